@@ -1,0 +1,131 @@
+"""The floors every time is compared with: a bare Python and a bare Node, spawned in turn with what is measured.
+
+A time on a shared machine says little, a ratio to a floor of the same run says most of it. So all cases are run
+interleaved and in a new random order each round, by `posix_spawn` and `wait4`, with a small clean environment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+START = ROOT / "src/memory_keeper/app/start.py"
+LAUNCH = ROOT / "plugin/launch"
+# never a shim, which would cost ten times what is measured
+PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+BARE, NODE = "python -I -S -c pass", "node -e 0"
+
+
+class Case(NamedTuple):
+    """A command to time."""
+
+    name: str
+    command: Sequence[str | Path]
+    env: dict[str, str] = {}  # noqa: RUF012  (never changed)
+    stdin: str | Path = os.devnull
+    before: Callable[[], None] | None = None  # not timed
+
+
+def floors() -> list[Case]:
+    """The programs that do nothing."""
+    node = shutil.which("node")
+    return [Case(BARE, (PYTHON, "-I", "-S", "-c", "pass")), *([Case(NODE, (node, "-e", "0"))] if node else [])]
+
+
+def interleave(cases: Iterable[Case], runs: int, warm: int = 3) -> dict[str, list[float]]:
+    """Milliseconds of each case, `runs` of them; what a case leaves running is waited for outside the measured time."""
+    adopt_orphans()
+    times: dict[str, list[float]] = {case.name: [] for case in cases}
+    for number in range(runs + warm):
+        for case in random.sample(list(cases), len(times)):
+            if case.before:
+                case.before()
+            took = spawn(case)
+            if number >= warm:
+                times[case.name].append(took)
+    return times
+
+
+def spawn(case: Case) -> float:
+    """Milliseconds from the spawn of a command to its end."""
+    command = [os.fspath(part) for part in case.command]
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.fspath(case.stdin), os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+    ]
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8", **case.env}
+    begin = time.perf_counter()
+    pid = os.posix_spawn(command[0], command, env, file_actions=actions)
+    _, status, _ = os.wait4(pid, 0)
+    took = (time.perf_counter() - begin) * 1000
+    if status:
+        raise SystemExit(f"{case.name} failed: {' '.join(command)}")
+    wait_for_orphans()
+    return took
+
+
+def adopt_orphans() -> None:
+    """From now on processes that were left behind by those we start are ours to wait for."""
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+
+
+def wait_for_orphans() -> None:
+    """Until nothing that was started is running."""
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """By interpolation."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = int(place)
+    return ordered[low] + (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]) * (place - low)
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one."""
+    return quantile(values, 0.5)
+
+
+def report(times: dict[str, list[float]]) -> None:
+    """Every case with its ratios to the floors."""
+    bare, node = (median(times[name]) if name in times else 0.0 for name in (BARE, NODE))
+    rows = []
+    for name, all_of in times.items():
+        p50, p95 = median(all_of), quantile(all_of, 0.95)
+        ratios = [f"{p50 / floor:.2f}" if floor else "-" for floor in (bare, node)]
+        rows.append((name, f"{p50:.2f}", f"{p95:.2f}", *ratios))
+    table(("", "p50 ms", "p95 ms", "x python", "x node"), rows)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Columns, the first to the left and numbers to the right."""
+    lines = [head, *rows]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+        print("  ".join([line[0].ljust(widths[0]), *cells]).rstrip(), flush=True)
+
+
+def machine() -> str:
+    """What it was measured on, and how busy that was."""
+    python = os.popen(f"'{PYTHON}' -V").read().strip()
+    load = " ".join(f"{one:.1f}" for one in os.getloadavg())
+    return f"{python}, {os.cpu_count()} cores, load {load}, {time.strftime('%Y-%m-%d %H:%M')}"
+
+
+if __name__ == "__main__":
+    print(machine())
+    report(interleave(floors(), 100))

@@ -1,0 +1,1 @@
+"""The doors: each turns a call from outside into one Keeper call."""

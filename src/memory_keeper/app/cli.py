@@ -1,0 +1,116 @@
+"""One parser, one line per command; the command itself is loaded only when it is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+from keyword import iskeyword
+from typing import Protocol, cast
+
+from memory_keeper import __version__, config
+from memory_keeper.errors import KeeperError
+
+COMMANDS = {
+    "demo": "show what it does, in a temporary home",
+    "install": "register the plugin with Claude Code",
+    "uninstall": "take the plugin away again",
+    "doctor": "check that everything works, and say what to do",
+    "status": "this project at a glance",
+    "search": "find something again",
+    "show": "one event or note, whole, or as its raw transcript line",
+    "brief": "print what a new context would be told",
+    "import": "read in transcripts that are already there",
+    "hook": "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
+    "mcp": "the server that Claude Code starts with a session",
+}
+
+
+class Command(Protocol):
+    """A module of `commands`."""
+
+    EXAMPLE: str
+
+    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run a command and leave with its exit code: 0 ok, 1 error, 2 usage, 3 not set up, 4 busy, 5 partly done."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] in (["hook"], ["mcp"]) and not {"-h", "--help"} & set(argv):
+        _serve_host(argv)
+    sys.exit(_run(argv))
+
+
+def _serve_host(argv: list[str]) -> None:
+    """The doors for Claude Code, which have no time for a parser."""
+    module = import_module("memory_keeper.app." + argv[0])
+    module.main(argv)
+    sys.exit(0)
+
+
+def _run(argv: list[str]) -> int:
+    args = build_parser(argv).parse_args(argv)
+    try:
+        os.umask(0o077)
+        args.home = os.path.abspath(os.path.expanduser(args.home)) if args.home else config.find_home(dict(os.environ))
+        return load(args.command).run(args)
+    except KeeperError as error:
+        return _say(error, error.hint, error.code)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        return _say("interrupted", "", 130)
+    except Exception as error:
+        return _say(f"{type(error).__name__}: {error}", _log(args.home), 1)
+
+
+def _say(message: object, hint: str, code: int) -> int:
+    sys.stderr.write(f"memory-keeper: {message}\n" + (f"  hint: {hint}\n" if hint else ""))
+    return code
+
+
+def _log(home: str) -> str:
+    """Something nobody expected: leave a trace that can be pasted into an issue."""
+    import traceback
+
+    try:
+        path = os.path.join(home, "crash.log")
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"memory-keeper {__version__}, Python {sys.version}\n{traceback.format_exc()}")
+    except OSError:
+        return ""
+    return f"this is a bug; please report it with {path}"
+
+
+def load(name: str) -> Command:
+    """The module of a command."""
+    module = name + "_" * iskeyword(name)  # `import` cannot be a module's name
+    return cast(Command, import_module(f"memory_keeper.app.commands.{module}"))
+
+
+def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
+    """The whole parser, or the part that `argv` needs."""
+    parser = argparse.ArgumentParser(
+        prog="memory-keeper",
+        description="Keeps what happened in Claude Code, and gives the next context what it needs.",
+        epilog="example: memory-keeper demo",
+    )
+    parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((word for word in argv or [] if word in COMMANDS), None)
+    for name, help in COMMANDS.items():
+        sub = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+        sub.formatter_class = argparse.RawDescriptionHelpFormatter
+        sub.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
+        sub.add_argument("--project", metavar="DIR", default="", help="default: the git root of the working directory")
+        sub.add_argument("--home", metavar="DIR", default="", help="where everything is kept")
+        if argv is None or wanted == name:
+            command = load(name)
+            command.configure(sub)
+            sub.epilog = f"example: {command.EXAMPLE}"
+    return parser

@@ -1,0 +1,17 @@
+"""The commands, one file each: `configure(parser)` and `run(args) -> exit code`."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+
+from memory_keeper.errors import KeeperError
+from memory_keeper.keeper import Keeper
+
+
+def project_of(keeper: Keeper, args: Namespace) -> str:
+    """The project a command is about."""
+    directory = args.project or os.getcwd()
+    if not os.path.isdir(directory):
+        raise KeeperError(f"{directory} is not a directory", hint="--project takes a directory")
+    return keeper.project(directory)

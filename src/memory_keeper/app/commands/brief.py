@@ -1,0 +1,36 @@
+"""`brief NAME`: print what a new context would be told."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.app.commands import project_of
+from memory_keeper.app.terminal import print_json
+from memory_keeper.errors import NotSetUp
+from memory_keeper.keeper import Keeper
+from memory_keeper.tell.parts import PLANS
+
+EXAMPLE = "memory-keeper brief start --budget 800"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which, for whom, and how long."""
+    parser.add_argument("name", metavar="NAME", choices=sorted(PLANS), help=", ".join(sorted(PLANS)))
+    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
+    parser.add_argument("--session", default="", metavar="ID", help="the session to be told, after a compaction")
+
+
+def run(args: Namespace) -> int:
+    """Compose it from what is kept now."""
+    with Keeper(args.home) as keeper:
+        project = project_of(keeper, args)
+        if keeper.behind(project) is not None:
+            keeper.look(keeper.behind(project) or ())
+        brief = keeper.brief(args.name, project, args.session, "compact" if args.session else "startup", args.budget)
+    if args.json:
+        print_json({**brief._asdict(), "cites": list(brief.cites)})
+        return 0
+    if not brief.text:
+        raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
+    print(brief.text)
+    return 0

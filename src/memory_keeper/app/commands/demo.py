@@ -1,0 +1,170 @@
+"""`demo`: a shipped session goes through the real hooks, in a temporary home, and the next one is told about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace
+from time import monotonic, sleep
+from typing import Any
+
+from memory_keeper.app.terminal import paint, print_json, size
+from memory_keeper.keeper import Keeper
+from memory_keeper.search import find
+from memory_keeper.tell import short
+from memory_keeper.text import clean, one_line, tokens
+
+EXAMPLE = "./memory-keeper demo"
+WINDOW = 200_000
+SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+START = os.path.join(HERE, "app", "start.py")
+TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Keep what it made, on request."""
+    parser.add_argument("--keep", action="store_true", help="leave the temporary home behind and say where it is")
+
+
+def run(args: Namespace) -> int:
+    """Play the session, then begin the next one."""
+    root = tempfile.mkdtemp(prefix="memory-keeper-demo-")
+    say = _Say(quiet=args.json)
+    try:
+        about = _play(root, say)
+        if args.keep:
+            about["kept"] = root
+            say(f"Everything is still in {root}")
+    finally:
+        if not args.keep:
+            sleep(0.6)  # the writer that the session's end started looks twice
+            shutil.rmtree(root, ignore_errors=True)
+    if args.json:
+        print_json(about)
+    return 0
+
+
+class _Say:
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def __call__(self, text: str = "", style: str = "") -> None:
+        if not self.quiet:
+            print(paint(text, style) if style else text, flush=True)
+
+
+class _Host:
+    """Claude Code's side: command hooks as processes, and the server it starts with a session."""
+
+    def __init__(self, root: str) -> None:
+        self.project = os.path.join(root, "uploader")
+        self.folder = os.path.join(root, ".claude", "projects", "uploader")
+        self.home = os.path.join(root, "home")
+        os.makedirs(self.project)
+        os.makedirs(self.folder)
+        own = {"HOME": root, "MEMORY_KEEPER_HOME": self.home, "CLAUDE_PROJECT_DIR": self.project}
+        self.env = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", **own}
+        self.command = [sys.executable, "-I", "-S", START]
+        self.calls, self.seconds = 0, 0.0
+        self.server = subprocess.Popen(
+            [*self.command, "mcp"], env=self.env, cwd=self.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def payload(self, event: str, session: str, **more: str) -> dict[str, str]:
+        path = os.path.join(self.folder, session + ".jsonl")
+        return {"session_id": session, "transcript_path": path, "cwd": self.project, "hook_event_name": event, **more}
+
+    def start_process(self, event: str, session: str, **more: str) -> Any:
+        """A command hook, as Claude Code runs it at a session's start and end."""
+        done = subprocess.run(
+            [*self.command, "hook", event],
+            input=json.dumps(self.payload(event, session, **more)).encode(),
+            env=self.env, cwd=self.project, capture_output=True, check=True,
+        )  # fmt: skip
+        return json.loads(done.stdout or b"{}")
+
+    def ask(self, event: str, session: str, **more: str) -> Any:
+        """A hook answered by the server."""
+        assert self.server.stdin and self.server.stdout
+        self.calls += 1
+        given = {"name": "hook", "arguments": self.payload(event, session, **more)}
+        question = {"jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": given}
+        begun = monotonic()
+        self.server.stdin.write(json.dumps(question).encode() + b"\n")
+        self.server.stdin.flush()
+        answer = json.loads(self.server.stdout.readline())
+        self.seconds += monotonic() - begun
+        content = answer["result"]["content"]
+        return json.loads(content[0]["text"]) if content else {}
+
+    def close(self) -> None:
+        assert self.server.stdin
+        self.server.stdin.close()
+        self.server.wait(10)
+
+
+def _play(root: str, say: _Say) -> dict[str, Any]:
+    host = _Host(root)
+    say("1. A session runs; every hook is answered by a server that Claude Code itself starts and ends.\n", "bold")
+    host.start_process("SessionStart", SESSION, source="startup")
+    spent = _session(host, say)
+    host.close()
+    host.start_process("SessionEnd", SESSION, reason="prompt_input_exit")
+    say("\n2. The session is over. A new one begins, and before its first prompt the model is given this:\n", "bold")
+    told = host.start_process("SessionStart", NEXT, source="startup")
+    text = told.get("hookSpecificOutput", {}).get("additionalContext", "")
+    say(text)
+    say("\n3. Nothing is gone: a search, and the line of the transcript behind a match.\n", "bold")
+    with Keeper(host.home) as keeper:
+        hits = find(keeper.store, "retry budget", limit=3)
+        counts = keeper.store.counts()
+    for hit in hits:
+        say(f"  {short(hit.id)}  {hit.kind:7} {one_line(clean(hit.snippet), 110)}")
+    cost = tokens(text)
+    say("\n4. What it cost\n", "bold")
+    say(f"  {host.calls} hooks answered by the server, {1000 * host.seconds / max(1, host.calls):.1f} ms each")
+    say(f"  {counts['events']} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
+    say(f"  {cost} tokens told to the new session, which stand for {spent} tokens of context")
+    say(f"  0 model requests, 0 packages installed{'' if text else '; NOTHING WAS TOLD'}")
+    return {"events": counts["events"], "hooks": host.calls, "told_tokens": cost, "context_tokens": spent, "brief": text}
+
+
+def _session(host: _Host, say: _Say) -> int:
+    """Let the transcript grow line by line, with the hooks that Claude Code would have called; the most it held."""
+    most = 0
+    with open(TRANSCRIPT, "rb") as lines, open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
+        for line in lines:
+            entry = json.loads(line)
+            transcript.write(line)
+            transcript.flush()
+            message = entry.get("message") or {}
+            content = message.get("content")
+            if entry.get("subtype") == "compact_boundary":
+                host.ask("PreCompact", SESSION, trigger="auto")
+                say("  Claude Code compacts: what it summarises away stays here", "yellow")
+                told = host.ask("SessionStart", SESSION, source="compact")
+                back = told.get("hookSpecificOutput", {}).get("additionalContext", "")
+                say(f"  and {tokens(back)} tokens of it are handed back at once")
+            elif entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
+                host.ask("UserPromptSubmit", SESSION, prompt=content)
+                say(f"  > {one_line(content, 90)}", "cyan")
+            elif entry.get("type") == "user" and isinstance(content, list):
+                host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo")
+            elif message.get("stop_reason") == "end_turn":
+                host.ask("Stop", SESSION, last_assistant_message="")
+                used = message.get("usage") or {}
+                held = sum(used.get(f"{kind}input_tokens", 0) for kind in ("", "cache_read_", "cache_creation_"))
+                most = max(most, held)
+                say("  " + _gauge(held))
+    return most
+
+
+def _gauge(held: int) -> str:
+    filled = min(30, held * 30 // WINDOW)
+    style = "green" if held < 0.7 * WINDOW else "yellow" if held < 0.8 * WINDOW else "red"
+    return paint("█" * filled, style) + "░" * (30 - filled) + f" {held:,} of {WINDOW:,} tokens"

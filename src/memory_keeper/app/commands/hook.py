@@ -1,0 +1,18 @@
+"""`hook EVENT`: answered before any parser is built; this is only its help."""
+
+from argparse import ArgumentParser, Namespace
+
+EXAMPLE = "memory-keeper hook Stop < payload.json"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Say what it takes."""
+    parser.add_argument("event", metavar="EVENT", help="SessionStart, UserPromptSubmit, PostToolUse, Stop, ...")
+
+
+def run(args: Namespace) -> int:
+    """The same door as without options."""
+    from memory_keeper.app import hook
+
+    hook.main(["hook", args.event])
+    return 0

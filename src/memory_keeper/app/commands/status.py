@@ -1,0 +1,58 @@
+"""`status`: this project at a glance."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from time import time
+
+from memory_keeper.app.commands import project_of
+from memory_keeper.app.terminal import age, moment, paint, print_json, size
+from memory_keeper.errors import NotSetUp
+from memory_keeper.keeper import Keeper
+
+EXAMPLE = "memory-keeper status"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Every project, on request."""
+    parser.add_argument("--all-projects", action="store_true", help="everything in the store")
+
+
+def run(args: Namespace) -> int:
+    """When capture last worked, and how much is kept."""
+    with Keeper(args.home) as keeper:
+        try:
+            project = None if args.all_projects else project_of(keeper, args)
+            counts = keeper.store.counts(project)
+        except NotSetUp:
+            raise NotSetUp(
+                "Nothing is kept yet", hint="run `memory-keeper install`, or `memory-keeper import transcripts`"
+            ) from None
+        sessions = keeper.store.sessions(project, 5)
+    about = {
+        "project": project or "all projects",
+        **counts,
+        "store": args.home,
+        "store_bytes": _bytes(args.home),
+        "recent": [session._asdict() for session in sessions],
+    }
+    if args.json:
+        print_json(about)
+        return 0
+    now = time()
+    print(paint(about["project"], "bold"))
+    print(f"  last captured  {moment(counts['last_look'])} ({age(counts['last_look'], now)})")
+    print(f"  kept           {counts['events']} events of {counts['sessions']} sessions, {counts['pending']} pending")
+    notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items())
+    print(f"  notes          {notes or 'none yet'}")
+    print(f"  store          {args.home} ({size(about['store_bytes'])})")
+    for session in sessions:
+        print(f"  session {session.id[:8]}  {moment(session.last)}  {session.prompts} prompts, {session.events} events")
+    return 0
+
+
+def _bytes(home: str) -> int:
+    return sum(
+        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(home) for name in names
+    )

@@ -1,0 +1,14 @@
+"""Where the plugin's launcher comes in: `python -I -S start.py hook EVENT` or `start.py mcp`."""
+
+import sys
+
+sys.path.insert(0, __file__.rpartition("/memory_keeper/")[0])
+if sys.argv[1:2] == ["hook"]:
+    from memory_keeper.app.hook import main
+elif sys.argv[1:2] == ["mcp"]:
+    from memory_keeper.app.mcp import main
+elif sys.argv[1:2] == ["look"]:
+    from memory_keeper.app.look import main
+else:
+    from memory_keeper.app.cli import main
+main(sys.argv[1:])

@@ -1,0 +1,82 @@
+"""What people see: plain text when piped, colour on a terminal, a bar for anything that takes long."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from time import monotonic, strftime, localtime
+from typing import Any, TextIO
+
+CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout, nothing else."""
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
+
+
+def paint(text: str, style: str, stream: TextIO | None = None) -> str:
+    """Colour, where somebody looks at it and did not ask for none."""
+    stream = stream or sys.stdout
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{CODES[style]}m{text}\x1b[0m"
+
+
+def moment(at: float) -> str:
+    """A time for people, in their zone."""
+    return strftime("%Y-%m-%d %H:%M", localtime(at)) if at else "never"
+
+
+def age(at: float, now: float) -> str:
+    """How long ago."""
+    seconds = max(0.0, now - at)
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length:
+            number = int(seconds // length)
+            return f"{number} {unit}{'s' * (number != 1)} ago"
+    return "just now"
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB"):
+        if number < 1024:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= 1024
+    return f"{number:.1f} GB"
+
+
+class Bar:
+    """A progress bar on stderr, once something has taken a second; silent when nobody looks."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self.label, self.total, self.done = label, max(1, total), 0
+        self.begun = self.drawn = monotonic()
+        self.shown = sys.stderr.isatty()
+
+    def advance(self, amount: int) -> None:
+        """So much more is done."""
+        self.done += amount
+        now = monotonic()
+        if self.shown and now - self.begun > 1 and now - self.drawn > 0.1:
+            self.drawn = now
+            self._draw()
+
+    def _draw(self) -> None:
+        share = min(1.0, self.done / self.total)
+        filled = int(share * 30)
+        rate = self.done / (monotonic() - self.begun)
+        bar = "█" * filled + "░" * (30 - filled)
+        sys.stderr.write(f"\r{self.label} {bar} {share:4.0%} {size(rate)}/s ")
+        sys.stderr.flush()
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown and monotonic() - self.begun > 1:
+            sys.stderr.write("\r" + " " * 79 + "\r")
+            sys.stderr.flush()

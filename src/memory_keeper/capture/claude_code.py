@@ -1,0 +1,265 @@
+"""Claude Code's transcripts: every line, and every block of a line, becomes an event.
+
+One response is written as one line per block, each with the whole usage; typed prompts, tool results, subagents and
+the host's own remarks all come as `user` lines. Whatever is not known is kept as `other`, and its line raw.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from hashlib import blake2s
+from typing import TYPE_CHECKING, Any
+
+from memory_keeper.model import Event, NamedTuple, Source, Usage
+from memory_keeper.text import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory_keeper.model import Json
+
+LONGEST = 32 << 20  # a longer line is kept raw and not parsed
+TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
+PATHS = ("file_path", "notebook_path", "path")
+NOTICES = ("<task-notification>", "[Request interrupted by user")
+COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
+
+
+class Line(NamedTuple):
+    """What one line of a transcript says."""
+
+    events: list[Event]
+    usage: Usage | None = None
+
+
+def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | None:
+    """The events of a line; `at` stands in when it has no time of its own. None for a blank line."""
+    if not line.strip():
+        return None
+    entry = _parse(line)
+    if not isinstance(entry, dict):
+        return Line([_other(_hashed(line, source, offset), at, source, "unreadable", failed=True)])
+    uuid = entry.get("uuid")
+    base = storable(uuid) if isinstance(uuid, str) and uuid else _hashed(line, source, offset)
+    at = _moment(entry.get("timestamp")) or at
+    if _sidechain(entry) and not source.agent:
+        source = source._replace(agent=_name(entry.get("agentId")) or "sidechain")
+    reader = READERS.get(_name(entry.get("type")), _read_other)
+    events = [
+        Event(f"{base}:{number}", at, fields.pop("kind"), source.session, source.project, agent=source.agent, **fields)
+        for number, fields in enumerate(reader(entry, source))
+    ]
+    return Line(events, _usage(entry, source, at))
+
+
+def first_moment(lines: list[bytes]) -> float:
+    """A time for lines at a file's start that have none: that of the first line that has one."""
+    for line in lines[:100]:
+        stamp = line.partition(b'"timestamp":"')[2][:40].partition(b'"')[0]
+        at = _moment(stamp.decode("ascii", "replace"))
+        if at:
+            return at
+    return 0.0
+
+
+def _parse(line: bytes) -> Any:
+    if len(line) > LONGEST:
+        return None
+    try:
+        return json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _hashed(line: bytes, source: Source, offset: int) -> str:
+    """The id of a line that has none of its own."""
+    given = f"{source.session}\0{source.agent}\0{offset}\0".encode("utf-8", "surrogatepass")
+    return "h-" + blake2s(given + line, digest_size=16).hexdigest()
+
+
+def _other(base: str, at: float, source: Source, tool: str, failed: bool = False) -> Event:
+    return Event(
+        f"{base}:0", at, "other", source.session, source.project, "", tool=tool, agent=source.agent, failed=failed
+    )
+
+
+# --- the kinds of lines; each reader yields the fields of its blocks' events -------------------------------------------
+
+
+def _read_user(entry: Json, source: Source) -> Iterator[Json]:
+    content = _content(entry)
+    said = "prompt" if not source.agent else "task"
+    if entry.get("isCompactSummary"):
+        said = "summary"
+    elif entry.get("isMeta"):
+        said = "meta"
+    for block in content:
+        kind = block.get("type")
+        if kind == "text":
+            yield _said(said, _text(block.get("text")))
+        elif kind == "tool_result":
+            yield {
+                "kind": "result",
+                "text": _result_text(block.get("content")),
+                "ref": _name(block.get("tool_use_id")),
+                "failed": block.get("is_error") is True,
+            }
+        else:
+            yield _placeholder(block)
+
+
+def _said(kind: str, text: str) -> Json:
+    """Text in the user's place, which is not always the user's."""
+    if kind == "prompt" and text.startswith(NOTICES):
+        kind = "notice"
+    elif kind == "prompt" and text.startswith(COMMANDS):
+        kind = "command"
+    return {"kind": kind, "text": text}
+
+
+def _read_assistant(entry: Json, source: Source) -> Iterator[Json]:
+    for block in _content(entry):
+        kind = block.get("type")
+        if kind == "text":
+            yield {"kind": "reply", "text": _text(block.get("text"))}
+        elif kind in ("thinking", "redacted_thinking"):
+            yield {"kind": "thinking", "text": _text(block.get("thinking"))}
+        elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            yield _called(block)
+        else:
+            yield _placeholder(block)
+
+
+def _called(block: Json) -> Json:
+    tool, given = _name(block.get("name")), block.get("input")
+    given = given if isinstance(given, dict) else {"input": given}
+    todo = tool in TODO_TOOLS
+    return {
+        "kind": "todo" if todo else "call",
+        "text": "\n".join(f"{storable(key)}: {_flat(value)}" for key, value in given.items()),
+        "tool": tool,
+        "path": next((storable(given[key]) for key in PATHS if isinstance(given.get(key), str)), ""),
+        "ref": _name(block.get("id")),
+        "extra": json.dumps(given) if todo else "",
+    }
+
+
+def _read_system(entry: Json, source: Source) -> Iterator[Json]:
+    kind = _name(entry.get("subtype"))
+    if kind in ("compact_boundary", "microcompact_boundary"):
+        about = entry.get("compactMetadata") or entry.get("microcompactMetadata")
+        extra = json.dumps(about) if isinstance(about, dict) else ""
+        yield {"kind": "compact", "text": "", "tool": kind, "extra": extra}
+    elif kind == "local_command":
+        yield {"kind": "command", "text": _text(entry.get("content"))}
+    else:
+        yield {"kind": "other", "text": "", "tool": kind or "system"}
+
+
+def _read_attachment(entry: Json, source: Source) -> Iterator[Json]:
+    about = entry.get("attachment")
+    about = about if isinstance(about, dict) else {}
+    if about.get("type") == "queued_command" and isinstance(about.get("prompt"), str):
+        yield _said("prompt" if not source.agent else "task", _text(about["prompt"]))
+    else:
+        yield {"kind": "other", "text": "", "tool": _name(about.get("type")) or "attachment"}
+
+
+def _read_queue(entry: Json, source: Source) -> Iterator[Json]:
+    yield {"kind": "queued", "text": _text(entry.get("content")), "tool": _name(entry.get("operation"))}
+
+
+def _read_title(entry: Json, source: Source) -> Iterator[Json]:
+    yield {"kind": "title", "text": _text(entry.get(TITLES[entry["type"]]))}
+
+
+def _read_other(entry: Json, source: Source) -> Iterator[Json]:
+    yield {"kind": "other", "text": "", "tool": _name(entry.get("type")) or "unknown"}
+
+
+READERS = {
+    "user": _read_user,
+    "assistant": _read_assistant,
+    "system": _read_system,
+    "attachment": _read_attachment,
+    "queue-operation": _read_queue,
+    **dict.fromkeys(TITLES, _read_title),
+}
+
+
+# --- the parts of a line -------------------------------------------------------------------------------------------------
+
+
+def _content(entry: Json) -> list[Json]:
+    """The blocks of a message: a bare string is one text block, and what is no block becomes an unknown one."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else message
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return [{"type": "empty"}]
+    return [block if isinstance(block, dict) else {"type": "unknown"} for block in content] or [{"type": "empty"}]
+
+
+def _placeholder(block: Json) -> Json:
+    """What cannot be kept as text is named: its kind and size; the raw line has the rest."""
+    kind = _name(block.get("type")) or "unknown"
+    source = block.get("source")
+    if kind not in ("image", "document") or not isinstance(source, dict):
+        return {"kind": "other", "text": "", "tool": kind}
+    size = len(source.get("data") or "") * 3 // 4 if isinstance(source.get("data"), str) else 0
+    return {"kind": "image", "text": f"[{kind} {_name(source.get('media_type'))} {size} bytes]", "tool": kind}
+
+
+def _result_text(content: Any) -> str:
+    if isinstance(content, str):
+        return storable(content)
+    parts = content if isinstance(content, list) else []
+    return "\n".join(
+        _text(part.get("text")) if part.get("type") == "text" else _placeholder(part)["text"]
+        for part in parts
+        if isinstance(part, dict)
+    )
+
+
+def _flat(value: Any) -> str:
+    return storable(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _text(value: Any) -> str:
+    return storable(value) if isinstance(value, str) else ""
+
+
+def _name(value: Any) -> str:
+    return storable(value)[:200] if isinstance(value, str) else ""
+
+
+def _sidechain(entry: Json) -> bool:
+    return entry.get("isSidechain") is True
+
+
+def _moment(stamp: Any) -> float:
+    """Epoch seconds of an ISO time; 0 when it is none."""
+    if not isinstance(stamp, str):
+        return 0.0
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0
+
+
+def _usage(entry: Json, source: Source, at: float) -> Usage | None:
+    message = entry.get("message")
+    if entry.get("type") != "assistant" or not isinstance(message, dict) or not isinstance(message.get("usage"), dict):
+        return None
+    id, model, used = message.get("id"), _name(message.get("model")), message["usage"]
+    if not isinstance(id, str) or model == "<synthetic>":
+        return None
+    counts = [_count(used.get(f"{kind}_tokens")) for kind in ("input", "cache_read_input", "cache_creation_input", "output")]
+    return Usage(_name(id), at, source.session, source.project, source.agent, model, *counts)
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0

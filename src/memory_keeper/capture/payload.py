@@ -1,0 +1,58 @@
+"""A hook payload, read once and forgivingly: unknown fields are ignored, and no field can choose a path or a name."""
+
+from __future__ import annotations
+
+from memory_keeper.model import Call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memory_keeper.model import Json
+
+NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
+PROVISIONAL = {"UserPromptSubmit": "prompt", "Stop": "last_assistant_message", "SubagentStop": "last_assistant_message"}
+
+
+def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | None:
+    """The call a payload describes; None when it names no session, since nothing can be kept without one."""
+    if not isinstance(payload, dict) or not _text(payload, "session_id"):
+        return None
+    cwd = _text(payload, "cwd")
+    return Call(
+        event=event,
+        session=safe_name(_text(payload, "session_id")),
+        transcript=_transcript(payload),
+        cwd=cwd,
+        # cwd follows the model's `cd`; the project does not
+        project_dir=environ.get("CLAUDE_PROJECT_DIR") or _text(payload, "project_dir") or cwd,
+        agent=_name(payload, "agent_id"),
+        source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
+        text=_text(payload, PROVISIONAL.get(event, "")),
+        ref=_name(payload, "tool_use_id") or _name(payload, "prompt_id"),
+    )
+
+
+def safe_name(name: str) -> str:
+    """A name that may stand in a file's name: itself when it is plain, else a hash of it."""
+    if 0 < len(name) <= 64 and NAME.issuperset(name):
+        return name
+    from hashlib import blake2s
+
+    return "x-" + blake2s(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _text(payload: Json, field: str) -> str:
+    value = payload.get(field, "")
+    return value if isinstance(value, str) else ""
+
+
+def _name(payload: Json, field: str) -> str:
+    value = _text(payload, field)
+    return safe_name(value) if value else ""
+
+
+def _transcript(payload: Json) -> str:
+    """Only a plain absolute .jsonl path: devices, pipes and everything else are refused when it is opened."""
+    path = _text(payload, "transcript_path")
+    return path if path.startswith("/") and path.endswith(".jsonl") and "\0" not in path else ""

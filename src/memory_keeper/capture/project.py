@@ -1,0 +1,112 @@
+"""Which project a directory belongs to: its git remote, else its first commit, else the directory itself.
+
+Never a slug of the path, which two directories can share. A repository's configuration is read by hand: no git needs
+to be there, and nothing in a cloned repository can make us run a program.
+"""
+
+from __future__ import annotations
+
+import os
+
+from memory_keeper.model import NamedTuple
+
+LARGEST = 1 << 20
+
+
+class Place(NamedTuple):
+    """A directory's project, by every name it may be known under; the first is the best."""
+
+    root: str  # of the repository or worktree; outside git, the directory
+    keys: tuple[str, ...]  # remote:… or root:…, and always dir:…
+
+
+def find_root(directory: str) -> str:
+    """The root of the repository or worktree around a directory; outside git, the directory."""
+    start = os.path.realpath(directory)
+    here = start
+    while not os.path.lexists(here + "/.git"):
+        above = os.path.dirname(here)
+        if above == here:
+            return start
+        here = above
+    return here
+
+
+def find_place(directory: str) -> Place:
+    """The project of a directory."""
+    root = find_root(directory)
+    inside = _git_dir(root)
+    key = (_remote(inside) or _first_commit(root)) if inside else ""
+    return Place(root, (key, "dir:" + root) if key else ("dir:" + root,))
+
+
+def _git_dir(root: str) -> str:
+    """The repository's own folder, which all its worktrees share."""
+    git = root + "/.git"
+    if os.path.isfile(git):  # a worktree or a submodule: the file says where
+        said = _read(git)
+        if not said.startswith("gitdir:"):
+            return ""
+        git = os.path.join(root, said[7:].strip())
+    common = _read(git + "/commondir").strip()
+    git = os.path.normpath(os.path.join(git, common)) if common else git
+    return git if os.path.isfile(git + "/HEAD") else ""
+
+
+def _remote(git: str) -> str:
+    """The address of `origin`, else of the first remote; without protocol, user and .git, so that all forms are one."""
+    remotes: dict[str, str] = {}
+    name = ""
+    for line in _read(git + "/config").splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            name = line.split('"')[1] if line.startswith('[remote "') and line.count('"') >= 2 else ""
+        elif name and line.partition("=")[0].strip() == "url":
+            remotes.setdefault(name, line.partition("=")[2].strip())
+    address = remotes.get("origin") or next(iter(remotes.values()), "")
+    return "remote:" + plain_address(address) if address else ""
+
+
+def plain_address(address: str) -> str:
+    """`git@host:owner/repo.git` and `https://user:secret@host/owner/repo` are the same place."""
+    scheme, found, rest = address.partition("://")
+    if not found:
+        host, colon, path = address.partition(":")
+        rest = f"{host}/{path.lstrip('/')}" if colon and "/" not in host else address
+    elif scheme == "file":
+        return rest.rstrip("/").removesuffix(".git")
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2].lower()
+    return (host + slash + path).rstrip("/").removesuffix(".git")
+
+
+def _first_commit(root: str) -> str:
+    """The oldest commit, told by git if it is there; a repository cannot configure this call to run anything."""
+    import subprocess
+
+    command = ["git", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "--no-optional-locks", "-C", root]
+    try:
+        said = subprocess.run(
+            [*command, "rev-list", "--max-parents=0", "HEAD"],
+            capture_output=True, text=True, timeout=2, stdin=subprocess.DEVNULL, check=True,
+        ).stdout.split()  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return "root:" + min(said) if said else ""
+
+
+def branch(root: str) -> str:
+    """The branch checked out in a worktree; empty when it is none."""
+    git = root + "/.git"
+    if os.path.isfile(git):
+        git = os.path.join(root, _read(git)[7:].strip())
+    said = _read(git + "/HEAD").strip()
+    return said.removeprefix("ref: refs/heads/") if said.startswith("ref: ") else ""
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(LARGEST)
+    except OSError:
+        return ""

@@ -1,0 +1,255 @@
+"""What secrets look like: the tables `redact` reads, in bytes, because text is matched as UTF-8."""
+
+from __future__ import annotations
+
+WORD = rb"[0-9A-Za-z]"
+SAFE = rb"[0-9A-Za-z_-]"  # the alphabet of url-safe base64
+BASE64 = rb"[0-9A-Za-z+/]"
+HEX = rb"[0-9a-fA-F]"
+UUID = HEX + rb"{8}-" + HEX + rb"{4}-" + HEX + rb"{4}-" + HEX + rb"{4}-" + HEX + rb"{12}"
+
+# Issuers that mark their tokens: label, how a token starts, what follows the start.
+# A start needs a byte from PIVOTS (or a place in ODD), for the gate; bodies are a little wider than documented, because lengths change.
+STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+    ("anthropic", (b"sk-ant-",), SAFE + rb"{20,}"),
+    ("openrouter", (b"sk-or-",), SAFE + rb"{20,}"),
+    ("openai", (b"sk-proj-", b"sk-svcacct-", b"sk-admin-", b"sk-None-"), SAFE + rb"{20,}"),
+    ("api-key", (b"sk-", b"pk-lf-"), SAFE + rb"{20,}"),
+    ("aws", (b"AKIA", b"ASIA", b"ABIA", b"ACCA"), rb"[A-Z0-9]{16}(?![0-9A-Za-z])"),
+    ("aws", (b"ABSK",), BASE64 + rb"{60,}={0,2}"),
+    ("aws", (b"bedrock-api-key-",), rb"[0-9A-Za-z+/=_-]{40,}"),
+    ("aws", (b"da2-",), rb"[a-z0-9]{26}(?![0-9A-Za-z])"),
+    ("aws", (b"amzn.mws.",), UUID),
+    ("aws", (b"amzn1.oa2-cs.v1.",), HEX + rb"{60,}"),
+    ("aws", (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz"), rb"[0-9A-Za-z+/=%]{40,}"),
+    ("github", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"[0-9A-Za-z_]{30,}"),
+    ("github", (b"github_pat_",), rb"[0-9A-Za-z_]{36,}"),
+    (
+        "gitlab",
+        tuple(
+            b"gl" + kind + b"-"
+            for kind in b"pat ptt rt rtr dt cbt ft soat agent oas ffct imt wt".split()
+        ),
+        rb"[0-9A-Za-z_=-]{18,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?",
+    ),
+    ("gitlab", (b"GR1348941",), SAFE + rb"{20,}"),
+    ("google", (b"AIza",), SAFE + rb"{33,40}(?![0-9A-Za-z])"),
+    ("google", (b"GOCSPX-",), SAFE + rb"{24,}"),
+    ("google", (b"ya29.",), rb"[0-9A-Za-z_.-]{20,}"),
+    ("google", (b"GOOG1", b"GOOGB", b"GOOG4"), rb"[A-Z0-9]{18,60}(?![0-9A-Za-z])"),
+    ("google", (b"AQ.Ab8",), SAFE + rb"{30,}"),
+    ("slack", tuple(b"xox" + bytes([kind]) + b"-" for kind in b"abcdeoprs"), rb"[0-9A-Za-z%.-]{10,}"),
+    ("slack", (b"xoxe.xox",), rb"[bp]-[0-9A-Za-z-]{20,}"),
+    ("slack", (b"xapp-", b"xwfp-"), rb"[0-9A-Za-z-]{16,}"),
+    ("slack", (b"hooks.slack.com/",), rb"(?:services|workflows|triggers)/[0-9A-Za-z_+/-]{20,}"),
+    ("webhook", (b"discord.com/api/", b"discordapp.com/api/"), rb"(?:v\d{1,2}/)?webhooks/\d{15,22}/[0-9A-Za-z_-]{40,}"),
+    ("webhook", (b"webhook.office.com/", b"outlook.office.com/"), rb"webhook[0-9A-Za-z]{0,3}/[0-9A-Za-z@/-]{40,}"),
+    ("webhook", (b"hooks.zapier.com/",), rb"hooks/catch/\d{3,}/[0-9A-Za-z]{5,}"),
+    ("stripe", (b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_", b"sk_prod_", b"rk_prod_"), WORD + rb"{10,}"),
+    ("webhook", (b"whsec_",), rb"[0-9A-Za-z+/]{24,}={0,2}"),
+    ("npm", (b"npm_",), WORD + rb"{30,}"),
+    ("pypi", (b"pypi-AgE",), SAFE + rb"{40,}"),
+    ("rubygems", (b"rubygems_",), HEX + rb"{40,}"),
+    ("clojars", (b"CLOJARS_",), WORD + rb"{50,}"),
+    ("docker", (b"dckr_pat_", b"dckr_oat_"), SAFE + rb"{20,}"),
+    ("huggingface", (b"hf_",), WORD + rb"{30,}"),
+    ("huggingface", (b"api_org_",), WORD + rb"{30,}"),
+    ("groq", (b"gsk_",), WORD + rb"{40,}"),
+    ("xai", (b"xai-",), WORD + rb"{60,}"),
+    ("perplexity", (b"pplx-",), WORD + rb"{32,}"),
+    ("nvidia", (b"nvapi-",), SAFE + rb"{40,}"),
+    ("replicate", (b"r8_",), WORD + rb"{30,}"),
+    ("tavily", (b"tvly-",), SAFE + rb"{20,}"),
+    ("langsmith", (b"lsv2_",), rb"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{8,12}"),
+    ("pinecone", (b"pcsk_",), rb"[0-9A-Za-z_]{40,}"),
+    ("together", (b"tgp_v1_",), SAFE + rb"{30,}"),
+    ("cursor", (b"crsr_",), HEX + rb"{40,}"),
+    ("wandb", (b"wandb_v1_",), rb"[0-9A-Za-z_]{30,}"),
+    ("digitalocean", (b"dop_v1_", b"doo_v1_", b"dor_v1_"), HEX + rb"{40,}"),
+    ("heroku", (b"HRKU-",), rb"[0-9A-Za-z_-]{30,}"),
+    ("netlify", (b"nfp_", b"nfc_", b"nfo_", b"nfb_", b"nfu_"), WORD + rb"{30,}"),
+    ("vercel", (b"vcp_", b"vci_", b"vca_", b"vcr_", b"vck_", b"vercel_blob_rw_"), rb"[0-9A-Za-z_]{24,}"),
+    ("render", (b"rnd_",), WORD + rb"{24,}"),
+    ("fly", (b"fo1_", b"fm1a_", b"fm1r_", b"fm2_"), rb"[0-9A-Za-z_+/=,-]{40,}"),
+    ("supabase", (b"sbp_",), rb"(?:v0_)?" + HEX + rb"{40,}"),
+    ("supabase", (b"sb_secret_",), SAFE + rb"{20,}"),
+    ("neon", (b"napi_",), WORD + rb"{40,}"),
+    ("planetscale", (b"pscale_tkn_", b"pscale_pw_", b"pscale_oauth_"), rb"[0-9A-Za-z_.=-]{30,}"),
+    ("mongodb", (b"mdb_sa_sk_",), SAFE + rb"{30,}"),
+    ("cloudflare", (b"v1.0-",), rb"[0-9a-f]{24}-[0-9a-f]{100,}"),
+    ("cloudflare", (b"cfut_", b"cfat_", b"cfk_"), WORD + rb"{30,}"),
+    ("deno", (b"ddp_", b"ddw_"), WORD + rb"{30,}"),
+    ("terraform", (b".atlasv1.",), SAFE + rb"{50,}"),
+    ("vault", (b"hvs.", b"hvb.", b"hvr."), SAFE + rb"{24,}"),
+    ("doppler", (b"dp.",), rb"(?:pt|st|ct|sa|scim|audit)\.(?:[0-9a-z_-]{2,35}\.)?[0-9A-Za-z]{40,}"),
+    ("pulumi", (b"pul-",), HEX + rb"{40,}"),
+    ("infracost", (b"ico-",), WORD + rb"{32}(?![0-9A-Za-z])"),
+    ("scalingo", (b"tk-us-",), SAFE + rb"{40,}"),
+    ("alibaba", (b"LTAI",), WORD + rb"{16,26}(?![0-9A-Za-z])"),
+    ("yandex", (b"AQVN",), SAFE + rb"{30,}"),
+    ("yandex", (b"t1.", b"y0_"), rb"[0-9A-Za-z_-]{30,}(?:\.[0-9A-Za-z_-]{80,}={0,2})?"),
+    ("tailscale", (b"tskey-",), rb"[a-z0-9]{2,12}-[0-9A-Za-z-]{10,}"),
+    ("defined", (b"dnkey-",), SAFE + rb"{26,}"),
+    ("onepassword", (b"ops_eyJ",), rb"[0-9A-Za-z+/_=-]{60,}"),
+    ("age", (b"AGE-SECRET-KEY-1",), rb"[0-9A-Z]{40,}"),
+    ("sendgrid", (b"SG.",), rb"[0-9A-Za-z_-]{16,32}\.[0-9A-Za-z_-]{30,}"),
+    ("mailgun", (b"key-", b"pubkey-"), rb"[0-9a-f]{32}(?![0-9A-Za-z])"),
+    ("brevo", (b"xkeysib-", b"xsmtpsib-"), rb"[0-9a-f]{40,}(?:-[0-9A-Za-z]{16})?"),
+    ("shopify", (b"shpat_", b"shpca_", b"shppa_", b"shpss_", b"shptka_"), WORD + rb"{32,}"),
+    ("square", (b"sq0atp-", b"sq0csp-", b"sq0idp-"), SAFE + rb"{22,}"),
+    ("meta", (b"EAA",), WORD + rb"{60,}"),
+    ("meta", (b"EAACEdEose0cBA",), WORD + rb"{10,}"),
+    ("paypal", (b"access_token$",), rb"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    ("plaid", (b"access-sandbox-", b"access-development-", b"access-production-"), UUID),
+    ("flutterwave", (b"FLWSECK_TEST-", b"FLWSECK-", b"FLWSECK_LIVE-"), rb"[0-9A-Za-z-]{10,}"),
+    ("razorpay", (b"rzp_live_", b"rzp_test_"), WORD + rb"{14,}"),
+    ("shippo", (b"shippo_live_", b"shippo_test_"), HEX + rb"{40}"),
+    ("duffel", (b"duffel_live_", b"duffel_test_"), rb"[0-9A-Za-z_=-]{40,}"),
+    ("frameio", (b"fio-u-",), rb"[0-9A-Za-z_=-]{60,}"),
+    ("adobe", (b"p8e-", b"s8e-"), SAFE + rb"{30,}"),
+    ("adafruit", (b"aio_",), WORD + rb"{26,}"),
+    ("intra42", (b"s-s4t2ud-", b"s-s4t2af-"), HEX + rb"{60,}"),
+    ("atlassian", (b"ATATT3", b"ATCTT3", b"ATCATT3", b"ATOATT3"), rb"[0-9A-Za-z_=.-]{60,}"),
+    ("atlassian", (b"ATBB",), WORD + rb"{28,}"),
+    ("trello", (b"ATTA",), HEX + rb"{60,}"),
+    ("linear", (b"lin_api_", b"lin_oauth_"), WORD + rb"{32,}"),
+    ("notion", (b"ntn_",), WORD + rb"{40,}"),
+    ("notion", (b"secret_",), WORD + rb"{40,}"),
+    ("figma", (b"figd_", b"figdr_", b"figo_", b"figu_"), SAFE + rb"{30,}"),
+    ("hubspot", (b"pat-na1-", b"pat-na2-", b"pat-eu1-", b"pat-ap1-"), UUID),
+    ("typeform", (b"tfp_",), rb"[0-9A-Za-z_.-]{40,}"),
+    ("contentful", (b"CFPAT-",), SAFE + rb"{40,}"),
+    ("readme", (b"rdme_",), WORD + rb"{60,}"),
+    ("postman", (b"PMAK-", b"PMAT-"), rb"[0-9A-Za-z-]{24,}"),
+    ("newrelic", (b"NRAK-", b"NRII-", b"NRJS-", b"NRIQ-", b"NRRA-", b"NRAA-", b"NRSP-", b"NRBR-"), SAFE + rb"{18,}"),
+    ("dynatrace", (b"dt0c01.", b"dt0s01.", b"dt0s02.", b"dt0s08.", b"dt0a01."), rb"[0-9A-Z]{8,24}\.[0-9A-Z]{40,}"),
+    ("grafana", (b"glc_",), rb"[0-9A-Za-z+/=_-]{30,}"),
+    ("grafana", (b"glsa_",), rb"[0-9A-Za-z]{32}_[0-9A-Fa-f]{8}"),
+    ("grafana", (b"eyJrIjoi",), rb"[0-9A-Za-z+/=]{40,}"),
+    ("sentry", (b"sntrys_eyJ",), rb"[0-9A-Za-z+/=_-]{60,}"),
+    ("sentry", (b"sntryu_", b"sntrya_"), HEX + rb"{60,}"),
+    ("sonar", (b"squ_", b"sqp_", b"sqa_"), HEX + rb"{40}(?![0-9A-Za-z])"),
+    ("sourcegraph", (b"sgp_",), rb"(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}"),
+    ("sourcegraph", (b"slk_", b"sgd_"), HEX + rb"{40,}"),
+    ("posthog", (b"phx_", b"phs_"), WORD + rb"{30,}"),
+    ("launchdarkly", (b"sdk-", b"api-", b"mob-"), UUID + rb"(?![0-9A-Za-z-])"),
+    ("stackhawk", (b"hawk.",), rb"[0-9A-Za-z_-]{20}\.[0-9A-Za-z_-]{20}"),
+    ("rootly", (b"rootly_",), HEX + rb"{60,}"),
+    ("buildkite", (b"bkua_", b"bkaj_", b"bkct_", b"bkpat_", b"bkpt_"), WORD + rb"{30,}"),
+    ("circleci", (b"CCIPAT_", b"CCIPRJ_"), rb"[0-9A-Za-z]{16,30}_[0-9a-f]{40}"),
+    ("octopus", (b"API-",), rb"[0-9A-Z]{25,}(?![0-9A-Za-z])"),
+    ("harness", (b"pat.", b"sat."), rb"[0-9A-Za-z_-]{22}\.[0-9a-f]{24}\.[0-9A-Za-z]{20}"),
+    ("prefect", (b"pnu_", b"pnb_"), WORD + rb"{36}"),
+    ("settlemint", (b"sm_aat_", b"sm_pat_", b"sm_sat_"), WORD + rb"{16,}"),
+    ("artifactory", (b"AKCp", b"cmVmdGtu"), WORD + rb"{50,}"),
+    ("dependencytrack", (b"odt_",), WORD + rb"{30,}"),
+    ("openshift", (b"sha256~",), SAFE + rb"{40,}"),
+    ("salesforce", (b"00D",), rb"[0-9A-Za-z]{12,15}![0-9A-Za-z._]{60,}"),
+    ("salesforce", (b"5Aep",), rb"[0-9A-Za-z._=-]{60,}"),
+    ("zoho", (b"1000.",), rb"[0-9a-f]{32}\.[0-9a-f]{32}"),
+    ("zuplo", (b"zpka_",), rb"[0-9A-Za-z_]{30,}"),
+    ("elastic", (b"essu_",), rb"[0-9A-Za-z+/=]{30,}"),
+    ("dropbox", (b"sl.",), rb"(?:u\.)?[0-9A-Za-z_-]{120,}"),
+    ("telegram", (b":AA",), rb"[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])"),
+    ("mapbox", (b"sk.eyJ", b"tk.eyJ"), rb"[0-9A-Za-z_-]{20,}\.[0-9A-Za-z_-]{16,}"),
+    ("jenkins", (b"{AQAAABAAAA",), rb"[0-9A-Za-z+/=]{20,}\}?"),
+    ("securestring", (b"01000000d08c9ddf0115d1118c7a00c04fc297eb",), HEX + rb"{40,}"),
+    ("private-key", (b"LS0tLS1CRUdJTi",), rb"(?:BSU0Eg|BQUklWQVRF|BFQyBQ|BPUEVOU1NI|BFTkNS|BEU0Eg|BQR1AgUFJJ)[0-9A-Za-z+/=\r\n]{20,}"),
+    ("ansible-vault", (b"$ANSIBLE_VAULT;",), rb"[0-9.]{3};[A-Z0-9]{3,8}[0-9A-Za-z_;.-]{0,60}[0-9a-f\s\\rn]{20,40000}"),
+    ("sas", (b"sig=",), rb"[0-9A-Za-z%+/]{36,}(?:=|%3[Dd]){0,2}"),
+    ("databricks", (b"dapi",), rb"[0-9a-f]{32}(?:-\d)?(?![0-9A-Za-z])"),
+)
+
+# Starts too common to look for in every line: tried only where something else looked suspicious.
+RIDERS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+    ("crates", (b"cio",), WORD + rb"{32}(?![0-9A-Za-z])"),
+    ("nuget", (b"oy2",), rb"[a-z0-9]{43}(?![0-9A-Za-z])"),
+    ("clickhouse", (b"4b1d",), WORD + rb"{38}(?![0-9A-Za-z])"),
+    ("google", (b"1//0",), SAFE + rb"{36,}"),
+    ("scaleway", (b"SCW",), rb"[A-Z0-9]{17}(?![0-9A-Za-z])"),
+    ("nostr", (b"nsec1",), rb"[02-9ac-hj-np-z]{50,}"),
+    ("wallet", (b"xprv", b"yprv", b"zprv", b"tprv"), rb"[1-9A-HJ-NP-Za-km-z]{90,}"),
+    ("twilio", (b"SK",), rb"[0-9a-f]{32}(?![0-9A-Za-z])"),
+    ("easypost", (b"EZAK", b"EZTK"), WORD + rb"{54}(?![0-9A-Za-z])"),
+    ("asana", (b"1/", b"2/"), rb"\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32}(?![0-9A-Za-z])"),
+)
+
+# Stems that name a secret when an assignment follows: looked for in lower case. `token` is apart: `input_tokens` is everywhere.
+STEMS = (b"passw", b"pwd", b"_pass", b"secret", b"key", b"credential", b"pass=", b'pass"', b"passphrase", b"pass:")
+
+# The last word of a name that holds something about a secret rather than the secret.
+ABOUT = frozenset(
+    """id ids name names type types file files filename path paths dir folder url urls uri endpoint host port length len size
+    count counts limit limits index idx field fields column columns label labels title text desc description hint prompt
+    placeholder regex pattern patterns policy rule rules error errors err message msg status state expiry expires expiration
+    ttl at age version algorithm alg format prefix suffix provider manager service store storage usage map list array set
+    ring board frame event handler press down up bind binding bindings pair pairs space stone note visible input output
+    validator validation schema model required enabled disabled env var variable variables ref refs arn source kind scope
+    scopes class role fn func function helper utils util test tests check checks reset change changes changed confirm
+    confirmation strength rotation rotate generator gen less mode method mapping lookup link page form dialog modal view
+    button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache exists found
+    missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt sum num number position
+    offset order group groups stem stems word words string strings str int bool char chars kinds scanner scanning detector
+    detection redacted redaction redactor leak leaks
+    """.split()
+)
+
+# Words before `key` and `token` that make it a harmless one.
+HARMLESS = frozenset(
+    """public primary foreign cache sort partition index object dict map query lookup row column group unique translation
+    locale hot shortcut arrow tab react item list parent node child cursor next prev previous page continuation continue
+    cancellation cancel sync max min num input output total prompt completion special pad eos bos unk syntax lexer parser
+    first last current peek expected unexpected press config option sub field meta data label message storage registry
+    idempotency dedupe dedup event state props any some each every the a an this that which is no of for by with on or and
+    enter escape return space ctrl alt shift meta cmd right left bucket s3 issue jira project host known authorized
+    """.split()
+)
+
+# Words before `key` that say it opens something.
+OPENING = frozenset(
+    """api app access secret private auth account master shared encryption encrypt signing sign service admin license
+    subscription crypto session jwt hmac webhook deploy consumer client vault aes rsa preshared server integration ingest
+    write read root token user team org oauth sas connection storageaccount apim function host publish ssh decryption
+    """.split()
+)
+
+# Parts of values people write where a secret would stand.
+PLACEHOLDERS = (
+    b"example", b"sample", b"your", b"change", b"placeholder", b"dummy", b"fake", b"redact", b"xxx", b"todo", b"...", b"****",
+    b"test", b"mock", b"foobar", b"insert", b"replace", b"enter", b"secret_here", b"goes_here", b"goeshere", b"-here", b"my-", b"my_",
+    b"undefined", b"process.env", b"os.environ", b"getenv", b"import.meta", b"env.", b"config.", b"settings.", b"self.", b"this.",
+    b"args.", b"opts.", b"options.", b"req.", b"request.", b"params.", b"props.", b"state.", b"secrets.", b"vars.", b"var.", b"data.",
+    b"${", b"{{", b"$(", b"%(", b"%s", b"<%", b"#{", b"\x00", b"://", b"123456", b"abcdef", b"qwerty", b"hidden", b"masked", b"password",
+    b"passwd", b"supersecret", b"mysecret", b"deadbeef", b"00000000", b"11111111", b"aaaaaa", b"notreal", b"not-a", b"not_a", b"bogus",
+    b"wrong", b"invalid", b"none", b"null", b"string", b"value", b"token", b"apikey", b"api-key", b"api_key", b"username",
+)  # fmt: skip
+
+# Whole values that are words of the trade, not secrets.
+TRADE = frozenset(
+    b"""sha1 sha256 sha384 sha512 md5 base64 base32 oauth2 oauth1 utf8 utf-8 pbkdf2 argon2 argon2id bcrypt hs256 rs256 es256 aes256
+    aes128 aes-256-gcm aes-256-cbc ed25519 x25519 rsa2048 rsa4096 secp256k1 p256 http2 ipv4 ipv6 log4j ec2 s3 k8s i18n l10n int32
+    int64 uint8 uint32 uint64 float32 float64 u8 u16 u32 u64 i32 i64 f32 f64 latin1 iso8859 plain text postgres postgresql mysql
+    admin root user guest secret pass pw localhost default anonymous nobody test public master hunter2""".split()
+)
+
+# Programs that take a password on their command line, and how.
+COMMANDS: tuple[tuple[bytes, bytes], ...] = (
+    (b"curl", rb"[^\n;|]{0,400}?\s(?:-[a-zA-Z]{0,4}[uU]|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,80}:([^\s\"']{3,200})"),
+    (b"mysql", rb"(?:dump|admin|import|show|check|slap|sh)?\b[^\n;|]{0,300}?\s-p([^\s\"'$<][^\s\"']{3,100})"),
+    (b"mariadb", rb"(?:-dump|-admin)?\b[^\n;|]{0,300}?\s-p([^\s\"'$<][^\s\"']{3,100})"),
+    (b"sshpass", rb"\s{1,4}-p\s?[\"']?([^\s\"']{4,100})"),
+    (b"redis-cli", rb"[^\n;|]{0,200}?\s-a\s{1,3}[\"']?([^\s\"']{4,200})"),
+    (b"mongo", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
+    (b"docker login", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,300})"),
+    (b"podman login", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,300})"),
+    (b"az login", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,300})"),
+    (b"psexec", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
+    (b"ldap", rb"(?:search|modify|add|whoami|passwd)\b[^\n;|]{0,300}?\s-w\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
+    (b"htpasswd", rb"[^\n;|]{0,100}?\s-[a-zA-Z]{0,4}b[a-zA-Z]{0,3}\s{1,3}\S{1,120}\s{1,3}\S{1,80}\s{1,3}[\"']?([^\s\"']{4,100})"),
+    (b"smbclient", rb"[^\n;|]{0,200}?\s-U\s{1,3}[\"']?[^\s%\"']{1,80}%([^\s\"']{4,100})"),
+    (b"7z", rb"\s[^\n;|]{0,200}?\s-p([^\s\"'$<][^\s\"']{3,100})"),
+    (b"zip", rb"\s[^\n;|]{0,200}?\s-P\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
+    (b"openssl", rb"\s[^\n;|]{0,300}?\s-(?:pass(?:in|out)?\s{1,3}[\"']?pass:|k\s{1,3}[\"']?)([^\s\"'-][^\s\"']{3,100})"),
+    (b"nuget push", rb"[^\n;|]{0,300}?\s-k\s{1,3}[\"']?([^\s\"'-][^\s\"']{15,100})"),
+    (b"cargo login", rb"\s{1,4}[\"']?([^\s\"'-][^\s\"']{15,100})"),
+)  # fmt: skip

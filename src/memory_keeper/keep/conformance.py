@@ -1,0 +1,411 @@
+"""What every engine promises, as checks that any test-suite can run.
+
+A check takes `open_store`, a function that opens the same store again, as another process would; it begins with an
+empty store and raises AssertionError when a promise is broken. `SUITE` has them all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_keeper.model import Event, Note, Placed, Source, Usage
+from memory_keeper.text import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from memory_keeper.keep import Store
+
+    Open = Callable[[], Store]
+
+HERE, ELSEWHERE = "dir:/here", "dir:/elsewhere"
+SIZE = 100  # bytes that each line of the made-up transcripts has
+ODD = (
+    "",
+    " ",
+    "\n\t\r\n",
+    "a\0b",
+    "\ufffd",
+    "half a pair \ud83d here",
+    "\U0001f469\u200d\U0001f4bb \U0001f1f0\U0001f1f7 e\u0301",
+    "שלום \u202e\u0645\u0631\u062d\u0628\u0627\u202c",
+    "한국어 漢字 \U00010000 \U0010fffd",
+    "'; drop table event; -- \" % _ \\ ?1 :x",
+    "\x1b[31m\x07\x7f\x85\u2028\ufeff",
+    "x" * (1 << 20),
+    "é" * (1 << 19),
+)
+
+
+# --- recording -----------------------------------------------------------------------------------------------------------
+
+
+def recording_twice_keeps_once(open_store: Open) -> None:
+    """The same stretch again, or parts of it in another order, adds nothing and changes nothing."""
+    store = open_store()
+    events = _events(5)
+    source = _begin(store)
+    assert _record(store, source, events) == 5
+    assert _record(store, source, events) == 0
+    assert _record(store, source, [events[3], events[1]._replace(text="changed", kind="reply")]) == 0
+    twin = _event(9)
+    assert _record(store, source, [events[0], twin, twin]) == 1, "once, also within one stretch"
+    assert store.events("s1") == [*events, twin]
+    assert [store.event(event.id) for event in events] == events
+    store.close()
+
+
+def known_event_gets_a_second_place(open_store: Open) -> None:
+    """A fork repeats the lines it came from: they belong to both sessions, and are still one event each."""
+    store = open_store()
+    shared, own, late = _events(3), _event(10, session="s2"), _event(11)
+    first, second = _begin(store), _begin(store, path="/t/s2.jsonl", session="s2")
+    _record(store, first, shared)
+    fork = [event._replace(session="s2") for event in shared]
+    assert _record(store, second, [*fork, own]) == 1
+    _record(store, first, [late])
+    assert store.events("s1") == [*shared, late]
+    assert store.events("s2") == [*shared, own], "what it took over comes first, as it was"
+    assert sorted(store.pending(HERE)) == sorted(event.id for event in (*shared, own, late))
+    store.close()
+
+
+def a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
+    """The order of the lines counts, not their clocks: in real transcripts some go backwards."""
+    store = open_store()
+    events = [_event(number, at=1000.0 - 7 * number) for number in range(20)]
+    source = _begin(store)
+    for start in range(0, 20, 3):
+        _record(store, source, events[start : start + 3])
+    store.close()
+    store = open_store()
+    assert store.events("s1") == events
+    assert store.pending(HERE) == [event.id for event in events]
+    store.close()
+
+
+def offset_and_rows_move_together(open_store: Open) -> None:
+    """How far a file was read is kept with what was read, or neither is."""
+    store = open_store()
+    source = _begin(store)
+    read = source._replace(offset=500, inode=7, head="h", tail="t", at=30.0)
+    store.record(read, [Placed(_event(1), 0)])
+    assert store.source(source.path) == read
+    try:
+        store.record(read._replace(offset=900, tail="u"), [Placed(_event(2), 500)], _Breaking([_usage("m", 1)]))
+    except _Broken:
+        pass
+    else:
+        raise AssertionError("what breaks in the middle must not pass silently")
+    store.close()
+    store = open_store()
+    assert store.source(source.path) == read
+    assert store.event("e2:0") is None
+    assert store.find('"word2"', None, 10) == []
+    store.record(read._replace(offset=900), [Placed(_event(2), 500)])  # and it can go on
+    assert [event.id for event in store.events("s1")] == ["e1:0", "e2:0"]
+    store.close()
+
+
+def a_replaced_file_keeps_its_old_rows(open_store: Open) -> None:
+    """When a file is another one than before it is read from its start; what the old one said stays."""
+    store = open_store()
+    assert store.source("/t/s1.jsonl") is None
+    source = _begin(store)
+    assert source.seq
+    assert source.offset == 0
+    _record(store, source, _events(3))
+    again = store.begin(source._replace(offset=300, inode=3, head="x", tail="y", at=9.0))
+    assert again.seq != source.seq
+    assert (again.offset, again.inode, again.head, again.tail, again.at) == (0, 0, "", "", 0.0)
+    assert store.source(source.path) == again
+    assert store.last_member(again) is None
+    assert store.events("s1") == _events(3)
+    _record(store, again, [*_events(2), _event(7)])
+    assert store.events("s1") == [*_events(3), _event(7)]
+    store.close()
+
+
+def usage_counts_once_per_response(open_store: Open) -> None:
+    """A host repeats a response's usage on each of its lines, and the output grows on the way."""
+    store = open_store()
+    source = _begin(store)
+    assert store.last_usage("s1") is None
+    for output in (1, 50, 20):
+        store.record(source, [], [_usage("m1", output)])
+    store.record(source, [], [_usage("m0", 7, at=5.0), _usage("m1", 50), _usage("agents", 9, at=99.0, agent="a1")])
+    assert store.last_usage("s1") == _usage("m1", 50)
+    store.record(source, [], [_usage("m2", 3, at=20.0)])
+    assert store.last_usage("s1") == _usage("m2", 3, at=20.0)
+    assert store.last_usage("s2") is None
+    store.close()
+
+
+def text_comes_back_as_it_was(open_store: Open) -> None:
+    """Whatever was made storable comes back equal, and so does everything around it."""
+    store = open_store()
+    texts = [storable(text) for text in ODD]
+    events = [
+        _event(number, text=text, tool=text[:50], path=text[:50], ref=text[:50], extra='{"a":1}', failed=True)
+        for number, text in enumerate(texts)
+    ]
+    _record(store, _begin(store), events)
+    for number, text in enumerate(texts):
+        store.add(Note(f"n{number}", 1.0, "fact", 1, HERE, text, extra="{}", tokens=3))
+    store.close()
+    store = open_store()
+    assert store.events("s1") == events
+    for number, text in enumerate(texts):
+        kept = store.note(f"n{number}")
+        assert kept and kept.text == text
+        assert kept.tokens == 3
+    store.close()
+
+
+# --- covering ------------------------------------------------------------------------------------------------------------
+
+
+def a_note_covers_what_is_open(open_store: Open) -> None:
+    """Pending and children part the events among them; covering twice is covering once."""
+    store = open_store()
+    ids = [event.id for event in _events(6)]
+    _record(store, _begin(store), _events(6))
+    assert store.pending(HERE) == ids
+    assert store.add(_note("n1"), ids[:2]) == 2
+    assert store.add(_note("n1"), ids[:2]) == 0, "the same note again"
+    assert store.add(_note("n1"), ids) == 0, "a note is never changed"
+    assert store.children("n1") == ids[:2]
+    assert store.add(_note("n2"), ids[1:4]) == 2, "only what nobody had covered"
+    assert store.children("n2") == ids[2:4]
+    assert store.pending(HERE) == ids[4:]
+    assert store.pending(ELSEWHERE) == []
+    assert store.add(_note("n3"), ["no such event"]) == 0
+    assert store.note("n3") is None
+    parted = [*store.pending(HERE), *store.children("n1"), *store.children("n2")]
+    assert sorted(parted) == sorted(ids)
+    store.close()
+
+
+def a_note_too_late_is_not_kept(open_store: Open) -> None:
+    """When somebody else covered all its children it stands for nothing; a note that need cover nothing is kept."""
+    store = open_store()
+    ids = [event.id for event in _events(3)]
+    _record(store, _begin(store), _events(3))
+    store.add(_note("early"), ids)
+    assert store.add(_note("late"), ids) == 0
+    assert store.note("late") is None
+    assert store.children("late") == []
+    assert store.children("early") == ids
+    assert store.add(_note("standing")) == 0
+    assert store.note("standing") == _note("standing")
+    store.close()
+
+
+def notes_cover_notes(open_store: Open) -> None:
+    """The levels are the same loop: above the first, notes are what is covered."""
+    store = open_store()
+    ids = [event.id for event in _events(4)]
+    _record(store, _begin(store), _events(4))
+    store.add(_note("a"), ids[:2])
+    store.add(_note("b"), ids[2:])
+    assert store.pending(HERE) == []
+    assert store.pending(HERE, 1) == ["a", "b"]
+    assert store.add(_note("top", level=2), ["a", "b"]) == 2
+    assert store.pending(HERE, 1) == []
+    assert store.pending(HERE, 2) == ["top"]
+    assert store.children("top") == ["a", "b"]
+    store.close()
+
+
+def two_notes_at_once_share_nothing(open_store: Open) -> None:
+    """Notes written at the same moment cover disjoint children, and together all of them."""
+    from threading import Barrier, Thread
+
+    store = open_store()
+    ids = [event.id for event in _events(30)]
+    _record(store, _begin(store), _events(30))
+    wanted = {"left": ids[:20], "right": ids[10:], "late": ids[:20]}
+    covered: dict[str, int] = {}
+    together = Barrier(len(wanted))
+
+    def cover(name: str) -> None:
+        other = open_store()
+        together.wait()
+        covered[name] = other.add(_note(name), wanted[name])
+        other.close()
+
+    threads = [Thread(target=cover, args=(name,)) for name in wanted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    children = {name: store.children(name) for name in wanted}
+    assert covered == {name: len(those) for name, those in children.items()}
+    assert sorted(child for those in children.values() for child in those) == sorted(ids)
+    assert all(set(those) <= set(wanted[name]) for name, those in children.items())
+    assert all((store.note(name) is not None) == bool(those) for name, those in children.items())
+    store.close()
+
+
+# --- asking --------------------------------------------------------------------------------------------------------------
+
+
+def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
+    """Every word of every event is found, in its project, and words nobody said are not."""
+    store = open_store()
+    _record(store, _begin(store), _events(12))
+    other = _begin(store, path="/t/s2.jsonl", session="s2", project=ELSEWHERE)
+    _record(store, other, [_event(20, session="s2", project=ELSEWHERE, text="word3 elsewhere naïve 배포")])
+    for number in range(12):
+        (hit,) = store.find(f'"word{number}"', HERE, 10)
+        event = _event(number)
+        assert (hit.id, hit.level, hit.kind, hit.at) == (event.id, 0, event.kind, event.at)
+        assert (hit.session, hit.project) == (event.session, event.project)
+        assert f"word{number}" in hit.snippet.replace("\x02", "").replace("\x03", "")
+    assert {hit.id for hit in store.find('"word3"', None, 10)} == {"e3:0", "e20:0"}
+    assert [hit.id for hit in store.find('"배포"', ELSEWHERE, 10)] == ["e20:0"]
+    assert store.find('"배포"', HERE, 10) == []
+    assert store.find('"nobody"', None, 10) == []
+    assert store.find('"word1" "word2"', None, 10) == []
+    assert len(store.find('"common"', HERE, 5)) == 5
+    assert len(store.find('"common"', None, 100)) == 12
+    store.close()
+
+
+def an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:
+    """As long as that fits one event only."""
+    store = open_store()
+    _record(store, _begin(store), [_event(1), _event(10), _event(2, text="two")])
+    found = store.event("e2")
+    assert found and found.text == "two"
+    assert store.event("e1") is None, "two begin like that"
+    assert store.event("e1:0") == _event(1)
+    assert store.event("zz") is None
+    assert store.event("%") is None
+    store.close()
+
+
+def projects_go_by_many_names(open_store: Open) -> None:
+    """A key is a name of one project; the last thing said counts."""
+    store = open_store()
+    assert store.project("remote:host/a") == ""
+    store.name_project(["remote:host/a", "dir:/a"], "remote:host/a")
+    store.name_project(["dir:/clone"], "remote:host/a")
+    assert {store.project(key) for key in ("remote:host/a", "dir:/a", "dir:/clone")} == {"remote:host/a"}
+    store.name_project(["dir:/clone"], "dir:/clone")
+    assert store.project("dir:/clone") == "dir:/clone"
+    assert store.project("dir:/a") == "remote:host/a"
+    assert store.project("dir:/") == ""
+    store.close()
+
+
+def sessions_come_newest_first(open_store: Open) -> None:
+    """By when something last happened in them."""
+    store = open_store()
+    for name, at in (("old", 100.0), ("new", 300.0), ("middle", 200.0)):
+        source = _begin(store, path=f"/t/{name}.jsonl", session=name)
+        events = [_event(f"{name}{n}", session=name, at=at + n, kind=kind) for n, kind in enumerate(("prompt", "call"))]
+        store.record(source._replace(offset=SIZE, at=at + 1), [Placed(event, 0) for event in events])
+    away = _begin(store, path="/t/away.jsonl", session="away", project=ELSEWHERE)
+    store.record(away._replace(offset=SIZE, at=999.0), [Placed(_event("x", session="away", project=ELSEWHERE), 0)])
+    assert [one.id for one in store.sessions(HERE, 10)] == ["new", "middle", "old"]
+    assert [one.id for one in store.sessions(HERE, 2)] == ["new", "middle"]
+    (newest,) = store.sessions(HERE, 1)
+    assert newest == ("new", HERE, 300.0, 301.0, 2, 1)
+    assert store.sessions("dir:/unknown", 10) == []
+    store.close()
+
+
+def the_latest_come_newest_first(open_store: Open) -> None:
+    """Of a kind, in the main thread, in a project or one of its sessions."""
+    store = open_store()
+    events = [_event(n, at=float(at), kind=kind) for n, (at, kind) in enumerate(
+        [(50, "prompt"), (10, "prompt"), (30, "reply"), (40, "prompt")]
+    )]  # fmt: skip
+    _record(store, _begin(store), [*events, _event(8, at=99.0, kind="prompt", agent="a1")])
+    second = _begin(store, path="/t/s2.jsonl", session="s2")
+    _record(store, second, [_event(9, at=45.0, kind="prompt", session="s2")])
+    assert [event.at for event in store.latest(HERE, "prompt", 10)] == [50.0, 45.0, 40.0, 10.0]
+    assert [event.at for event in store.latest(HERE, "prompt", 2)] == [50.0, 45.0]
+    assert [event.at for event in store.latest(HERE, "prompt", 10, session="s1")] == [50.0, 40.0, 10.0]
+    assert store.latest(HERE, "title", 10) == []
+    assert store.latest(ELSEWHERE, "prompt", 10) == []
+    store.close()
+
+
+SUITE: tuple[Callable[[Open], None], ...] = (
+    recording_twice_keeps_once,
+    known_event_gets_a_second_place,
+    a_session_reads_in_the_order_it_was_written,
+    offset_and_rows_move_together,
+    a_replaced_file_keeps_its_old_rows,
+    usage_counts_once_per_response,
+    text_comes_back_as_it_was,
+    a_note_covers_what_is_open,
+    a_note_too_late_is_not_kept,
+    notes_cover_notes,
+    two_notes_at_once_share_nothing,
+    finds_what_was_recorded_and_nothing_else,
+    an_event_is_found_by_the_beginning_of_its_id,
+    projects_go_by_many_names,
+    sessions_come_newest_first,
+    the_latest_come_newest_first,
+)
+
+
+# --- what the checks are made of -----------------------------------------------------------------------------------------
+
+
+class _Broken(Exception):  # noqa: N818
+    """Raised while a store reads what it was given."""
+
+
+class _Breaking(list[Usage]):
+    """Gives its items and then breaks, as a writer that dies between two rows would."""
+
+    def __iter__(self) -> Iterator[Usage]:
+        yield from super().__iter__()
+        raise _Broken
+
+
+def _event(
+    number: int | str,
+    *,
+    session: str = "s1",
+    project: str = HERE,
+    at: float = 0.0,
+    kind: str = "reply",
+    text: str = "",
+    tool: str = "",
+    path: str = "",
+    ref: str = "",
+    agent: str = "",
+    failed: bool = False,
+    extra: str = "",
+) -> Event:
+    text = text if text or tool or extra else f"common word{number}"
+    return Event(f"e{number}:0", at, kind, session, project, text, tool, path, ref, agent, failed, extra)
+
+
+def _events(count: int) -> list[Event]:
+    return [_event(number) for number in range(count)]
+
+
+def _usage(message: str, output: int, at: float = 10.0, agent: str = "") -> Usage:
+    return Usage(message, at, "s1", HERE, agent, "model", 1000, 200, 30, output)
+
+
+def _note(id: str, level: int = 1) -> Note:
+    return Note(id, 5.0, "summary", level, HERE, f"note {id}", session="s1", tokens=2)
+
+
+def _begin(store: Store, path: str = "/t/s1.jsonl", session: str = "s1", project: str = HERE) -> Source:
+    return store.begin(Source(path, session, project))
+
+
+def _record(store: Store, source: Source, events: Sequence[Event]) -> int:
+    """Keep some events, as if each were a line behind what the store has read of the source."""
+    known = store.source(source.path)
+    begin = known.offset if known else 0
+    placed = [Placed(event, begin + number * SIZE) for number, event in enumerate(events)]
+    return store.record(source._replace(offset=begin + len(events) * SIZE), placed)

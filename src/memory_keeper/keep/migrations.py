@@ -1,0 +1,114 @@
+"""The schema, one numbered step at a time: each runs once, in the one transaction that also moves `user_version`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+
+def _first(db: Connection) -> None:
+    for statement in (
+        """create table event (
+            seq integer primary key,
+            id text not null unique,
+            at real not null,
+            kind text not null,
+            session text not null,
+            project text not null,
+            text text not null,
+            tool text not null,
+            path text not null,
+            ref text not null,
+            agent text not null,
+            failed integer not null,
+            extra text not null,
+            who text not null,
+            crc integer not null, -- of the text: a flipped bit is noticed
+            covered_by text
+        )""",
+        "create index event_moment on event (project, kind, at)",
+        "create index event_session on event (session, seq)",
+        """create table note (
+            seq integer primary key,
+            id text not null unique,
+            at real not null,
+            kind text not null,
+            level integer not null,
+            project text not null,
+            text text not null,
+            session text not null,
+            tokens integer not null,
+            extra text not null,
+            replaces text not null,
+            who text not null,
+            crc integer not null,
+            covered_by text
+        )""",
+        "create index note_moment on note (project, level, at)",
+        # a fork repeats the lines it came from: where an event stands is a relation, not part of the event
+        """create table place (
+            source integer not null, event integer not null, offset integer not null,
+            primary key (source, event)
+        ) without rowid""",
+        """create table source (
+            seq integer primary key,
+            path text not null,
+            session text not null,
+            project text not null,
+            agent text not null,
+            offset integer not null,
+            inode integer not null,
+            head text not null,
+            tail text not null,
+            at real not null, -- of its newest event
+            looked real not null -- when something was last read from it
+        )""",
+        "create index source_path on source (path)",
+        "create index source_project on source (project, at)",
+        "create index source_session on source (session)",
+        """create table member (
+            source integer not null, offset integer not null, size integer not null,
+            start integer not null, length integer not null,
+            primary key (source, offset)
+        ) without rowid""",
+        """create table usage (
+            message text primary key,
+            at real not null,
+            session text not null,
+            project text not null,
+            agent text not null,
+            model text not null,
+            input integer not null,
+            cache_read integer not null,
+            cache_write integer not null,
+            output integer not null
+        ) without rowid""",
+        "create index usage_session on usage (session, at)",
+        "create table alias (key text primary key, project text not null) without rowid",
+        "create virtual table event_text using fts5(text, content='event', content_rowid='seq')",
+        "create virtual table note_text using fts5(text, content='note', content_rowid='seq')",
+    ):
+        db.execute(statement)
+
+
+STEPS = (_first,)
+VERSION = len(STEPS)
+
+
+def migrate(db: Connection) -> int:
+    """Bring the schema up to date; the version found before. A newer store than we know is left alone."""
+    (found,) = db.execute("pragma user_version").fetchone()
+    if found >= VERSION:
+        return int(found)
+    db.execute("begin immediate")
+    try:
+        (now,) = db.execute("pragma user_version").fetchone()  # somebody may have been faster
+        for step in STEPS[now:]:
+            step(db)
+        db.execute(f"pragma user_version = {VERSION}")
+        db.execute("commit")
+    except BaseException:
+        db.execute("rollback")
+        raise
+    return int(found)

@@ -1,0 +1,481 @@
+"""The embedded engine: one SQLite file per user, in WAL mode; one writer at a time, and readers that only read."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+
+from memory_keeper import wire
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.keep import migrations
+from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3 as engine
+    from collections.abc import Iterable, Sequence
+    from sqlite3 import Connection
+    from typing import Any
+else:
+
+    class _Functools:
+        lru_cache = staticmethod(lambda size: lambda function: _lru_cache_wrapper(function, size, False, tuple))
+
+    # `_sqlite3` is what the sqlite3 package wraps. It wants one thing of functools, which takes three times as long to
+    # load as itself; so it gets just that, and whoever comes later gets the real one.
+    lent = sys.modules.setdefault("functools", _Functools) is _Functools
+    try:
+        import _sqlite3 as engine
+        from _functools import _lru_cache_wrapper
+    except ImportError:  # another Python: these names are private
+        engine = None
+    if lent:
+        del sys.modules["functools"]
+    if not engine:
+        import sqlite3 as engine
+
+EVENT = ", ".join(Event._fields)
+NOTE = ", ".join(Note._fields)
+SOURCE = ", ".join(Source._fields)
+MARKS = "?, " * 32
+WAIT = 5.0  # seconds for a lock
+
+
+class SqliteStore:
+    """Satisfies `keep.Store`. Opened for writing it makes or migrates its file; for reading it never changes a byte."""
+
+    def __init__(self, path: str, *, write: bool = True) -> None:
+        self.path = path
+        try:
+            if write:
+                _make_private(path)
+                _refuse_newer(path)
+            self.db = _connect(path, write)
+            version = migrations.migrate(self.db) if write else _version(self.db)
+        except engine.DatabaseError as error:
+            raise _explained(error, path) from error
+        self.newer = version > migrations.VERSION
+        if not version and not write:
+            self.db.close()
+            raise NotSetUp(f"Nothing is kept in {path} yet")
+
+    def close(self) -> None:
+        """Give the file back."""
+        self.db.close()
+
+    # --- recording -------------------------------------------------------------------------------------------------
+
+    def begin(self, source: Source) -> Source:
+        """A file is read from its start, for the first time or because it was replaced: its old rows stay."""
+        fresh = source._replace(offset=0, inode=0, head="", tail="", at=0.0)
+        with self._change():
+            self.db.execute(
+                "insert into source (path, session, project, agent, offset, inode, head, tail, at, looked)"
+                " values (?, ?, ?, ?, 0, 0, '', '', 0, 0)",
+                (fresh.path, fresh.session, fresh.project, fresh.agent),
+            )
+            (seq,) = self.db.execute("select last_insert_rowid()").fetchone()
+        return fresh._replace(seq=seq)
+
+    def record(
+        self,
+        source: Source,
+        placed: Sequence[Placed],
+        usages: Sequence[Usage] = (),
+        member: Member | None = None,
+        now: float = 0.0,
+    ) -> int:
+        """Keep the events of a stretch of a file together with how far it was read; how many were new."""
+        with self._change():
+            (before,) = self.db.execute("select coalesce(max(seq), 0) from event").fetchone()
+            self.db.executemany(
+                f"insert into event ({EVENT}, crc) values ({MARKS[: 3 * len(Event._fields)]}?) on conflict do nothing",
+                [(*event, zlib.crc32(event.text.encode())) for event, _ in placed],
+            )
+            self.db.execute(
+                "insert into event_text (rowid, text) select seq, text from event where seq > ? order by seq", (before,)
+            )
+            (after,) = self.db.execute("select coalesce(max(seq), 0) from event").fetchone()
+            self._place(source, placed, before, after)
+            self.db.executemany(
+                # the host repeats a response's usage on each of its lines, and its output grows on the way
+                f"insert into usage values ({MARKS[: 3 * len(Usage._fields) - 2]})"
+                " on conflict do update set output = max(output, excluded.output)",
+                usages,
+            )
+            if member:
+                self.db.execute("insert into member values (?, ?, ?, ?, ?)", (source.seq, *member))
+            self.db.execute(
+                "update source set offset = ?, inode = ?, head = ?, tail = ?, project = ?, at = max(at, ?), looked = ?"
+                " where seq = ?",
+                (source.offset, source.inode, source.head, source.tail, source.project, source.at, now, source.seq),
+            )
+        return int(after - before)
+
+    def _place(self, source: Source, placed: Sequence[Placed], before: int, after: int) -> None:
+        """Note where each event stands: new ones have ascending numbers, known ones are looked up."""
+        if after - before == len(placed):
+            rows: Iterable[tuple[Any, ...]] = (
+                (source.seq, seq, one.offset) for seq, one in enumerate(placed, before + 1)
+            )
+            self.db.executemany("insert into place values (?, ?, ?)", rows)
+            return
+        self.db.executemany(
+            "insert into place select ?, seq, ? from event where id = ? on conflict do nothing",
+            [(source.seq, one.offset, one.event.id) for one in placed],
+        )
+
+    def add(self, note: Note, covers: Sequence[str] = ()) -> int:
+        """Keep a note and cover what is still open beneath it; how many it covered. A note that has to cover
+        something but came too late for all of it is not kept."""
+        beneath = "event" if note.level == 1 else "note"
+        with self._change(durable=True):
+            known = self.db.execute("select 1 from note where id = ?", (note.id,)).fetchone()
+            if known:
+                return 0
+            self.db.execute(
+                f"insert into note ({NOTE}, crc) values ({MARKS[: 3 * len(Note._fields)]}?)",
+                (*note, zlib.crc32(note.text.encode())),
+            )
+            (seq,) = self.db.execute("select last_insert_rowid()").fetchone()
+            self.db.execute("insert into note_text (rowid, text) values (?, ?)", (seq, note.text))
+            covered = sum(
+                self.db.execute(
+                    f"update {beneath} set covered_by = ? where id = ? and covered_by is null", (note.id, child)
+                ).rowcount
+                for child in covers
+            )
+            if covers and not covered:
+                self.db.execute("insert into note_text (note_text, rowid, text) values ('delete', ?, ?)", (seq, note.text))
+                self.db.execute("delete from note where seq = ?", (seq,))
+        return covered
+
+    def name_project(self, keys: Sequence[str], project: str) -> None:
+        """From now on each of these keys means this project."""
+        with self._change():
+            self.db.executemany(
+                "insert into alias values (?, ?) on conflict do update set project = excluded.project",
+                [(key, project) for key in keys],
+            )
+
+    # --- asking ----------------------------------------------------------------------------------------------------
+
+    def project(self, key: str) -> str:
+        """The project a key was given to; empty when it is unknown."""
+        row = self.db.execute("select project from alias where key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def roots(self, project: str) -> list[str]:
+        """The directories a project was seen in, the deepest first."""
+        rows = self.db.execute("select key from alias where project = ? and key like 'dir:%'", (project,))
+        return sorted((key[4:] for (key,) in rows), key=len, reverse=True)
+
+    def source(self, path: str) -> Source | None:
+        """How far a file has been read."""
+        row = self.db.execute(f"select {SOURCE} from source where path = ? order by seq desc limit 1", (path,)).fetchone()
+        return Source._make(row) if row else None
+
+    def recent_sources(self, project: str, limit: int) -> list[Source]:
+        """The project's transcripts, last read first."""
+        rows = self.db.execute(
+            f"select {SOURCE} from source where project = ? and path like '%.jsonl' order by at desc limit ?",
+            (project, limit),
+        )
+        return [Source._make(row) for row in rows]
+
+    def last_member(self, source: Source) -> Member | None:
+        """The end of a transcript's archive, as far as it counts."""
+        row = self.db.execute(
+            "select offset, size, start, length from member where source = ? order by offset desc limit 1", (source.seq,)
+        ).fetchone()
+        return Member._make(row) if row else None
+
+    def members(self) -> list[tuple[Source, Member]]:
+        """Every member of every archive."""
+        rows = self.db.execute(
+            f"select {', '.join('s.' + f for f in Source._fields)}, m.offset, m.size, m.start, m.length"
+            " from member m join source s on s.seq = m.source order by m.source, m.offset"
+        )
+        width = len(Source._fields)
+        return [(Source._make(row[:width]), Member._make(row[width:])) for row in rows]
+
+    def event(self, id: str) -> Event | None:
+        """One event, by its id or by an unambiguous beginning of it: `4914e47a:0`, `4914e47a`, or all of it."""
+        rows = self.db.execute(f"select {EVENT} from event where id = ?", (id,)).fetchall()
+        if not rows and id:
+            base, colon, block = id.partition(":")
+            found = self.db.execute(
+                f"select {EVENT} from event where id >= ? and id < ? order by id limit 100", (base, base + "\U0010ffff")
+            ).fetchall()
+            rows = [row for row in found if row[0].endswith(colon + block)]
+        return _event(rows[0]) if len(rows) == 1 else None
+
+    def events(self, session: str) -> list[Event]:
+        """A session in order: what it took over from the session it was forked from comes first."""
+        rows = self.db.execute(
+            f"select {EVENT} from event where seq in"
+            " (select p.event from place p join source s on s.seq = p.source where s.session = ?)"
+            " order by seq",
+            (session,),
+        )
+        return [_event(row) for row in rows]
+
+    def around(self, id: str, before: int, after: int) -> list[Event]:
+        """An event's neighbours in its session, itself among them."""
+        row = self.db.execute("select seq, session from event where id = ?", (id,)).fetchone()
+        if not row:
+            return []
+        older = self.db.execute(
+            f"select {EVENT} from event where session = ? and seq <= ? order by seq desc limit ?",
+            (row[1], row[0], before + 1),
+        ).fetchall()
+        newer = self.db.execute(
+            f"select {EVENT} from event where session = ? and seq > ? order by seq limit ?", (row[1], row[0], after)
+        ).fetchall()
+        return [_event(one) for one in (*reversed(older), *newer)]
+
+    def line(self, id: str) -> tuple[Source, Member, int] | None:
+        """Where an event's raw line lies: its transcript, the member, and the offset within that."""
+        row = self.db.execute(
+            f"select {', '.join('s.' + f for f in Source._fields)}, m.offset, m.size, m.start, m.length, p.offset"
+            " from event e join source s on s.session = e.session join place p on p.source = s.seq and p.event = e.seq"
+            " join member m on m.source = s.seq and m.offset <= p.offset and m.offset + m.size > p.offset"
+            " where e.id = ? limit 1",
+            (id,),
+        ).fetchone()
+        if not row:
+            return None
+        width = len(Source._fields)
+        member = Member._make(row[width:-1])
+        return Source._make(row[:width]), member, row[-1] - member.offset
+
+    def sessions(self, project: str | None = None, limit: int = 10) -> list[Session]:
+        """The sessions of a project, or of all; the newest first."""
+        only, given = (" where project = ?", (project,)) if project is not None else (" where project != ''", ())
+        rows = self.db.execute(
+            "select s.session, s.project, min(e.at), max(e.at), count(*), sum(e.kind = 'prompt')"
+            f" from (select session, project, max(at) as last from source{only}"
+            "   group by session order by last desc limit ?) s"
+            " join event e on e.session = s.session group by s.session order by s.last desc",
+            (*given, limit),
+        )
+        return [Session._make(row) for row in rows]
+
+    def latest(self, project: str, kind: str, limit: int, session: str = "") -> list[Event]:
+        """The newest events of a kind in the main thread of a project, or of one of its sessions; newest first."""
+        only, given = (" and session = ?", (session,)) if session else ("", ())
+        rows = self.db.execute(
+            f"select {EVENT} from event where project = ? and kind = ? and agent = ''{only} order by at desc limit ?",
+            (project, kind, *given, limit),
+        )
+        return [_event(row) for row in rows]
+
+    def project_of(self, session: str) -> str:
+        """The project a session belongs to; empty when it is unknown."""
+        row = self.db.execute(
+            "select project from source where session = ? and project != '' order by seq desc limit 1", (session,)
+        ).fetchone()
+        return row[0] if row else ""
+
+    def last_moment(self, session: str) -> float:
+        """When a session's transcript was last added to, by its own clock."""
+        (at,) = self.db.execute(
+            "select coalesce(max(at), 0) from source where session = ? and path like '%.jsonl'", (session,)
+        ).fetchone()
+        return float(at)
+
+    def said(self, session: str, text: str) -> bool:
+        """Whether a session's transcript has this prompt or answer near its end."""
+        rows = self.db.execute(
+            "select text from event where session = ? and kind in ('prompt', 'reply') order by seq desc limit 20", (session,)
+        )
+        return any(text.strip() == row[0].strip() for row in rows)
+
+    def note(self, id: str) -> Note | None:
+        """One note, by its id."""
+        row = self.db.execute(f"select {NOTE} from note where id = ?", (id,)).fetchone()
+        return Note._make(row) if row else None
+
+    def pending(self, project: str, level: int = 0) -> list[str]:
+        """What no note covers yet: events at level 0, notes above; oldest first."""
+        table, extra = ("event", "") if level == 0 else ("note", f" and level = {int(level)}")
+        rows = self.db.execute(
+            f"select id from {table} where project = ? and covered_by is null{extra} order by seq", (project,)
+        )
+        return [id for (id,) in rows]
+
+    def children(self, id: str) -> list[str]:
+        """What a note covers."""
+        rows = self.db.execute(
+            "select id from event where covered_by = ?1 union all select id from note where covered_by = ?1", (id,)
+        )
+        return [child for (child,) in rows]
+
+    def find(
+        self, match: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
+    ) -> list[Hit]:
+        """Events whose text matches an FTS5 expression, the best first; each filter only where it is given."""
+        filters = {"project": project, "kind": kind or None, "session": session or None}
+        only = {name: value for name, value in filters.items() if value is not None}
+        rows = self.db.execute(
+            "select e.id, 0, e.kind, e.at, e.session, e.project, -bm25(event_text),"
+            " snippet(event_text, 0, '\x02', '\x03', '…', 24), e.path"
+            " from event_text join event e on e.seq = event_text.rowid where event_text match ?"
+            + "".join(f" and e.{name} = ?" for name in only)
+            + " order by rank limit ?",
+            (match, *only.values(), limit),
+        )
+        return [Hit._make(row) for row in rows]
+
+    def last_usage(self, session: str) -> Usage | None:
+        """The newest response of a session's main thread."""
+        row = self.db.execute(
+            f"select {', '.join(Usage._fields)} from usage where session = ? and agent = '' order by at desc limit 1", (session,)
+        ).fetchone()
+        return Usage._make(row) if row else None
+
+    def counts(self, project: str | None = None) -> dict[str, Any]:
+        """How much is kept, and when something was last added."""
+        only, given = (" where project = ?", (project,)) if project is not None else ("", ())
+        one = self.db.execute(
+            "select count(*), count(distinct session), coalesce(max(at), 0), coalesce(sum(covered_by is null), 0)"
+            f" from event{only}",
+            given,
+        ).fetchone()
+        notes = self.db.execute(f"select level, count(*) from note{only} group by level", given).fetchall()
+        looked = self.db.execute(f"select coalesce(max(looked), 0) from source{only}", given).fetchone()
+        kinds = self.db.execute(f"select kind, count(*) from event{only} group by kind order by 2 desc", given).fetchall()
+        return {
+            "events": one[0],
+            "sessions": one[1],
+            "last_event": one[2],
+            "pending": one[3],
+            "notes": {str(level): number for level, number in notes},
+            "last_look": looked[0],
+            "kinds": dict(kinds),
+        }
+
+    def problems(self) -> list[str]:
+        """Damage that can be seen from inside: the file, the index, and every text against its checksum."""
+        found = [str(row[0]) for row in self.db.execute("pragma integrity_check(10)") if row[0] != "ok"]
+        for table in ("event", "note"):
+            bad = 0
+            for text, crc in self.db.execute(f"select text, crc from {table}"):
+                bad += zlib.crc32(text.encode("utf-8", "surrogatepass")) != crc
+            if bad:
+                found.append(f"{bad} of the {table} texts are not what was written")
+        return found
+
+    def index_problem(self) -> str:
+        """What is wrong with the search index; empty when nothing is. Needs a store opened for writing."""
+        try:
+            for table in ("event_text", "note_text"):
+                self.db.execute(f"insert into {table} ({table}, rank) values ('integrity-check', 1)")
+        except engine.DatabaseError as error:
+            return str(error)
+        return ""
+
+    def rebuild_index(self) -> None:
+        """Make the search index again from the texts."""
+        with self._change():
+            for table in ("event_text", "note_text"):
+                self.db.execute(f"insert into {table} ({table}) values ('rebuild')")
+
+    def _change(self, durable: bool = False) -> _Transaction:
+        return _Transaction(self.db, self.path, durable)
+
+
+class _Transaction:
+    """One change, whole or not at all. Durable ones survive a power cut; what a transcript can give back need not."""
+
+    def __init__(self, db: Connection, path: str, durable: bool) -> None:
+        self.db, self.path, self.durable = db, path, durable
+
+    def __enter__(self) -> None:
+        self._sync("full" if self.durable else "normal")
+        try:
+            self.db.execute("begin immediate")
+        except engine.DatabaseError as error:
+            raise _explained(error, self.path) from error
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            try:
+                self.db.execute("commit")
+                return
+            except engine.DatabaseError as failed:
+                error = failed
+        if self.db.in_transaction:
+            self.db.execute("rollback")
+        if isinstance(error, engine.DatabaseError):
+            raise _explained(error, self.path) from error
+
+    def _sync(self, how: str) -> None:
+        self.db.execute(f"pragma synchronous = {how}")
+
+
+def _connect(path: str, write: bool) -> Connection:
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    db: Connection = engine.connect(
+        f"file:{quoted}?mode={'rw' if write else 'ro'}",
+        uri=True,
+        timeout=WAIT,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
+    )
+    db.execute("pragma trusted_schema = off")
+    if write:
+        db.execute("pragma journal_mode = wal")
+        db.execute("pragma wal_autocheckpoint = 10000")
+        db.execute("pragma cell_size_check = on")
+    return db
+
+
+def _make_private(path: str) -> None:
+    """The file exists before SQLite opens it, so that it and its journals are nobody else's to read."""
+    import posix
+
+    from memory_keeper.keep.spool import make_folder
+
+    make_folder(path.rpartition("/")[0])
+    posix.close(posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600))
+
+
+def _refuse_newer(path: str) -> None:
+    """Asked of a reader: a writer's opening and closing may already change a file that is not ours to change."""
+    db = _connect(path, write=False)
+    try:
+        version = _version(db)
+    finally:
+        db.close()
+    if version > migrations.VERSION:
+        raise KeeperError(f"{path} was written by a newer Memory Keeper", hint="update Memory Keeper")
+
+
+def _version(db: Connection) -> int:
+    (version,) = db.execute("pragma user_version").fetchone()
+    return int(version)
+
+
+def _explained(error: Exception, path: str) -> KeeperError:
+    said = str(error)
+    if "locked" in said or "busy" in said:
+        return Busy(f"{path} is in use", hint="try again in a moment")
+    if "unable to open" in said:
+        return NotSetUp(f"Nothing is kept in {path} yet, or it cannot be opened", hint="run `memory-keeper doctor`")
+    if "malformed" in said or "not a database" in said:
+        return KeeperError(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
+    return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")
+
+
+def _event(row: tuple[Any, ...]) -> Event:
+    return Event._make((*row[:10], bool(row[10]), *row[11:]))
+
+
+def as_json(value: Event | Note | Hit | Session) -> dict[str, Any]:
+    """A value for `--json`."""
+    plain: dict[str, Any] = value._asdict()
+    if plain.get("extra"):
+        plain["extra"] = wire.loads(plain["extra"])
+    return plain

@@ -1,0 +1,437 @@
+"""The keeper: one home, its store, and the one writer that moves spools and transcripts into it.
+
+Whoever holds the writer's lock looks: it reads what hooks left in the spools, then the new lines of the transcripts
+they named, and keeps rows and offsets in one transaction each. Killed anywhere, the next look goes on from there;
+looking twice is looking once.
+"""
+
+from __future__ import annotations
+
+import posix
+from time import monotonic, sleep, time
+
+from memory_keeper import config
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.keep import archive, spool
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Brief, Event, Member, NamedTuple, Placed, Source, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from memory_keeper.capture.project import Place
+    from memory_keeper.capture.tail import Tail
+    from memory_keeper.model import Json
+
+RANK = {"dir": 0, "root": 1, "remote": 2}
+OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
+WATCHED = 16  # transcripts a keeper goes on looking at
+RECENT = 8  # transcripts that are checked for lines nobody reported
+UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
+
+
+class Added(NamedTuple):
+    """What a look brought."""
+
+    lines: int = 0
+    events: int = 0
+    known: int = 0
+    finished: bool = True
+
+    def __add__(self, other: Added) -> Added:  # type: ignore[override]
+        return Added(
+            self.lines + other.lines,
+            self.events + other.events,
+            self.known + other.known,
+            self.finished and other.finished,
+        )
+
+
+class Keeper:
+    """Owns the store of one home; close it."""
+
+    def __init__(self, home: str, environ: dict[str, str] | None = None) -> None:
+        self.home = home
+        self.environ = config.environment() if environ is None else environ
+        self._reader: SqliteStore | None = None
+        self._writer: SqliteStore | None = None
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._salt = b""
+        self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
+
+    def close(self) -> None:
+        """Give the files back."""
+        for store in (self._reader, self._writer):
+            if store:
+                store.close()
+        self._reader = self._writer = None
+
+    def __enter__(self) -> Keeper:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def store_path(self) -> str:
+        """Where the store lies."""
+        return self.home + "/store.db"
+
+    @property
+    def store(self) -> SqliteStore:
+        """The store, to read; NotSetUp when nothing was ever kept."""
+        if not self._reader:
+            self._reader = SqliteStore(self.store_path, write=False)
+        return self._reader
+
+    @property
+    def writer(self) -> SqliteStore:
+        """The store, to write; only under the writer's lock."""
+        if not self._writer:
+            self._writer = SqliteStore(self.store_path)
+        return self._writer
+
+    # --- looking ---------------------------------------------------------------------------------------------------
+
+    def look(self, extra: Iterable[Source] = (), patience: float = 5.0, deadline: float = 0.0) -> Added:
+        """Move everything new into the store: spools, the transcripts they named lately, and those given.
+
+        Waits up to `patience` seconds for the lock; after `deadline` (monotonic) it stops between two stretches.
+        """
+        with Lock(self.home, patience):
+            added = Added()
+            moved: list[tuple[Source, list[Event], Tail]] = []
+            wanted = {**self.watched, **{source.path: source for source in extra}}
+            for session in spool.names(self.home):
+                moved += self._read_spool(session, wanted)
+            self.watched = dict([*wanted.items()][-WATCHED:])
+            for source in wanted.values():
+                for one in with_agents(source):
+                    added += self._read_transcript(one, deadline)
+            if added.finished:  # else the spools still say where to go on
+                for source, events, tail in moved:
+                    self._keep_spool(source, events, tail)
+                self._drop_spools()
+            return added
+
+    def read(self, source: Source, deadline: float = 0.0, progress: Callable[[int], None] | None = None) -> Added:
+        """Read one transcript to its end, giving the lock away between two stretches."""
+        total = Added()
+        while True:
+            with Lock(self.home, 60.0):
+                added = self._read_transcript(source, deadline, once=True, progress=progress)
+            total += added._replace(finished=True)
+            if added.finished:
+                return total
+
+    def _read_spool(self, session: str, wanted: dict[str, Source]) -> list[tuple[Source, list[Event], Tail]]:
+        """The new records of a spool: the events among them, and the transcripts they name."""
+        from memory_keeper.capture.tail import read_new
+
+        path = f"{self.home}/spool/{session}.spool"
+        source = self.writer.source(path) or self.writer.begin(Source(path, session, ""))
+        found = []
+        while tail := read_new(source):
+            if tail.replaced:
+                source = self.writer.begin(source)
+                continue
+            events = []
+            for record in spool.records(tail.data):
+                events += self._read_record(record, session, wanted)
+            source = tail.source
+            found.append((source, events, tail))
+        return found
+
+    def _read_record(self, record: Json, session: str, wanted: dict[str, Source]) -> Iterator[Event]:
+        event, at, where = str(record.get("event")), float(record.get("at") or 0), str(record.get("dir") or "")
+        project = self.project(where, change=True) if where else ""
+        transcript = record.get("transcript")
+        if transcript and isinstance(transcript, str):
+            wanted[transcript] = Source(transcript, session, project)
+        kind = {"SessionStart": "start", "SessionEnd": "end", "Told": "told"}.get(event)
+        if kind:
+            yield Event(
+                id=f"{kind}-{session}-{int(at * 1000)}:0",
+                at=at,
+                kind=kind,
+                session=session,
+                project=project,
+                text="",
+                tool=str(record.get("source") or ""),
+                extra=str(record.get("extra") or ""),
+            )
+
+    def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
+        project = next((event.project for event in events if event.project), source.project)
+        placed = [Placed(event, tail.begin) for event in events]
+        self.writer.record(source._replace(project=project), placed, now=time())
+
+    def _drop_spools(self) -> None:
+        """Take away the spools of sessions that have been quiet for long and whose transcripts have everything."""
+        for session in spool.names(self.home):
+            source = self.writer.source(f"{self.home}/spool/{session}.spool")
+            try:
+                about = posix.stat(f"{self.home}/spool/{session}.spool")
+            except OSError:
+                continue
+            if source and source.offset == about.st_size and about.st_mtime < time() - OLD_SPOOL:
+                if not self._unmoved(session, self.writer):
+                    spool.remove(self.home, session, source.offset)
+
+    def _read_transcript(
+        self, source: Source, deadline: float, once: bool = False, progress: Callable[[int], None] | None = None
+    ) -> Added:
+        from memory_keeper.capture.tail import read_new
+
+        added = Added()
+        known = self.writer.source(source.path)
+        if known:
+            source = known._replace(project=source.project or known.project)
+        while tail := read_new(source):
+            if tail.replaced or not source.seq:
+                begun = self.writer.begin(source)
+                if tail.replaced:
+                    source = begun
+                    continue
+                tail = tail._replace(source=tail.source._replace(seq=begun.seq))
+            added += self._keep_stretch(tail)
+            source = tail.source
+            if progress:
+                progress(len(tail.data))
+            if tail.more and (once or (deadline and monotonic() > deadline)):
+                return added._replace(finished=False)
+        return added
+
+    def _keep_stretch(self, tail: Tail) -> Added:
+        """Redact, archive and keep one stretch of whole lines."""
+        from threading import Thread
+
+        from memory_keeper.capture.claude_code import first_moment, read_line
+        from memory_keeper.capture.redact import redact_line
+
+        source, salt, known = tail.source, self.salt, self._secrets(tail.source)
+        lines = tail.data.split(b"\n")[:-1]
+        kept = [redact_line(line, salt, known) for line in lines]
+        packed: list[bytes] = []
+        packer = Thread(target=lambda: packed.append(archive.compress(b"\n".join([*kept, b""]))))
+        packer.start()  # zlib lets go of the interpreter: on a second core it costs nothing
+        last = self.writer.last_member(source)
+        placed: list[Placed] = []
+        usages: list[Usage] = []
+        offset, place, at = tail.begin, last.offset + last.size if last else 0, source.at or first_moment(lines)
+        count, begin = 0, place
+        for line, redacted in zip(lines, kept, strict=True):
+            read = read_line(redacted, source, offset, at)
+            if read:
+                count += 1
+                placed += [Placed(event, place) for event in read.events]
+                at = read.events[-1].at if read.events else at
+                if read.usage:
+                    usages.append(read.usage)
+            offset += len(line) + 1
+            place += len(redacted) + 1
+        packer.join()
+        member = self._archive(source, last, place - begin, packed[0])
+        new = self.writer.record(source._replace(at=at), placed, usages, member, now=time())
+        return Added(count, new, len(placed) - new)
+
+    def _archive(self, source: Source, last: Member | None, size: int, packed: bytes) -> Member:
+        return archive.append(self.home, source, last, size, packed)
+
+    def _secrets(self, source: Source) -> tuple[str, ...]:
+        """Values that are secret because the environment or the project's .env says so."""
+        from memory_keeper.capture.redact import known_values
+
+        root = source.project.removeprefix("dir:") if source.project.startswith("dir:") else ""
+        if root not in self._known:
+            dotenv = config.read_small(root + "/.env") if root else None
+            self._known[root] = known_values(self.environ, [dotenv] if dotenv else [])
+        return self._known[root]
+
+    @property
+    def salt(self) -> bytes:
+        """Keys the marks that redaction leaves, so that they cannot be guessed from outside."""
+        if not self._salt:
+            self._salt = read_salt(self.home)
+        return self._salt
+
+    # --- projects --------------------------------------------------------------------------------------------------
+
+    def project(self, directory: str, change: bool = False) -> str:
+        """The project a directory belongs to; `change` also writes down what was found."""
+        from memory_keeper.capture.project import find_place, find_root
+
+        store = self.writer if change else self.store
+        if not change:
+            known = store.project("dir:" + find_root(directory))
+            if known:
+                return known
+        place = find_place(directory)
+        project = _choose(place, store)
+        if change and any(store.project(key) != project for key in place.keys):
+            store.name_project(place.keys, project)
+        return project
+
+    # --- telling ---------------------------------------------------------------------------------------------------
+
+    def brief(self, name: str, project: str, session: str, source: str, budget: int = 0, now: float = 0.0) -> Brief:
+        """A brief for a session that begins or goes on."""
+        from memory_keeper.tell import View, compose
+
+        budget = budget or int(config.load(self.home)[0]["tell"]["startBudget"])
+        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)))
+        return compose(name, view, budget, posix.urandom(4).hex())
+
+    def provisional(self, project: str) -> list[Event]:
+        """What hooks were told and no transcript has yet, newest first: the end of a session that was killed."""
+        found = []
+        for session in spool.names(self.home):
+            if self.store.project_of(session) == project:
+                found += self._unmoved(session, self.store)
+        return sorted(found, key=lambda event: event.at, reverse=True)
+
+    def event(self, id: str) -> Event | None:
+        """An event of the store, or one that is still only in a spool."""
+        session = id.removeprefix("spool-").rpartition("-")[0]
+        if id.startswith("spool-") and session in spool.names(self.home):
+            return next((event for event in self._unmoved(session, self.store) if event.id == id), None)
+        return self.store.event(id)
+
+    def _unmoved(self, session: str, store: SqliteStore) -> list[Event]:
+        """The last prompt and answer in a spool, unless the transcript has gone past them."""
+        from memory_keeper.capture.tail import open_regular
+
+        fd = open_regular(f"{self.home}/spool/{session}.spool")
+        if fd is None:
+            return []
+        try:
+            data = posix.pread(fd, UNMOVED, max(0, posix.fstat(fd).st_size - UNMOVED))
+        finally:
+            posix.close(fd)
+        newest: dict[str, Event] = {}
+        seen = store.last_moment(session)
+        kinds = {"UserPromptSubmit": "prompt", "Stop": "reply"}
+        for record in spool.records(data, *kinds):
+            kind = kinds.get(str(record.get("event")))
+            text, at = str(record.get("text") or ""), float(record.get("at") or 0)
+            if kind and text and at > seen + 1 and not store.said(session, text):
+                newest[kind] = Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text)
+        return sorted(newest.values(), key=lambda event: event.at, reverse=True)
+
+    def behind(self, project: str, session: str = "") -> list[Source] | None:
+        """The project's transcripts that have grown since they were read; None when nothing has to be moved.
+
+        What the session that asks has just put in its own spool does not count.
+        """
+        grown = [source for source in self.store.recent_sources(project, RECENT) if _size(source.path) > source.offset]
+        waiting = [name for name in spool.names(self.home) if name != session and self._waits(name)]
+        return grown if grown or waiting else None
+
+    def _waits(self, session: str) -> bool:
+        path = f"{self.home}/spool/{session}.spool"
+        source = self.store.source(path)
+        return _size(path) > (source.offset if source else 0)
+
+
+class Lock:
+    """The writer's lock: held while something is moved, freed by the kernel when its holder dies."""
+
+    def __init__(self, home: str, patience: float) -> None:
+        self.home, self.patience, self.fd = home, patience, -1
+
+    def __enter__(self) -> None:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        spool.make_folder(self.home)
+        self.fd = posix.open(
+            self.home + "/writer.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
+        )
+        until = monotonic() + self.patience
+        while True:
+            try:
+                flock(self.fd, LOCK_EX | LOCK_NB)
+                return
+            except BlockingIOError:
+                if monotonic() >= until:
+                    posix.close(self.fd)
+                    raise Busy("Another process is writing to the store", hint="try again in a moment") from None
+                sleep(0.01)
+            except BaseException:
+                posix.close(self.fd)
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        posix.close(self.fd)
+
+
+def _choose(place: Place, store: SqliteStore) -> str:
+    """The project of a place: by its best key, else as this directory was known when it had only a lesser one."""
+    best = place.keys[0]
+    known = store.project(best)
+    if known:
+        return known
+    before = store.project(place.keys[-1])
+    lesser = before and RANK[before.partition(":")[0]] < RANK[best.partition(":")[0]]
+    return before if lesser else best
+
+
+def with_agents(source: Source) -> list[Source]:
+    """A session's transcript and those of its subagents, which lie in a folder of its name."""
+    folder = source.path.removesuffix(".jsonl") + "/subagents"
+    try:
+        names = sorted(name for name in posix.listdir(folder) if name.endswith(".jsonl"))
+    except OSError:
+        return [source]
+    from memory_keeper.capture.payload import safe_name
+
+    agents = [
+        source._replace(path=f"{folder}/{name}", agent=safe_name(name.removeprefix("agent-").removesuffix(".jsonl")))
+        for name in names
+    ]
+    return [source, *agents]
+
+
+def read_salt(home: str) -> bytes:
+    """The salt of this home, made at the first need; two at once agree on one."""
+    path = home + "/salt"
+    for _ in range(3):
+        try:
+            fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+        except FileNotFoundError:
+            _make_salt(home, path)
+            continue
+        try:
+            salt = posix.read(fd, 32)
+        finally:
+            posix.close(fd)
+        if len(salt) == 16:
+            return salt
+        posix.unlink(path)  # cut short by a crash
+    raise KeeperError(f"{path} cannot be made", hint="run `memory-keeper doctor`")
+
+
+def _make_salt(home: str, path: str) -> None:
+    spool.make_folder(home)
+    own = f"{path}.{posix.getpid()}"
+    fd = posix.open(own, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+    try:
+        posix.write(fd, posix.urandom(16))
+    finally:
+        posix.close(fd)
+    try:
+        posix.link(own, path)
+    except FileExistsError:
+        pass
+    finally:
+        posix.unlink(own)
+
+
+def _size(path: str) -> int:
+    try:
+        return posix.stat(path).st_size
+    except OSError:
+        return 0
+
+
+__all__ = ["Added", "Keeper", "Lock", "NotSetUp", "read_salt", "with_agents"]

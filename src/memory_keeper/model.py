@@ -1,0 +1,228 @@
+"""The words of the product: events are the leaves, notes are the branches, a brief is a cut that fits a budget.
+
+They are named tuples. Importing `typing` costs more than everything else a hook does, so at run time a named tuple of
+our own, twenty lines, stands in for `typing.NamedTuple`; to the type checker they are the same thing.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NamedTuple
+else:
+    from _collections import _tuplegetter
+
+    class _Fields(type):
+        """Makes a class body of annotated names into a tuple with those names."""
+
+        def __new__(mcs, name, bases, space):
+            if not bases:
+                return super().__new__(mcs, name, (tuple,), space)
+            fields = tuple(space.get("__annotations__", ()))
+            defaults = {field: space.pop(field) for field in fields if field in space}
+            space.update({field: _tuplegetter(place, "") for place, field in enumerate(fields)})
+            space.update(__slots__=(), _fields=fields, _defaults=defaults)
+            return super().__new__(mcs, name, bases, space)
+
+    class NamedTuple(metaclass=_Fields):
+        __slots__ = ()
+        _fields = ()
+        _defaults = {}  # noqa: RUF012  (never changed)
+
+        def __new__(cls, *values, **named):
+            if len(values) == len(cls._fields) and not named:
+                return tuple.__new__(cls, values)
+            rest = cls._fields[len(values) :]
+            if len(values) > len(cls._fields) or not named.keys() <= set(rest):
+                raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
+            defaults = cls._defaults
+            try:
+                return tuple.__new__(cls, (*values, *[named[f] if f in named else defaults[f] for f in rest]))
+            except KeyError as missing:
+                raise TypeError(f"{cls.__name__} needs {missing}") from None
+
+        def __getnewargs__(self):
+            return tuple(self)
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(f'{f}={v!r}' for f, v in zip(self._fields, self, strict=True))})"
+
+        def _replace(self, **named):
+            return type(self)(**{**dict(zip(self._fields, self, strict=True)), **named})
+
+        def _asdict(self):
+            return dict(zip(self._fields, self, strict=True))
+
+        @classmethod
+        def _make(cls, values):
+            return tuple.__new__(cls, values)
+
+
+class Event(NamedTuple):
+    """Something that happened in a session; a leaf of the memory tree."""
+
+    id: str  # the host's own id and the block's number: recording it twice keeps it once
+    at: float
+    kind: str  # see KINDS
+    session: str
+    project: str
+    text: str
+    tool: str = ""  # of a call and of its result; of `other`, what the host calls the line
+    path: str = ""  # the file a call is about
+    ref: str = ""  # ties a result to its call
+    agent: str = ""  # the subagent it happened in; empty in the main thread
+    failed: bool = False
+    extra: str = ""  # JSON: what has no column of its own
+    who: str = ""  # empty: the owner of this store
+
+
+KINDS = {
+    "prompt": "what the user typed",
+    "reply": "what the model said",
+    "thinking": "what the model thought",
+    "call": "a tool call",
+    "result": "what a tool answered",
+    "todo": "a call that writes the model's list of tasks",
+    "task": "what a subagent was asked to do",
+    "image": "a picture, as a placeholder",
+    "command": "a slash or shell command of the user's and its output",
+    "queued": "typed while the model was busy",
+    "notice": "the host in the user's place: a background task ended, the user interrupted",
+    "meta": "text the host added to the conversation",
+    "compact": "the context was compacted here",
+    "summary": "the summary a compaction left",
+    "title": "what the host calls a session",
+    "start": "a session began, or went on",
+    "end": "a session ended",
+    "told": "a brief was given to a context",
+    "other": "any other line of a transcript, kept raw",
+}
+
+
+class Note(NamedTuple):
+    """A statement that covers events or other notes; a branch of the memory tree."""
+
+    id: str
+    at: float
+    kind: str
+    level: int  # 1 covers events of a session, 2 covers level-1 notes of a project, and up
+    project: str
+    text: str
+    session: str = ""
+    tokens: int = 0
+    extra: str = ""
+    replaces: str = ""
+    who: str = ""
+
+
+class Usage(NamedTuple):
+    """The tokens of one response, which the host repeats on every line of it."""
+
+    message: str
+    at: float
+    session: str
+    project: str
+    agent: str
+    model: str
+    input: int
+    cache_read: int
+    cache_write: int
+    output: int
+
+
+class Source(NamedTuple):
+    """A file that is read to its last newline, and how far we are."""
+
+    path: str
+    session: str
+    project: str
+    agent: str = ""
+    offset: int = 0
+    inode: int = 0
+    head: str = ""  # fingerprints of its first bytes and of the bytes before the offset: a file may be replaced
+    tail: str = ""
+    at: float = 0.0  # of its newest event
+    seq: int = 0  # 0: not in the store yet
+
+
+class Member(NamedTuple):
+    """A run of a transcript's lines in its archive: one gzip member."""
+
+    offset: int  # in the transcript as kept, which redaction may have made shorter or longer
+    size: int
+    start: int  # in the archive's file
+    length: int
+
+
+class Placed(NamedTuple):
+    """An event and the offset of its line in the transcript as kept."""
+
+    event: Event
+    offset: int
+
+
+class Brief(NamedTuple):
+    """Text composed for one reader under one token budget."""
+
+    name: str
+    text: str
+    tokens: int
+    cites: tuple[str, ...] = ()
+
+
+class Action(NamedTuple):
+    """What a trigger asks for."""
+
+    do: str  # look | tell
+    what: str = ""
+
+
+class Status(NamedTuple):
+    """What a trigger may know of the moment it decides about."""
+
+    resident: bool  # a server answers, so looking costs the caller nothing
+    grown: bool  # the session's spool passed another page since the last record
+    source: str = ""  # of a start
+
+
+class Call(NamedTuple):
+    """One hook call of the host, read and checked."""
+
+    event: str
+    session: str
+    transcript: str
+    cwd: str
+    project_dir: str
+    agent: str
+    source: str  # of a start: startup, resume, clear, compact, fork; of an end: its reason
+    text: str  # provisional: the prompt, or the last answer
+    ref: str  # prompt or tool id
+
+
+class Session(NamedTuple):
+    """One session as the store knows it."""
+
+    id: str
+    project: str
+    first: float
+    last: float
+    events: int
+    prompts: int
+
+
+class Hit(NamedTuple):
+    """Something a search found."""
+
+    id: str
+    level: int  # 0: an event
+    kind: str
+    at: float
+    session: str
+    project: str
+    score: float
+    snippet: str
+    path: str
+
+
+if TYPE_CHECKING:
+    Json = dict[str, Any]

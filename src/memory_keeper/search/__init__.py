@@ -1,0 +1,30 @@
+"""Find what was kept, at any level. Verb: find.
+
+A query is words; whatever it contains, it is never a syntax error.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Hit
+
+LONGEST = 4096
+
+
+def find(
+    store: SqliteStore, query: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
+) -> list[Hit]:
+    """What matches all the words, or if nothing does, any of them; the best first."""
+    words = terms(query)
+    if not words:
+        return []
+    all_of = store.find(" ".join(words), project, limit, kind, session)
+    return all_of or store.find(" OR ".join(words), project, limit, kind, session)
+
+
+def terms(query: str) -> list[str]:
+    """Each word quoted, so that FTS5 sees no operators; words without a letter or digit match nothing and go."""
+    words = query[:LONGEST].replace('"', " ").replace("\0", " ").split()
+    return [f'"{word}"' for word in words[:32] if any(char.isalnum() for char in word)]

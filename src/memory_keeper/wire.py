@@ -1,0 +1,55 @@
+"""JSON for the hook path: the C scanner and encoder of the standard library, without the `json` package (7 ms)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    def loads(text: str) -> Any: ...
+    def dumps(value: Any) -> str: ...
+
+else:
+    try:
+        from _json import encode_basestring_ascii, make_encoder, make_scanner
+
+        class _Plain:
+            strict = False
+            object_hook = object_pairs_hook = None
+            parse_float = float
+            parse_int = int
+            parse_constant = float
+            memo = {}  # noqa: RUF012
+
+        _scan = make_scanner(_Plain)
+
+        def _refuse(value):
+            raise TypeError(f"not JSON: {type(value).__name__}")
+
+        _encode = make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
+
+        def loads(text):
+            """The value of a JSON text; ValueError when it is none."""
+            text = text.strip(" \t\r\n")
+            try:
+                value, end = _scan(text, 0)
+            except StopIteration:
+                raise ValueError("not JSON") from None
+            if end != len(text):
+                raise ValueError("more after the JSON value")
+            return value
+
+        def dumps(value):
+            """One line of ASCII JSON."""
+            return "".join(_encode(value, 0))
+
+    except ImportError:  # another Python: the C names are private
+        import json
+
+        def loads(text):
+            """The value of a JSON text; ValueError when it is none."""
+            return json.loads(text, strict=False)
+
+        def dumps(value):
+            """One line of ASCII JSON."""
+            return json.dumps(value, separators=(",", ":"))

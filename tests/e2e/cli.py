@@ -1,0 +1,194 @@
+"""The real Claude Code CLI: where it is, how it is fetched, and a home in which it runs against the scripted model."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+from typing import Any, TypeVar
+
+from tests.e2e.net import Net
+
+VERSION = "2.1.325"
+SDK_VERSION = "0.2.182"  # the release of claude-agent-sdk whose wheel carries that CLI
+API_KEY = "test-dummy"
+# outside of any checkout, and known before a test is given a home of its own
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "memory-keeper-dev", f"claude-code-{VERSION}")
+PATIENCE = 300.0  # seconds until a session counts as stuck
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+# --- where it is ------------------------------------------------------------------------------------------------------
+
+
+def find_cli() -> Path | None:
+    """The CLI under test: $CLAUDE_BIN, else the one in the cache."""
+    given = os.environ.get("CLAUDE_BIN")
+    found = Path(given) if given else CACHE / "claude"
+    return found if os.access(found, os.X_OK) else None
+
+
+def install_cli() -> Path:
+    """The CLI under test, fetched when it is not there: one file, moved to its place when it is complete."""
+    found = find_cli()
+    if found:
+        return found
+    CACHE.mkdir(parents=True, exist_ok=True)
+    print(f"fetching Claude Code {VERSION} into {CACHE}", flush=True)
+    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+        problems = []
+        for fetch in (_by_npm, _from_wheel):
+            try:
+                binary = fetch(Path(folder))
+            except (OSError, KeyError, subprocess.CalledProcessError) as error:
+                problems.append(f"{fetch.__name__}: {error}")
+                continue
+            binary.chmod(0o755)
+            return binary.replace(CACHE / "claude")
+    raise OSError("; ".join(problems))
+
+
+def _by_npm(folder: Path) -> Path:
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    package = f"@anthropic-ai/claude-code-{platform.system().lower()}-{machine}"
+    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run(["npm", "install", *quiet, "--prefix", str(folder), f"{package}@{VERSION}"], check=True)
+    return folder / "node_modules" / package / "claude"
+
+
+def _from_wheel(folder: Path) -> Path:
+    """The wheel of Anthropic's SDK has the identical binary in it, for machines without npm."""
+    # a .venv need not have a pip of its own
+    pythons = [sys.executable, getattr(sys, "_base_executable", sys.executable)]
+    ask = ["-c", "import pip"]
+    having = [python for python in pythons if not subprocess.run([python, *ask], stderr=subprocess.DEVNULL).returncode]
+    pip = [having[0], "-m", "pip"] if having else ["pip"]
+    wheel = ["download", "--quiet", "--no-deps", "--dest", str(folder), f"claude-agent-sdk=={SDK_VERSION}"]
+    subprocess.run([*pip, *wheel], check=True)
+    (found,) = folder.glob("claude_agent_sdk-*.whl")
+    with zipfile.ZipFile(found) as archive:
+        return Path(archive.extract("claude_agent_sdk/_bundled/claude", folder))
+
+
+# --- a home to run it in ----------------------------------------------------------------------------------------------
+
+
+class Sandbox:
+    """A throw-away home and project; the CLI there knows no other model than ours."""
+
+    def __init__(self, cli: Path, net: Net, url: str) -> None:
+        # short and not pytest's: the path of tmux's socket may have 100 characters
+        self.root = Path(tempfile.mkdtemp(prefix="mk-"))
+        self.cli, self.net = str(cli), net
+        self.home, self.project = self.root / "home", self.root / "project"
+        temporary = self.root / "tmp"
+        for folder in (self.home / ".claude", self.project, temporary):
+            folder.mkdir(parents=True)
+        self.env = {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(temporary),
+            "CLAUDE_CODE_TMPDIR": str(temporary),
+            "ANTHROPIC_BASE_URL": url,
+            "ANTHROPIC_API_KEY": API_KEY,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+        known = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}
+        first_run = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "numStartups": 5,
+            "projects": {str(self.project): known},
+            "customApiKeyResponses": {"approved": [API_KEY], "rejected": []},
+        }
+        (self.home / ".claude.json").write_text(json.dumps(first_run))
+
+    def claude(self, *args: str) -> subprocess.CompletedProcess[str]:
+        """`claude ARGS`, to its end."""
+        return self.net.run([self.cli, *args], env=self.env, cwd=self.project)
+
+    def plugin(self, *args: str) -> str:
+        """`claude plugin ARGS`, which must succeed."""
+        done = self.claude("plugin", *args)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def transcripts(self) -> list[Path]:
+        """The transcripts of its sessions and their subagents, oldest first."""
+        found = (self.home / ".claude/projects").rglob("*.jsonl")
+        return sorted(found, key=lambda path: path.stat().st_mtime_ns)
+
+    def close(self) -> None:
+        """Take it away, though a writer that outlives the CLI may be at work in it."""
+        wait_for(self._removed, "the sandbox's end")
+
+    def _removed(self) -> bool:
+        shutil.rmtree(self.root, ignore_errors=True)
+        return not self.root.exists()
+
+
+class Session:
+    """A session without a screen, of as many turns as one likes."""
+
+    def __init__(self, sandbox: Sandbox, *args: str) -> None:
+        words = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", *args]
+        self._errors = sandbox.root / "stderr"
+        with self._errors.open("w") as errors:
+            self.process = sandbox.net.start(
+                [sandbox.cli, *words],
+                env=sandbox.env,
+                cwd=sandbox.project,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+        self._watchdog = Timer(PATIENCE, self.process.kill)
+        self._watchdog.start()
+
+    def ask(self, prompt: str) -> list[Json]:
+        """Send a prompt or a slash command; what the CLI tells up to its result."""
+        said, heard = self.process.stdin, self.process.stdout
+        assert said and heard
+        said.write(json.dumps({"type": "user", "message": {"role": "user", "content": prompt}}) + "\n")
+        said.flush()
+        told: list[Json] = []
+        for line in heard:
+            told.append(json.loads(line))
+            if told[-1]["type"] == "result":
+                return told
+        raise EOFError(f"the CLI left: {self._errors.read_text()}")
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.process.communicate()  # nothing more to ask: it ends the session and leaves
+        self._watchdog.cancel()
+
+
+def wait_for(look: Callable[[], T], what: str, patience: float = 60) -> T:
+    """The first true thing that `look` gives."""
+    end = time.monotonic() + patience
+    while not (seen := look()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"never came: {what}")
+        time.sleep(0.05)
+    return seen
+
+
+if __name__ == "__main__":
+    print(install_cli())

@@ -1,0 +1,75 @@
+"""What every story with the real CLI starts from: a model, a home, and our plugin installed in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import Sandbox, find_cli, install_cli
+from tests.e2e.model import Model
+from tests.e2e.net import Net
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = (".claude-plugin", "plugin", "src", "memory-keeper", "README.md", "LICENSE")
+
+
+@pytest.fixture(scope="session")
+def cli() -> Path:
+    """The CLI under test."""
+    found = install_cli() if os.environ.get("MEMORY_KEEPER_TEST_ALL") else find_cli()
+    if found is None:
+        pytest.skip("no Claude Code CLI: `./dev test --all` fetches it")
+    return found
+
+
+@pytest.fixture(scope="session")
+def net() -> Iterator[Net]:
+    """A network without the world in it."""
+    made = Net()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def api(net: Net) -> Iterator[Model]:
+    """The scripted model."""
+    model = Model(net.listen())
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def bare(cli: Path, net: Net, api: Model) -> Iterator[Sandbox]:
+    """A home in which nothing is installed."""
+    made = Sandbox(cli, net, api.url)
+    yield made
+    made.close()
+
+
+def ship(to: Path) -> Path:
+    """A copy of what users get."""
+    for name in SHIPPED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", ".python*"))
+        elif source.exists():
+            shutil.copy2(source, to)
+    return to
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout, where a path can be at its worst."""
+    return ship(tmp_path_factory.mktemp("check out é", numbered=False))
+
+
+@pytest.fixture
+def sandbox(bare: Sandbox, checkout: Path) -> Sandbox:
+    """A home with our plugin installed from a checkout."""
+    bare.plugin("marketplace", "add", str(checkout))
+    bare.plugin("install", "memory-keeper@memory-keeper")
+    return bare

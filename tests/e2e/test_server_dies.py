@@ -1,0 +1,68 @@
+"""The server's worker, or the CLI itself, is killed in the middle: the user sees nothing of it, and nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli import Sandbox, Session, wait_for
+from tests.e2e.kept import assert_all_kept_once
+from tests.e2e.model import Model, Reply, Request, call, text
+from tests.e2e.tui import Tui
+
+pytestmark = pytest.mark.e2e
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process started."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+
+
+def worker(cli: int) -> int:
+    """The process that answers for our server: the child of the one the CLI talks to."""
+    ours = [pid for pid in children(cli) if b"start.py\0mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    return children(ours[0])[0] if ours and children(ours[0]) else 0
+
+
+def test_a_killed_worker_is_not_noticed(sandbox: Sandbox, api: Model) -> None:
+    killed: list[int] = []
+
+    def kill_then(reply: Reply, request: Request) -> Reply:
+        """The worker dies while the model thinks, so that the next hook finds it gone."""
+        pid = wait_for(lambda: worker(terminal.pid), "a worker")
+        os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+        return reply
+
+    api.play(
+        lambda request: kill_then(call("Bash", command="echo one", description="one"), request),
+        lambda request: kill_then(text("The first answer."), request),
+        lambda request: kill_then(text("The second answer."), request),
+    )
+    with Tui(sandbox, "--allowedTools", "Bash") as terminal:
+        terminal.type("The first prompt")
+        terminal.wait("The first answer.")
+        terminal.type("The second prompt")
+        terminal.wait("The second answer.")
+        terminal.leave()
+        seen = terminal.screen()
+    assert len(set(killed)) == 3
+    assert "error" not in seen.lower(), seen
+    assert "says" not in seen, seen
+    (transcript,) = sandbox.transcripts()
+    assert_all_kept_once(sandbox, transcript.stem)
+
+
+def test_what_a_killed_session_was_about_is_told_to_the_next(sandbox: Sandbox, api: Model) -> None:
+    api.play(text("The cellar it is."), text("In the cellar."))
+    with Session(sandbox) as session:
+        session.ask("Hide the treasure in the cellar.")
+        session.process.kill()
+    with Session(sandbox) as session:
+        session.ask("Where is it?")
+    assert api.of("main")[-1].saw("Hide the treasure in the cellar.")
+    assert api.of("main")[-1].saw("The cellar it is.")

@@ -1,0 +1,69 @@
+"""The interactive CLI, in a tmux of its own: what a user types and sees."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from tests.e2e.cli import Sandbox, wait_for
+
+SIGN = "\u276f"  # what the input box begins with
+
+
+class Tui:
+    """A terminal in which the CLI runs."""
+
+    def __init__(self, sandbox: Sandbox, *args: str) -> None:
+        self._sandbox = sandbox
+        variables = [word for name, value in sandbox.env.items() for word in ("-e", f"{name}={value}")]
+        size = ["-x", "160", "-y", "50", "-c", str(sandbox.project)]
+        self._tmux("-f", "/dev/null", "new-session", "-d", *size, *variables, shlex.join([sandbox.cli, *args]))
+        self._tmux("set-option", "remain-on-exit", "on")
+        self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+
+    def _tmux(self, *args: str) -> str:
+        done = self._sandbox.net.run(["tmux", "-S", str(self._sandbox.root / "tmux"), *args], env=self._sandbox.env)
+        return done.stdout
+
+    def screen(self) -> str:
+        """What the user sees."""
+        return self._tmux("capture-pane", "-p")
+
+    def wait(self, text: str) -> str:
+        """The screen, once it shows a text."""
+        try:
+            return wait_for(lambda: text in (seen := self.screen()) and seen, repr(text)) or ""
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}; the screen was\n{self.screen()}") from None
+
+    def box(self) -> str:
+        """What stands in the input box."""
+        lines = [line for line in self.screen().splitlines() if line.startswith(SIGN)]
+        return lines[-1][1:].strip() if lines else ""
+
+    def type(self, line: str) -> None:
+        """Type a line and press Enter until it is taken: keys can be lost while the CLI starts."""
+        self.wait(SIGN)
+        self._tmux("send-keys", "-l", line)
+        wait_for(lambda: self.box() == line, f"{line!r} in the input box")
+        wait_for(lambda: self._enter() != line, f"{line!r} taken")
+
+    def _enter(self) -> str:
+        self._tmux("send-keys", "Enter")
+        try:
+            wait_for(lambda: not self.box(), "an empty box", patience=0.5)
+        except TimeoutError:
+            pass
+        return self.box()
+
+    def leave(self) -> None:
+        """Type /exit and wait for the CLI's end."""
+        self.type("/exit")
+        wait_for(lambda: self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1", "the CLI's end")
+
+    def __enter__(self) -> Tui:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._tmux("kill-server")
+        wait_for(lambda: not Path(f"/proc/{self.pid}").exists(), "the CLI's end")  # its last hooks still run

@@ -1,0 +1,85 @@
+"""Running a program on a disk that fails at a chosen point: the Python side of `faultpoint.c`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+SOURCE = Path(__file__).with_name("faultpoint.c")
+
+
+class Fault(NamedTuple):
+    """What happens to the `at`-th file operation; 0 only counts."""
+
+    at: int
+    how: str  # kill, torn, short, or the name of an errno
+    lasts: bool = False  # to every later one too
+    reads: bool = False  # reading counts as well
+    fuse: str = ""  # see faultpoint.c
+
+    def environ(self, shim: Path, under: Path, trace: Path) -> dict[str, str]:
+        """The environment that makes it happen to whatever is done below a folder."""
+        given = {
+            "LD_PRELOAD": shim,
+            "FAULT_UNDER": under.resolve(),
+            "FAULT_AT": self.at,
+            "FAULT_HOW": self.how,
+            "FAULT_LASTS": "1" if self.lasts else "",
+            "FAULT_READS": "1" if self.reads else "",
+            "FAULT_FUSE": self.fuse,
+            "FAULT_TRACE": trace,
+        }
+        return {name: str(value) for name, value in given.items()}
+
+
+class Ran(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    out: bytes
+    err: bytes
+    operations: tuple[str, ...] = ()  # "N name path" each, as far as they were counted
+
+    @property
+    def killed(self) -> bool:
+        """Whether it was killed rather than ended by itself."""
+        return self.code == -signal.SIGKILL
+
+
+def compile_shim(folder: Path) -> Path:
+    """The library to preload."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    assert compiler, "the faults need a C compiler"
+    shim = folder / "faultpoint.so"
+    command = [compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", shim, SOURCE]
+    subprocess.run(command, check=True)
+    return shim
+
+
+def run(command: list[str], given: bytes, environ: dict[str, str]) -> Ran:
+    """Run a program and wait for it and for everything it left running.
+
+    All of them hold the writing end of a pipe; when the last one is gone, so is the pipe.
+    """
+    reading, writing = os.pipe()
+    try:
+        with subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environ,
+            pass_fds=(writing,),
+        ) as process:
+            os.close(writing)
+            out, err = process.communicate(given)
+        os.read(reading, 1)
+    finally:
+        os.close(reading)
+    trace = Path(environ.get("FAULT_TRACE") or os.devnull)
+    operations = trace.read_text().splitlines() if trace.is_file() else []
+    return Ran(process.returncode, out, err, tuple(operations))
