@@ -1,7 +1,8 @@
 """The floors every time is compared with: a bare Python and a bare Node, spawned in turn with what is measured.
 
 A time on a shared machine says little, a ratio to a floor of the same run says most of it. So all cases are run
-interleaved and in a new random order each round, by `posix_spawn` and `wait4`, with a small clean environment.
+interleaved and in a new random order each round, by `posix_spawn` and `wait4`, with a small clean environment. Where
+the machine is busy, the ratio of processor times is the steadier one.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ctypes
 import os
 import random
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -18,10 +20,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 START = ROOT / "src/memory_keeper/app/start.py"
-LAUNCH = ROOT / "plugin/launch"
 # never a shim, which would cost ten times what is measured
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 BARE, NODE = "python -I -S -c pass", "node -e 0"
+
+
+class Took(NamedTuple):
+    """Milliseconds of one run."""
+
+    wall: float
+    cpu: float
 
 
 class Case(NamedTuple):
@@ -40,10 +48,10 @@ def floors() -> list[Case]:
     return [Case(BARE, (PYTHON, "-I", "-S", "-c", "pass")), *([Case(NODE, (node, "-e", "0"))] if node else [])]
 
 
-def interleave(cases: Iterable[Case], runs: int, warm: int = 3) -> dict[str, list[float]]:
-    """Milliseconds of each case, `runs` of them; what a case leaves running is waited for outside the measured time."""
+def interleave(cases: Iterable[Case], runs: int, warm: int = 3) -> dict[str, list[Took]]:
+    """Every case, `runs` times."""
     adopt_orphans()
-    times: dict[str, list[float]] = {case.name: [] for case in cases}
+    times: dict[str, list[Took]] = {case.name: [] for case in cases}
     for number in range(runs + warm):
         for case in random.sample(list(cases), len(times)):
             if case.before:
@@ -54,8 +62,8 @@ def interleave(cases: Iterable[Case], runs: int, warm: int = 3) -> dict[str, lis
     return times
 
 
-def spawn(case: Case) -> float:
-    """Milliseconds from the spawn of a command to its end."""
+def spawn(case: Case) -> Took:
+    """A command from its spawn to its end; what it leaves running is ended outside the measured time."""
     command = [os.fspath(part) for part in case.command]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.fspath(case.stdin), os.O_RDONLY, 0),
@@ -64,26 +72,24 @@ def spawn(case: Case) -> float:
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C.UTF-8", **case.env}
     begin = time.perf_counter()
     pid = os.posix_spawn(command[0], command, env, file_actions=actions)
-    _, status, _ = os.wait4(pid, 0)
-    took = (time.perf_counter() - begin) * 1000
+    _, status, used = os.wait4(pid, 0)
+    wall = time.perf_counter() - begin
     if status:
         raise SystemExit(f"{case.name} failed: {' '.join(command)}")
-    wait_for_orphans()
-    return took
+    end_orphans()
+    return Took(wall * 1000, (used.ru_utime + used.ru_stime) * 1000)
 
 
 def adopt_orphans() -> None:
-    """From now on processes that were left behind by those we start are ours to wait for."""
+    """From now on processes that were left behind by those we start are our children."""
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
 
 
-def wait_for_orphans() -> None:
-    """Until nothing that was started is running."""
-    try:
-        while True:
-            os.wait()
-    except ChildProcessError:
-        pass
+def end_orphans() -> None:
+    """Nothing that was started may run beside the next one; our detached writer can be killed at any moment."""
+    for pid in Path("/proc/thread-self/children").read_text().split():
+        os.kill(int(pid), signal.SIGKILL)
+        os.waitpid(int(pid), 0)
 
 
 def quantile(values: Sequence[float], share: float) -> float:
@@ -99,15 +105,17 @@ def median(values: Sequence[float]) -> float:
     return quantile(values, 0.5)
 
 
-def report(times: dict[str, list[float]]) -> None:
+def report(times: dict[str, list[Took]]) -> None:
     """Every case with its ratios to the floors."""
-    bare, node = (median(times[name]) if name in times else 0.0 for name in (BARE, NODE))
+    floor = {name: median([took.wall for took in times[name]]) for name in (BARE, NODE) if name in times}
+    bare = median([took.cpu for took in times[BARE]])
     rows = []
     for name, all_of in times.items():
-        p50, p95 = median(all_of), quantile(all_of, 0.95)
-        ratios = [f"{p50 / floor:.2f}" if floor else "-" for floor in (bare, node)]
-        rows.append((name, f"{p50:.2f}", f"{p95:.2f}", *ratios))
-    table(("", "p50 ms", "p95 ms", "x python", "x node"), rows)
+        walls, cpu = [took.wall for took in all_of], median([took.cpu for took in all_of])
+        p50, p95 = median(walls), quantile(walls, 0.95)
+        ratios = [f"{p50 / floor[one]:.2f}" if one in floor else "-" for one in (BARE, NODE)]
+        rows.append((name, f"{p50:.2f}", f"{p95:.2f}", *ratios, f"{cpu:.2f}", f"{cpu / bare:.2f}"))
+    table(("", "p50 ms", "p95 ms", "x python", "x node", "cpu ms", "x python"), rows)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

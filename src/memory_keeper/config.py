@@ -1,4 +1,4 @@
-"""Settings and places: the environment wins over the project's files, those over the user's, those over the defaults."""
+"""Settings and places: the environment wins over the project's files, those over the user's, those over defaults."""
 
 from __future__ import annotations
 

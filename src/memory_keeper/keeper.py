@@ -28,6 +28,7 @@ RANK = {"dir": 0, "root": 1, "remote": 2}
 OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
+BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
 UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
 
 
@@ -136,7 +137,7 @@ class Keeper:
             if tail.replaced:
                 source = self.writer.begin(source)
                 continue
-            events = []
+            events: list[Event] = []
             for record in spool.records(tail.data):
                 events += self._read_record(record, session, wanted)
             source = tail.source
@@ -175,20 +176,20 @@ class Keeper:
                 about = posix.stat(f"{self.home}/spool/{session}.spool")
             except OSError:
                 continue
-            if source and source.offset == about.st_size and about.st_mtime < time() - OLD_SPOOL:
-                if not self._unmoved(session, self.writer):
-                    spool.remove(self.home, session, source.offset)
+            moved = source and source.offset == about.st_size
+            if moved and about.st_mtime < time() - OLD_SPOOL and not self._unmoved(session, self.writer):
+                spool.remove(self.home, session, about.st_size)
 
     def _read_transcript(
         self, source: Source, deadline: float, once: bool = False, progress: Callable[[int], None] | None = None
     ) -> Added:
-        from memory_keeper.capture.tail import read_new
+        from memory_keeper.capture.tail import CHUNK, read_new
 
         added = Added()
         known = self.writer.source(source.path)
         if known:
             source = known._replace(project=source.project or known.project)
-        while tail := read_new(source):
+        while tail := read_new(source, BULK if once else CHUNK):
             if tail.replaced or not source.seq:
                 begun = self.writer.begin(source)
                 if tail.replaced:

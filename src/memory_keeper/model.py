@@ -8,7 +8,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NamedTuple
+    from typing import Any
+    from typing import NamedTuple as NamedTuple
 else:
     from _collections import _tuplegetter
 

@@ -29,12 +29,16 @@ class Tui:
         """What the user sees."""
         return self._tmux("capture-pane", "-p")
 
-    def wait(self, text: str) -> str:
-        """The screen, once it shows a text."""
+    def wait(self, text: str, times: int = 1) -> str:
+        """The screen, once it shows a text that often."""
         try:
-            return wait_for(lambda: text in (seen := self.screen()) and seen, repr(text)) or ""
+            return wait_for(lambda: seen if (seen := self.screen()).count(text) >= times else "", repr(text))
         except TimeoutError as error:
             raise TimeoutError(f"{error}; the screen was\n{self.screen()}") from None
+
+    def finish(self, turns: int) -> str:
+        """The screen, once so many turns are over, their hooks too."""
+        return self.wait(" · done ", turns)
 
     def box(self) -> str:
         """What stands in the input box."""

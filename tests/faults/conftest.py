@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .faultpoint import compile_shim
+from tests.faults.faultpoint import compile_shim
 
 HERE = Path(__file__).parent
 FIGURES = ("points", "lost", "doubled", "wrong", "exits")

@@ -55,8 +55,8 @@ def compile_shim(folder: Path) -> Path:
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler, "the faults need a C compiler"
     shim = folder / "faultpoint.so"
-    command = [compiler, "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o", shim, SOURCE]
-    subprocess.run(command, check=True)
+    flags = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC"]
+    subprocess.run([compiler, *flags, "-o", shim, SOURCE], check=True)
     return shim
 
 

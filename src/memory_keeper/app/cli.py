@@ -52,7 +52,7 @@ def _serve_host(argv: list[str]) -> None:
 
 
 def _run(argv: list[str]) -> int:
-    args = build_parser(argv).parse_args(argv)
+    args = _parse(argv)
     try:
         os.umask(0o077)
         args.home = os.path.abspath(os.path.expanduser(args.home)) if args.home else config.find_home(dict(os.environ))
@@ -66,6 +66,18 @@ def _run(argv: list[str]) -> int:
         return _say("interrupted", "", 130)
     except Exception as error:
         return _say(f"{type(error).__name__}: {error}", _log(args.home), 1)
+
+
+def _parse(argv: list[str]) -> argparse.Namespace:
+    """What was asked for; argparse alone does not take a list of words with options in between."""
+    parser = build_parser(argv)
+    args, rest = parser.parse_known_args(argv)
+    words: list[str] | None = getattr(args, getattr(args, "words", ""), None)
+    if rest and (words is None or any(word.startswith("-") for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if words is not None:
+        words.extend(rest)
+    return args
 
 
 def _say(message: object, hint: str, code: int) -> int:

@@ -47,21 +47,26 @@ def main(argv: list[str]) -> None:
 
 
 def answer(
-    call: Call, home: str, environ: dict[str, str], look: Callable[[str], None], resident: bool = False
+    call: Call, home: str, environ: dict[str, str], look: Callable[[str], None], resident: bool = False, at: float = 0.0
 ) -> Json | None:
-    """Keep a record of the call and say what the host should hear; None for nothing."""
-    grown = spool.append(home, call.session, _record(call, home, environ))
+    """Keep a record of the call and say what the host should hear; None for nothing.
+
+    `at` is when the call came. Who asks again because the first answer was lost gives the same time, so that what is
+    kept twice is known to be one.
+    """
+    at = at or time()
+    grown = spool.append(home, call.session, _record(call, home, environ, at))
     said = None
     for action in decide(call.event, Status(resident, grown, call.source)):
         if action.do == "look":
             look(home)
         elif action.do == "tell":
-            said = _tell(call, home, environ, action.what)
+            said = _tell(call, home, environ, action.what, at)
     return said
 
 
-def _record(call: Call, home: str, environ: dict[str, str]) -> Json:
-    record: Json = {"event": call.event, "at": time()}
+def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
+    record: Json = {"event": call.event, "at": at}
     for name, value in (
         ("transcript", call.transcript),
         ("dir", call.project_dir),
@@ -89,7 +94,7 @@ def _clean(text: str, home: str, environ: dict[str, str]) -> str:
     return text[:TEXT]
 
 
-def _tell(call: Call, home: str, environ: dict[str, str], name: str) -> Json | None:
+def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float) -> Json | None:
     """The brief for a context that begins; what the last session left unread is read first, within reason."""
     from memory_keeper.errors import NotSetUp
     from memory_keeper.keeper import Keeper
@@ -103,7 +108,7 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str) -> Json | N
     if not brief.text:
         return None
     told = {"brief": name, "tokens": brief.tokens, "cites": list(brief.cites)}
-    spool.append(home, call.session, {"event": "Told", "at": time(), "dir": call.project_dir, "extra": wire.dumps(told)})
+    spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": wire.dumps(told)})
     return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": brief.text}}
 
 
@@ -111,10 +116,11 @@ def _catch_up(keeper: Keeper, call: Call) -> None:
     """Read what the last session left unread; its writer may have only just been started."""
     from memory_keeper.errors import Busy, NotSetUp
 
+    fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
     try:
-        behind = keeper.behind(keeper.project(call.project_dir), call.session)
+        behind = keeper.behind(keeper.project(call.project_dir), fresh)
     except NotSetUp:
-        behind = [] if spool.names(keeper.home) != [call.session] else None
+        behind = [] if spool.names(keeper.home) != [fresh] else None
     if behind is None:
         return
     try:
@@ -145,7 +151,9 @@ def trouble(event: str, error: BaseException) -> Json | None:
     """What the user hears of a failure: one line at a session's start, nothing anywhere else."""
     if event != "SessionStart":
         return None
-    return {"systemMessage": f"Memory Keeper is not keeping this session ({describe(error)}). Try: memory-keeper doctor"}
+    return {
+        "systemMessage": f"Memory Keeper is not keeping this session ({describe(error)}). Try: memory-keeper doctor"
+    }
 
 
 def complain(home: str, where: str, error: BaseException) -> None:

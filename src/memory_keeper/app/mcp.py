@@ -10,30 +10,31 @@ from __future__ import annotations
 
 import posix
 import select
-from time import monotonic
+from time import monotonic, time
 
 from memory_keeper import wire
+from memory_keeper.app.protocol import plainly, read
 from memory_keeper.model import NamedTuple
 
 ATTEMPTS = 2  # a line that two workers died of is answered without one
-PATIENCE = 15.0  # seconds a worker may take for a line; the host gives up at 30
+PATIENCE = 4.0  # seconds a worker may take for a line: both attempts fit into the 10 that the host waits
 PIECE = 1 << 16
-MUTE = {"content": [{"type": "text", "text": "{}"}]}
 
 
 class Waiting(NamedTuple):
-    """A line the host sent and the worker has not answered."""
+    """A line the host sent and nobody has answered yet."""
 
     line: bytes
-    attempts: int
-    since: float
+    at: float  # when it came: whatever a worker keeps of it is the same thing when the next one keeps it again
+    given: bool = False  # to the worker
+    killed: int = 0  # workers
 
 
 def main(argv: list[str]) -> None:
     """Serve until the host closes stdin or ends us."""
-    import _signal
+    import _signal  # type: ignore[import-not-found]
 
-    for number in (_signal.SIGINT, _signal.SIGTERM):
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGCHLD):
         _signal.signal(number, _signal.SIG_DFL)  # at once: the host waits for us before it ends the session
     _signal.signal(_signal.SIGPIPE, _signal.SIG_IGN)
     Front().serve()
@@ -47,6 +48,7 @@ class Front:
         self.waiting: dict[int, Waiting] = {}
         self.number = 0
         self.pid = self.to = self.back = -1  # the worker, and the pipes to and from it
+        self.alive = 0.0  # when it was last idle or said something
         self.unsent = self.asked = self.answered = b""
 
     def serve(self) -> None:
@@ -63,6 +65,7 @@ class Front:
                 elif fd == self.to:
                     self._send()
             self._watch()
+            self._pass_on()
 
     def _ready(self) -> list[tuple[int, int]]:
         poll = select.poll()
@@ -78,22 +81,21 @@ class Front:
         for line in lines:
             if line.strip():
                 self.number += 1
-                self.waiting[self.number] = Waiting(line, 0, 0.0)
-        self._pass_on()
+                self.waiting[self.number] = Waiting(line, time())
 
     def _pass_on(self) -> None:
-        """Give the worker every line it has not been given yet, or answer for it when lines have killed workers."""
+        """Give the worker every line it has not been given yet; answer for it when there is none, or lines kill it."""
+        if not any(one.given for one in self.waiting.values()):
+            self.alive = monotonic()
         for number, one in list(self.waiting.items()):
-            if one.since:
+            if one.given:
                 continue
-            if one.attempts >= ATTEMPTS:
+            if one.killed >= ATTEMPTS or not (self.pid > 0 or self._start()):
                 del self.waiting[number]
                 self._answer_mutely(one.line)
                 continue
-            if self.pid < 0:
-                self._start()
-            self.waiting[number] = Waiting(one.line, one.attempts + 1, monotonic())
-            self.unsent += b"%d %b\n" % (number, one.line)
+            self.waiting[number] = one._replace(given=True)
+            self.unsent += b"%d %.6f %b\n" % (number, one.at, one.line)
         if self.unsent:
             self._send()
 
@@ -103,13 +105,14 @@ class Front:
         except BlockingIOError:
             pass
         except OSError:
-            self._bury()
+            self.unsent = b""  # it is dead, but may have answered some before: that is still to be heard
 
     def _hear(self) -> None:
         data = posix.read(self.back, PIECE)
         if not data:
             self._bury()
             return
+        self.alive = monotonic()
         *lines, self.answered = (self.answered + data).split(b"\n")
         for line in lines:
             number, _, said = line.partition(b" ")
@@ -118,47 +121,69 @@ class Front:
 
     def _watch(self) -> None:
         """A worker that hangs is as bad as one that died."""
-        if self.waiting and self.pid > 0:
-            oldest = min(one.since or monotonic() for one in self.waiting.values())
-            if monotonic() - oldest > PATIENCE:
-                posix.kill(self.pid, 9)
-                self._bury()
+        if self.pid > 0 and self.waiting and monotonic() - self.alive > PATIENCE:
+            posix.kill(self.pid, 9)
+            self._bury()
 
-    def _start(self) -> None:
-        asked, to = posix.pipe()
-        back, answers = posix.pipe()
-        pid = posix.fork()
+    def _start(self) -> bool:
+        """Fork a worker; False when the system has no process or no pipe to spare."""
+        _reap()
+        pipes: list[int] = []
+        try:
+            pipes += posix.pipe()
+            pipes += posix.pipe()
+            pid = posix.fork()
+        except OSError:
+            for fd in pipes:
+                posix.close(fd)
+            return False
+        asked, to, back, answers = pipes
         if not pid:
             for fd in (to, back):
                 posix.close(fd)
-            from memory_keeper.app.worker import serve
-
-            serve(asked, answers)
-            posix._exit(0)
+            _work(asked, answers)
         for fd in (asked, answers):
             posix.close(fd)
         posix.set_blocking(to, False)
         self.pid, self.to, self.back = pid, to, back
+        return True
 
     def _bury(self) -> None:
         """The worker is gone: what it was given and did not answer is asked again."""
-        if self.pid < 0:
-            return
         for fd in (self.to, self.back):
             posix.close(fd)
-        posix.waitpid(self.pid, 0)
+        _reap()
         self.pid = self.to = self.back = -1
         self.unsent = self.answered = b""
-        self.waiting = {number: Waiting(one.line, one.attempts, 0.0) for number, one in self.waiting.items()}
-        self._pass_on()
+        guilty = min(self.waiting, default=0)  # it answers in order: what it died of is the oldest line
+        self.waiting = {
+            number: one._replace(given=False, killed=one.killed + (number == guilty))
+            for number, one in self.waiting.items()
+        }
 
     def _answer_mutely(self, line: bytes) -> None:
-        try:
-            asked = wire.loads(line.decode("utf-8", "replace"))
-            if isinstance(asked, dict) and asked.get("id") is not None:
-                _write(wire.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": MUTE}).encode("ascii") + b"\n")
-        except (ValueError, RecursionError):
+        said = plainly(read(line))
+        if said:
+            _write(wire.dumps(said).encode("ascii") + b"\n")
+
+
+def _work(asked: int, answers: int) -> None:
+    """Be the worker; a child never comes back into its parent's code."""
+    try:
+        from memory_keeper.app.worker import serve
+
+        serve(asked, answers)
+    finally:
+        posix._exit(1)
+
+
+def _reap() -> None:
+    """Let the dead go. Without waiting: one that is stuck in the kernel must not hold us up."""
+    try:
+        while posix.waitpid(-1, posix.WNOHANG)[0]:
             pass
+    except ChildProcessError:
+        pass
 
 
 def _write(data: bytes) -> None:

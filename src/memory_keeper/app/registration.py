@@ -22,8 +22,8 @@ def claude_folder() -> str:
 def installed_at(folder: str) -> str:
     """The folder the registered plugin lies in; empty when it is not registered."""
     known = read_json(os.path.join(folder, "plugins", "installed_plugins.json")) or {}
-    plugins = known.get("plugins") if isinstance(known.get("plugins"), dict) else {}
-    for name, entries in plugins.items():
+    plugins = known.get("plugins")
+    for name, entries in plugins.items() if isinstance(plugins, dict) else ():
         if name.partition("@")[0] == NAME:
             for entry in entries if isinstance(entries, list) else [entries]:
                 if isinstance(entry, dict) and isinstance(entry.get("installPath"), str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from time import monotonic, strftime, localtime
+from time import localtime, monotonic, strftime
 from typing import Any, TextIO
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}

@@ -8,8 +8,9 @@ import signal
 from threading import Condition, Thread
 from time import sleep
 
-from memory_keeper import __version__, config, wire
+from memory_keeper import config, wire
 from memory_keeper.app.hook import answer, complain, describe, trouble, write_all
+from memory_keeper.app.protocol import nothing, plainly, read
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keeper import Keeper
 
@@ -19,11 +20,8 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-PROTOCOL = "2025-06-18"
 LAG = 0.4  # seconds a transcript's last lines may come after the hook that announces them
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
-# where the host would show an empty object to the model, nothing at all has to be said
-SILENT = frozenset({"PreCompact", "PostCompact"})
 
 
 def serve(asked: int, answers: int) -> None:
@@ -32,8 +30,8 @@ def serve(asked: int, answers: int) -> None:
     worker = Worker(config.environment())
     with os.fdopen(asked, "rb") as lines:
         for line in lines:
-            number, _, question = line.partition(b" ")
-            write_all(answers, number + b" " + worker.answer(question) + b"\n")
+            number, at, question = line.split(b" ", 2)
+            write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
     posix._exit(0)
 
 
@@ -45,59 +43,39 @@ class Worker:
         self.home = config.find_home(environ)
         self.looking = Looking(self.home)
 
-    def answer(self, question: bytes) -> bytes:
-        """The answer to one line of JSON-RPC; empty for one that wants none. No question may end the worker."""
-        try:
-            asked = wire.loads(question.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
-            asked = None
-        if not isinstance(asked, dict) or asked.get("id") is None:
-            return b""
-        method, given = asked.get("method"), asked.get("params")
-        given = given if isinstance(given, dict) else {}
-        said: Json = {"jsonrpc": "2.0", "id": asked["id"]}
-        if method == "initialize":
-            said["result"] = {
-                "protocolVersion": str(given.get("protocolVersion") or PROTOCOL),
-                "capabilities": {"tools": {}},
-                "serverInfo": {"name": "memory-keeper", "version": __version__},
-            }
-        elif method == "ping":
-            said["result"] = {}
-        elif method == "tools/list":
-            said["result"] = {"tools": []}
-        elif method == "tools/call" and given.get("name") == HOOK:
-            said["result"] = self.hook(given)
-        elif method == "tools/call":
-            said["error"] = {"code": -32602, "message": "no such tool"}
-        else:
-            said["error"] = {"code": -32601, "message": "no such method"}
-        return wire.dumps(said).encode("ascii")
+    def answer(self, question: bytes, at: float) -> bytes:
+        """The answer to one line of JSON-RPC that came then; empty for one that wants none."""
+        asked = read(question)
+        said, given = plainly(asked), asked.get("params")
+        if said and asked.get("method") == "tools/call" and isinstance(given, dict):
+            if given.get("name") == HOOK:
+                said["result"] = self.hook(given, at)
+            else:
+                said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
+        return wire.dumps(said).encode("ascii") if said else b""
 
-    def hook(self, given: Json) -> Json:
+    def hook(self, given: Json, at: float) -> Json:
         """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""
         payload = given.get("arguments")
         event = str(payload.get("hook_event_name") or "") if isinstance(payload, dict) else ""
         said: Json | None = None
         if "_meta" not in given:
             try:
-                said = self._hook(event, payload)
+                said = self._hook(event, payload, at)
             except Exception as error:
                 complain(self.home, event, error)
                 said = trouble(event, error)
         if event == "UserPromptSubmit" and not said:
             said = self.looking.news()
-        if not said and event in SILENT:
-            return {"content": []}
-        return {"content": [{"type": "text", "text": wire.dumps(said or {})}]}
+        return {"content": [{"type": "text", "text": wire.dumps(said)}]} if said else nothing(payload)
 
-    def _hook(self, event: str, payload: Any) -> Json | None:
+    def _hook(self, event: str, payload: Any, at: float) -> Json | None:
         call = read_payload(event, payload, self.environ)
         if not call:
             return None
         if not self._own(call.transcript):
             call = call._replace(transcript="")
-        return answer(call, self.home, self.environ, look=self.looking.poke, resident=True)
+        return answer(call, self.home, self.environ, look=self.looking.poke, resident=True, at=at)
 
     def _own(self, path: str) -> bool:
         """Whether a path lies where this host keeps its transcripts: a call from elsewhere can name no other file."""

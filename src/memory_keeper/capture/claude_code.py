@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from hashlib import blake2s
-from typing import TYPE_CHECKING, Any
 
+from memory_keeper import wire
 from memory_keeper.model import Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
+try:
+    from _blake2 import blake2s  # hashlib would load OpenSSL: 3 ms and a megabyte
+except ImportError:
+    from hashlib import blake2s
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from memory_keeper.model import Json
+
+    Block = tuple[str, str, str, str, str, bool, str]
 
 LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 PATHS = ("file_path", "notebook_path", "path")
 NOTICES = ("<task-notification>", "[Request interrupted by user")
+COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 
 
@@ -47,9 +56,10 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
     if _sidechain(entry) and not source.agent:
         source = source._replace(agent=_name(entry.get("agentId")) or "sidechain")
     reader = READERS.get(_name(entry.get("type")), _read_other)
+    session, project, agent = source.session, source.project, source.agent
     events = [
-        Event(f"{base}:{number}", at, fields.pop("kind"), source.session, source.project, agent=source.agent, **fields)
-        for number, fields in enumerate(reader(entry, source))
+        Event(f"{base}:{number}", at, kind, session, project, text, tool, path, ref, agent, failed, extra, "")
+        for number, (kind, text, tool, path, ref, failed, extra) in enumerate(reader(entry, source))
     ]
     return Line(events, _usage(entry, source, at))
 
@@ -68,7 +78,7 @@ def _parse(line: bytes) -> Any:
     if len(line) > LONGEST:
         return None
     try:
-        return json.loads(line.decode("utf-8", "surrogateescape"), strict=False)
+        return wire.loads(line.decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError, MemoryError):
         return None
 
@@ -85,10 +95,16 @@ def _other(base: str, at: float, source: Source, tool: str, failed: bool = False
     )
 
 
-# --- the kinds of lines; each reader yields the fields of its blocks' events -------------------------------------------
+# --- the kinds of lines; each reader yields the fields of its blocks' events ---
 
 
-def _read_user(entry: Json, source: Source) -> Iterator[Json]:
+def _block(
+    kind: str, text: str = "", tool: str = "", path: str = "", ref: str = "", failed: bool = False, extra: str = ""
+) -> Block:
+    return kind, text, tool, path, ref, failed, extra
+
+
+def _read_user(entry: Json, source: Source) -> Iterator[Block]:
     content = _content(entry)
     said = "prompt" if not source.agent else "task"
     if entry.get("isCompactSummary"):
@@ -100,83 +116,79 @@ def _read_user(entry: Json, source: Source) -> Iterator[Json]:
         if kind == "text":
             yield _said(said, _text(block.get("text")))
         elif kind == "tool_result":
-            yield {
-                "kind": "result",
-                "text": _result_text(block.get("content")),
-                "ref": _name(block.get("tool_use_id")),
-                "failed": block.get("is_error") is True,
-            }
+            ref, failed = _name(block.get("tool_use_id")), block.get("is_error") is True
+            yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed)
         else:
             yield _placeholder(block)
 
 
-def _said(kind: str, text: str) -> Json:
+def _said(kind: str, text: str) -> Block:
     """Text in the user's place, which is not always the user's."""
     if kind == "prompt" and text.startswith(NOTICES):
         kind = "notice"
     elif kind == "prompt" and text.startswith(COMMANDS):
         kind = "command"
-    return {"kind": kind, "text": text}
+    return _block(kind, text)
 
 
-def _read_assistant(entry: Json, source: Source) -> Iterator[Json]:
+def _read_assistant(entry: Json, source: Source) -> Iterator[Block]:
     for block in _content(entry):
         kind = block.get("type")
         if kind == "text":
-            yield {"kind": "reply", "text": _text(block.get("text"))}
+            yield _block("reply", _text(block.get("text")))
         elif kind in ("thinking", "redacted_thinking"):
-            yield {"kind": "thinking", "text": _text(block.get("thinking"))}
+            yield _block("thinking", _text(block.get("thinking")))
         elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             yield _called(block)
         else:
             yield _placeholder(block)
 
 
-def _called(block: Json) -> Json:
+def _called(block: Json) -> Block:
     tool, given = _name(block.get("name")), block.get("input")
     given = given if isinstance(given, dict) else {"input": given}
     todo = tool in TODO_TOOLS
-    return {
-        "kind": "todo" if todo else "call",
-        "text": "\n".join(f"{storable(key)}: {_flat(value)}" for key, value in given.items()),
-        "tool": tool,
-        "path": next((storable(given[key]) for key in PATHS if isinstance(given.get(key), str)), ""),
-        "ref": _name(block.get("id")),
-        "extra": json.dumps(given) if todo else "",
-    }
+    return _block(
+        "todo" if todo else "call",
+        "\n".join([f"{storable(key)}: {_flat(value)}" for key, value in given.items()]),
+        tool=tool,
+        path=next((storable(given[key]) for key in PATHS if isinstance(given.get(key), str)), ""),
+        ref=_name(block.get("id")),
+        extra=json.dumps(given) if todo else "",
+    )
 
 
-def _read_system(entry: Json, source: Source) -> Iterator[Json]:
+def _read_system(entry: Json, source: Source) -> Iterator[Block]:
     kind = _name(entry.get("subtype"))
     if kind in ("compact_boundary", "microcompact_boundary"):
         about = entry.get("compactMetadata") or entry.get("microcompactMetadata")
         extra = json.dumps(about) if isinstance(about, dict) else ""
-        yield {"kind": "compact", "text": "", "tool": kind, "extra": extra}
+        yield _block("compact", tool=kind, extra=extra)
     elif kind == "local_command":
-        yield {"kind": "command", "text": _text(entry.get("content"))}
+        yield _block("command", _text(entry.get("content")))
     else:
-        yield {"kind": "other", "text": "", "tool": kind or "system"}
+        yield _block("other", tool=kind or "system")
 
 
-def _read_attachment(entry: Json, source: Source) -> Iterator[Json]:
+def _read_attachment(entry: Json, source: Source) -> Iterator[Block]:
     about = entry.get("attachment")
     about = about if isinstance(about, dict) else {}
     if about.get("type") == "queued_command" and isinstance(about.get("prompt"), str):
         yield _said("prompt" if not source.agent else "task", _text(about["prompt"]))
     else:
-        yield {"kind": "other", "text": "", "tool": _name(about.get("type")) or "attachment"}
+        yield _block("other", tool=_name(about.get("type")) or "attachment")
 
 
-def _read_queue(entry: Json, source: Source) -> Iterator[Json]:
-    yield {"kind": "queued", "text": _text(entry.get("content")), "tool": _name(entry.get("operation"))}
+def _read_queue(entry: Json, source: Source) -> Iterator[Block]:
+    yield _block("queued", _text(entry.get("content")), tool=_name(entry.get("operation")))
 
 
-def _read_title(entry: Json, source: Source) -> Iterator[Json]:
-    yield {"kind": "title", "text": _text(entry.get(TITLES[entry["type"]]))}
+def _read_title(entry: Json, source: Source) -> Iterator[Block]:
+    yield _block("title", _text(entry.get(TITLES[entry["type"]])))
 
 
-def _read_other(entry: Json, source: Source) -> Iterator[Json]:
-    yield {"kind": "other", "text": "", "tool": _name(entry.get("type")) or "unknown"}
+def _read_other(entry: Json, source: Source) -> Iterator[Block]:
+    yield _block("other", tool=_name(entry.get("type")) or "unknown")
 
 
 READERS = {
@@ -189,7 +201,7 @@ READERS = {
 }
 
 
-# --- the parts of a line -------------------------------------------------------------------------------------------------
+# --- the parts of a line ---
 
 
 def _content(entry: Json) -> list[Json]:
@@ -203,14 +215,14 @@ def _content(entry: Json) -> list[Json]:
     return [block if isinstance(block, dict) else {"type": "unknown"} for block in content] or [{"type": "empty"}]
 
 
-def _placeholder(block: Json) -> Json:
+def _placeholder(block: Json) -> Block:
     """What cannot be kept as text is named: its kind and size; the raw line has the rest."""
     kind = _name(block.get("type")) or "unknown"
     source = block.get("source")
     if kind not in ("image", "document") or not isinstance(source, dict):
-        return {"kind": "other", "text": "", "tool": kind}
+        return _block("other", tool=kind)
     size = len(source.get("data") or "") * 3 // 4 if isinstance(source.get("data"), str) else 0
-    return {"kind": "image", "text": f"[{kind} {_name(source.get('media_type'))} {size} bytes]", "tool": kind}
+    return _block("image", f"[{kind} {_name(source.get('media_type'))} {size} bytes]", tool=kind)
 
 
 def _result_text(content: Any) -> str:
@@ -218,7 +230,7 @@ def _result_text(content: Any) -> str:
         return storable(content)
     parts = content if isinstance(content, list) else []
     return "\n".join(
-        _text(part.get("text")) if part.get("type") == "text" else _placeholder(part)["text"]
+        _text(part.get("text")) if part.get("type") == "text" else _placeholder(part)[1]
         for part in parts
         if isinstance(part, dict)
     )
@@ -257,7 +269,7 @@ def _usage(entry: Json, source: Source, at: float) -> Usage | None:
     id, model, used = message.get("id"), _name(message.get("model")), message["usage"]
     if not isinstance(id, str) or model == "<synthetic>":
         return None
-    counts = [_count(used.get(f"{kind}_tokens")) for kind in ("input", "cache_read_input", "cache_creation_input", "output")]
+    counts = [_count(used.get(kind)) for kind in COUNTS]
     return Usage(_name(id), at, source.session, source.project, source.agent, model, *counts)
 
 

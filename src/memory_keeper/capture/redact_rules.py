@@ -21,30 +21,28 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("aws", (b"da2-",), rb"[a-z0-9]{26}(?![0-9A-Za-z])"),
     ("aws", (b"amzn.mws.",), UUID),
     ("aws", (b"amzn1.oa2-cs.v1.",), HEX + rb"{60,}"),
-    ("aws", (b"IQoJb3JpZ2lu", b"FwoGZXIvYXdz", b"FQoGZXIvYXdz"), rb"[0-9A-Za-z+/=%]{40,}"),
+    ("aws", (b"IQoJb3JpZ2lu",), rb"[0-9A-Za-z+/=%]{40,}"),
     ("github", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"[0-9A-Za-z_]{30,}"),
     ("github", (b"github_pat_",), rb"[0-9A-Za-z_]{36,}"),
     (
         "gitlab",
         tuple(
             b"gl" + kind + b"-"
-            for kind in b"pat ptt rt rtr dt cbt ft soat agent oas ffct imt wt".split()
+            for kind in b"pat ptt rt rtr dt cbt ft soat oas ffct imt wt".split()
         ),
         rb"[0-9A-Za-z_=-]{18,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?",
     ),
-    ("gitlab", (b"GR1348941",), SAFE + rb"{20,}"),
     ("google", (b"AIza",), SAFE + rb"{33,40}(?![0-9A-Za-z])"),
     ("google", (b"GOCSPX-",), SAFE + rb"{24,}"),
     ("google", (b"ya29.",), rb"[0-9A-Za-z_.-]{20,}"),
-    ("google", (b"GOOG1", b"GOOGB", b"GOOG4"), rb"[A-Z0-9]{18,60}(?![0-9A-Za-z])"),
     ("google", (b"AQ.Ab8",), SAFE + rb"{30,}"),
     ("slack", tuple(b"xox" + bytes([kind]) + b"-" for kind in b"abcdeoprs"), rb"[0-9A-Za-z%.-]{10,}"),
     ("slack", (b"xoxe.xox",), rb"[bp]-[0-9A-Za-z-]{20,}"),
     ("slack", (b"xapp-", b"xwfp-"), rb"[0-9A-Za-z-]{16,}"),
-    ("slack", (b"hooks.slack.com/",), rb"(?:services|workflows|triggers)/[0-9A-Za-z_+/-]{20,}"),
-    ("webhook", (b"discord.com/api/", b"discordapp.com/api/"), rb"(?:v\d{1,2}/)?webhooks/\d{15,22}/[0-9A-Za-z_-]{40,}"),
-    ("webhook", (b"webhook.office.com/", b"outlook.office.com/"), rb"webhook[0-9A-Za-z]{0,3}/[0-9A-Za-z@/-]{40,}"),
-    ("webhook", (b"hooks.zapier.com/",), rb"hooks/catch/\d{3,}/[0-9A-Za-z]{5,}"),
+    ("slack", (b"hooks.slack.com",), rb"/(?:services|workflows|triggers)/[0-9A-Za-z_+/-]{20,}"),
+    ("webhook", (b"discord.com", b"discordapp.com"), rb"/api/(?:v\d{1,2}/)?webhooks/\d{15,22}/[0-9A-Za-z_-]{40,}"),
+    ("webhook", (b"webhook.office.com", b"outlook.office.com"), rb"/webhook[0-9A-Za-z]{0,3}/[0-9A-Za-z@/-]{40,}"),
+    ("webhook", (b"hooks.zapier.com",), rb"/hooks/catch/\d{3,}/[0-9A-Za-z]{5,}"),
     ("stripe", (b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_", b"sk_prod_", b"rk_prod_"), WORD + rb"{10,}"),
     ("webhook", (b"whsec_",), rb"[0-9A-Za-z+/]{24,}={0,2}"),
     ("npm", (b"npm_",), WORD + rb"{30,}"),
@@ -85,7 +83,6 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("pulumi", (b"pul-",), HEX + rb"{40,}"),
     ("infracost", (b"ico-",), WORD + rb"{32}(?![0-9A-Za-z])"),
     ("scalingo", (b"tk-us-",), SAFE + rb"{40,}"),
-    ("alibaba", (b"LTAI",), WORD + rb"{16,26}(?![0-9A-Za-z])"),
     ("yandex", (b"AQVN",), SAFE + rb"{30,}"),
     ("yandex", (b"t1.", b"y0_"), rb"[0-9A-Za-z_-]{30,}(?:\.[0-9A-Za-z_-]{80,}={0,2})?"),
     ("tailscale", (b"tskey-",), rb"[a-z0-9]{2,12}-[0-9A-Za-z-]{10,}"),
@@ -141,11 +138,12 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("harness", (b"pat.", b"sat."), rb"[0-9A-Za-z_-]{22}\.[0-9a-f]{24}\.[0-9A-Za-z]{20}"),
     ("prefect", (b"pnu_", b"pnb_"), WORD + rb"{36}"),
     ("settlemint", (b"sm_aat_", b"sm_pat_", b"sm_sat_"), WORD + rb"{16,}"),
-    ("artifactory", (b"AKCp", b"cmVmdGtu"), WORD + rb"{50,}"),
+    ("alibaba", (b"LTAI5t", b"LTAI4G", b"LTAI4F"), WORD + rb"{12,26}(?![0-9A-Za-z])"),
+    ("artifactory", (b"AKCp",), WORD + rb"{50,}"),
     ("dependencytrack", (b"odt_",), WORD + rb"{30,}"),
     ("openshift", (b"sha256~",), SAFE + rb"{40,}"),
     ("salesforce", (b"00D",), rb"[0-9A-Za-z]{12,15}![0-9A-Za-z._]{60,}"),
-    ("salesforce", (b"5Aep",), rb"[0-9A-Za-z._=-]{60,}"),
+    ("salesforce", (b"5Aep861",), rb"[0-9A-Za-z._=-]{60,}"),
     ("zoho", (b"1000.",), rb"[0-9a-f]{32}\.[0-9a-f]{32}"),
     ("zuplo", (b"zpka_",), rb"[0-9A-Za-z_]{30,}"),
     ("elastic", (b"essu_",), rb"[0-9A-Za-z+/=]{30,}"),
@@ -153,29 +151,38 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("telegram", (b":AA",), rb"[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])"),
     ("mapbox", (b"sk.eyJ", b"tk.eyJ"), rb"[0-9A-Za-z_-]{20,}\.[0-9A-Za-z_-]{16,}"),
     ("jenkins", (b"{AQAAABAAAA",), rb"[0-9A-Za-z+/=]{20,}\}?"),
-    ("securestring", (b"01000000d08c9ddf0115d1118c7a00c04fc297eb",), HEX + rb"{40,}"),
     ("private-key", (b"LS0tLS1CRUdJTi",), rb"(?:BSU0Eg|BQUklWQVRF|BFQyBQ|BPUEVOU1NI|BFTkNS|BEU0Eg|BQR1AgUFJJ)[0-9A-Za-z+/=\r\n]{20,}"),
     ("ansible-vault", (b"$ANSIBLE_VAULT;",), rb"[0-9.]{3};[A-Z0-9]{3,8}[0-9A-Za-z_;.-]{0,60}[0-9a-f\s\\rn]{20,40000}"),
     ("sas", (b"sig=",), rb"[0-9A-Za-z%+/]{36,}(?:=|%3[Dd]){0,2}"),
-    ("databricks", (b"dapi",), rb"[0-9a-f]{32}(?:-\d)?(?![0-9A-Za-z])"),
 )
 
-# Starts too common to look for in every line: tried only where something else looked suspicious.
-RIDERS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+# Starts without a byte for the gate to hold on to, but at the head of 27 letters and digits or more.
+RUNS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+    ("databricks", (b"dapi", b"dose"), rb"[0-9a-f]{32}(?:-\d)?(?![0-9A-Za-z])"),
     ("crates", (b"cio",), WORD + rb"{32}(?![0-9A-Za-z])"),
     ("nuget", (b"oy2",), rb"[a-z0-9]{43}(?![0-9A-Za-z])"),
     ("clickhouse", (b"4b1d",), WORD + rb"{38}(?![0-9A-Za-z])"),
-    ("google", (b"1//0",), SAFE + rb"{36,}"),
-    ("scaleway", (b"SCW",), rb"[A-Z0-9]{17}(?![0-9A-Za-z])"),
     ("nostr", (b"nsec1",), rb"[02-9ac-hj-np-z]{50,}"),
     ("wallet", (b"xprv", b"yprv", b"zprv", b"tprv"), rb"[1-9A-HJ-NP-Za-km-z]{90,}"),
     ("twilio", (b"SK",), rb"[0-9a-f]{32}(?![0-9A-Za-z])"),
     ("easypost", (b"EZAK", b"EZTK"), WORD + rb"{54}(?![0-9A-Za-z])"),
+    ("google", (b"GOOG",), rb"[A-Z0-9]{20,60}(?![0-9A-Za-z])"),
+    ("securestring", (b"01000000d08c9ddf0115d1118c7a00c04fc297eb",), HEX + rb"{40,}"),
+    ("artifactory", (b"cmVmdGtuOj",), WORD + rb"{40,}"),
+    ("aws", (b"FwoGZXIvYXdz", b"FQoGZXIvYXdz"), rb"[0-9A-Za-z+/=%]{40,}"),
+)
+
+# Starts that are neither: tried only where a secret's name stands nearby.
+RIDERS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
+    ("gitlab", (b"GR1348941",), SAFE + rb"{20,}"),
+    ("google", (b"1//0",), SAFE + rb"{36,}"),
+    ("scaleway", (b"SCW",), rb"[A-Z0-9]{17}(?![0-9A-Za-z])"),
+    ("alibaba", (b"LTAI",), WORD + rb"{16,26}(?![0-9A-Za-z])"),
     ("asana", (b"1/", b"2/"), rb"\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32}(?![0-9A-Za-z])"),
 )
 
-# Stems that name a secret when an assignment follows: looked for in lower case. `token` is apart: `input_tokens` is everywhere.
-STEMS = (b"passw", b"pwd", b"_pass", b"secret", b"key", b"credential", b"pass=", b'pass"', b"passphrase", b"pass:")
+# Stems that name a secret when an assignment follows: looked for in lower case.
+STEMS = (b"pass", b"secret", b"token", b"key", b"pwd")
 
 # The last word of a name that holds something about a secret rather than the secret.
 ABOUT = frozenset(
@@ -219,7 +226,7 @@ PLACEHOLDERS = (
     b"test", b"mock", b"foobar", b"insert", b"replace", b"enter", b"secret_here", b"goes_here", b"goeshere", b"-here", b"my-", b"my_",
     b"undefined", b"process.env", b"os.environ", b"getenv", b"import.meta", b"env.", b"config.", b"settings.", b"self.", b"this.",
     b"args.", b"opts.", b"options.", b"req.", b"request.", b"params.", b"props.", b"state.", b"secrets.", b"vars.", b"var.", b"data.",
-    b"${", b"{{", b"$(", b"%(", b"%s", b"<%", b"#{", b"\x00", b"://", b"123456", b"abcdef", b"qwerty", b"hidden", b"masked", b"password",
+    b"${", b"{{", b"$(", b"%(", b"<%", b"#{", b"\x00", b"://", b"123456", b"abcdef", b"qwerty", b"hidden", b"masked", b"password",
     b"passwd", b"supersecret", b"mysecret", b"deadbeef", b"00000000", b"11111111", b"aaaaaa", b"notreal", b"not-a", b"not_a", b"bogus",
     b"wrong", b"invalid", b"none", b"null", b"string", b"value", b"token", b"apikey", b"api-key", b"api_key", b"username",
 )  # fmt: skip
@@ -251,5 +258,6 @@ COMMANDS: tuple[tuple[bytes, bytes], ...] = (
     (b"zip", rb"\s[^\n;|]{0,200}?\s-P\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
     (b"openssl", rb"\s[^\n;|]{0,300}?\s-(?:pass(?:in|out)?\s{1,3}[\"']?pass:|k\s{1,3}[\"']?)([^\s\"'-][^\s\"']{3,100})"),
     (b"nuget push", rb"[^\n;|]{0,300}?\s-k\s{1,3}[\"']?([^\s\"'-][^\s\"']{15,100})"),
+    (b"convertto-securestring", rb"\s{1,4}(?:-String\s{1,4})?[\"']([^\s\"'$][^\s\"']{4,100})"),
     (b"cargo login", rb"\s{1,4}[\"']?([^\s\"'-][^\s\"']{15,100})"),
 )  # fmt: skip

@@ -16,16 +16,16 @@ def _first(db: Connection) -> None:
             kind text not null,
             session text not null,
             project text not null,
-            text text not null,
             tool text not null,
             path text not null,
             ref text not null,
             agent text not null,
             failed integer not null,
-            extra text not null,
             who text not null,
+            covered_by text,
             crc integer not null, -- of the text: a flipped bit is noticed
-            covered_by text
+            extra text not null, -- what may be long comes last: nothing else is read past it
+            text text not null
         )""",
         "create index event_moment on event (project, kind, at)",
         "create index event_session on event (session, seq)",

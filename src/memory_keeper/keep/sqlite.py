@@ -146,7 +146,9 @@ class SqliteStore:
                 for child in covers
             )
             if covers and not covered:
-                self.db.execute("insert into note_text (note_text, rowid, text) values ('delete', ?, ?)", (seq, note.text))
+                self.db.execute(
+                    "insert into note_text (note_text, rowid, text) values ('delete', ?, ?)", (seq, note.text)
+                )
                 self.db.execute("delete from note where seq = ?", (seq,))
         return covered
 
@@ -172,7 +174,9 @@ class SqliteStore:
 
     def source(self, path: str) -> Source | None:
         """How far a file has been read."""
-        row = self.db.execute(f"select {SOURCE} from source where path = ? order by seq desc limit 1", (path,)).fetchone()
+        row = self.db.execute(
+            f"select {SOURCE} from source where path = ? order by seq desc limit 1", (path,)
+        ).fetchone()
         return Source._make(row) if row else None
 
     def recent_sources(self, project: str, limit: int) -> list[Source]:
@@ -186,7 +190,8 @@ class SqliteStore:
     def last_member(self, source: Source) -> Member | None:
         """The end of a transcript's archive, as far as it counts."""
         row = self.db.execute(
-            "select offset, size, start, length from member where source = ? order by offset desc limit 1", (source.seq,)
+            "select offset, size, start, length from member where source = ? order by offset desc limit 1",
+            (source.seq,),
         ).fetchone()
         return Member._make(row) if row else None
 
@@ -287,7 +292,8 @@ class SqliteStore:
     def said(self, session: str, text: str) -> bool:
         """Whether a session's transcript has this prompt or answer near its end."""
         rows = self.db.execute(
-            "select text from event where session = ? and kind in ('prompt', 'reply') order by seq desc limit 20", (session,)
+            "select text from event where session = ? and kind in ('prompt', 'reply') order by seq desc limit 20",
+            (session,),
         )
         return any(text.strip() == row[0].strip() for row in rows)
 
@@ -330,7 +336,8 @@ class SqliteStore:
     def last_usage(self, session: str) -> Usage | None:
         """The newest response of a session's main thread."""
         row = self.db.execute(
-            f"select {', '.join(Usage._fields)} from usage where session = ? and agent = '' order by at desc limit 1", (session,)
+            f"select {', '.join(Usage._fields)} from usage where session = ? and agent = '' order by at desc limit 1",
+            (session,),
         ).fetchone()
         return Usage._make(row) if row else None
 
@@ -344,7 +351,9 @@ class SqliteStore:
         ).fetchone()
         notes = self.db.execute(f"select level, count(*) from note{only} group by level", given).fetchall()
         looked = self.db.execute(f"select coalesce(max(looked), 0) from source{only}", given).fetchone()
-        kinds = self.db.execute(f"select kind, count(*) from event{only} group by kind order by 2 desc", given).fetchall()
+        kinds = self.db.execute(
+            f"select kind, count(*) from event{only} group by kind order by 2 desc", given
+        ).fetchall()
         return {
             "events": one[0],
             "sessions": one[1],

@@ -33,9 +33,12 @@ class Touched(NamedTuple):
 
 def todos(events: Iterable[Event]) -> list[Todo]:
     """The list that a session's todo calls, oldest first, left behind."""
+    events = list(events)
+    # each TodoWrite begins the list anew: what came before the last one need not be read
+    begin = max((number for number, event in enumerate(events) if event.tool == "TodoWrite"), default=0)
     listed: dict[str, Todo] = {}
-    made = 0
-    for event in events:
+    made = sum(event.tool == "TaskCreate" for event in events[:begin])
+    for event in events[begin:]:
         given = _given(event)
         if event.tool == "TodoWrite":
             items = given.get("todos")

@@ -11,7 +11,7 @@ from memory_keeper.text import clip, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
 
@@ -91,7 +91,7 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
         if cost > budget and budget > 40:
             line = fence(clip(said.text, budget - tokens(cite) - 12), nonce) + cite + "\n"
             cost = tokens(line) + 1
-        units = len(line.encode("utf-16-le")) // 2
+        units = len(line.encode("utf-16")) // 2 - 1  # without the byte order mark
         if cost > budget or units > room:
             break
         kept.append((line, said.cite))

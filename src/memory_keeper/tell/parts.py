@@ -57,7 +57,9 @@ def files(view: View) -> tuple[str, list[Said]]:
     calls = [event for event in view.store.latest(view.project, "call", CALLS) if _counts(view, event)]
     roots = view.store.roots(view.project)
     return "Files touched", [
-        Said(f"{one_line(within(roots, one.path), 300)} ({_times(one.changes, 'changed', one.reads, 'read')})", one.cite)
+        Said(
+            f"{one_line(within(roots, one.path), 300)} ({_times(one.changes, 'changed', one.reads, 'read')})", one.cite
+        )
         for one in touched(calls)[:FILES]
     ]
 

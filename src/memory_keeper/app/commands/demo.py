@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from memory_keeper.app.terminal import paint, print_json, size
+from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import find
 from memory_keeper.tell import short
@@ -46,6 +47,10 @@ def run(args: Namespace) -> int:
             shutil.rmtree(root, ignore_errors=True)
     if args.json:
         print_json(about)
+    if not about["brief"]:
+        raise KeeperError(
+            "The new session was told nothing", hint="run `memory-keeper demo --keep` and look into its home"
+        )
     return 0
 
 
@@ -130,8 +135,14 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
     say(f"  {host.calls} hooks answered by the server, {1000 * host.seconds / max(1, host.calls):.1f} ms each")
     say(f"  {counts['events']} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
     say(f"  {cost} tokens told to the new session, which stand for {spent} tokens of context")
-    say(f"  0 model requests, 0 packages installed{'' if text else '; NOTHING WAS TOLD'}")
-    return {"events": counts["events"], "hooks": host.calls, "told_tokens": cost, "context_tokens": spent, "brief": text}
+    say("  0 model requests, 0 packages installed")
+    return {
+        "events": counts["events"],
+        "hooks": host.calls,
+        "told_tokens": cost,
+        "context_tokens": spent,
+        "brief": text,
+    }
 
 
 def _session(host: _Host, say: _Say) -> int:

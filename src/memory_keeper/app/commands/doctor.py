@@ -59,7 +59,9 @@ def run(args: Namespace) -> int:
 def _machine() -> Iterator[Finding]:
     version = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= (3, 11)
-    yield Finding("interpreter", "OK" if good else "FAIL", f"Python {version}", "" if good else "use Python 3.11 or newer")
+    yield Finding(
+        "interpreter", "OK" if good else "FAIL", f"Python {version}", "" if good else "use Python 3.11 or newer"
+    )
 
 
 def _plugin() -> Iterator[Finding]:
@@ -78,11 +80,15 @@ def _home(home: str) -> Iterator[Finding]:
         return
     open_to_others = [path for path in _paths(home) if os.lstat(path).st_mode & 0o077]
     if open_to_others:
-        yield Finding("permissions", "FAIL", f"{len(open_to_others)} files others may read", "memory-keeper doctor --fix")
+        yield Finding(
+            "permissions", "FAIL", f"{len(open_to_others)} files others may read", "memory-keeper doctor --fix"
+        )
     else:
         yield Finding("permissions", "OK", "everything is yours alone")
     free = shutil.disk_usage(home).free
-    yield Finding("disk", "OK" if free > LITTLE_DISK else "WARN", f"{size(free)} free", "" if free > LITTLE_DISK else "make room")
+    yield Finding(
+        "disk", "OK" if free > LITTLE_DISK else "WARN", f"{size(free)} free", "" if free > LITTLE_DISK else "make room"
+    )
 
 
 def _store(home: str) -> Iterator[Finding]:
@@ -94,7 +100,9 @@ def _store(home: str) -> Iterator[Finding]:
             counts = store.counts()
             fresh = time() - counts["last_look"] < FRESH
             said = f"{counts['events']} events, the last captured {age(counts['last_look'], time())}"
-            yield Finding("last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin")
+            yield Finding(
+                "last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin"
+            )
             yield from _index(keeper)
             yield from _archives(keeper)
             waiting = len(spool.names(home))

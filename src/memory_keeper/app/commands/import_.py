@@ -22,11 +22,14 @@ def configure(parser: ArgumentParser) -> None:
     """What to read."""
     parser.add_argument("what", choices=["transcripts"], help="Claude Code's own transcripts")
     parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders; default: all of Claude Code's")
+    parser.set_defaults(words="paths")
 
 
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
-    paths = args.paths or [os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")]
+    paths = args.paths or [
+        os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
+    ]
     files = list(_files(paths))
     total, failed = Added(), []
     with Keeper(args.home) as keeper, Bar("importing", sum(map(os.path.getsize, files))) as bar:

@@ -17,6 +17,7 @@ EXAMPLE = "memory-keeper search retry back-off"
 def configure(parser: ArgumentParser) -> None:
     """What to look for, and where."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words; quotes and operators need no care")
+    parser.set_defaults(words="query")
     parser.add_argument("--kind", default="", help="only events of this kind: prompt, reply, call, result, ...")
     parser.add_argument("--session", default="", metavar="ID", help="only this session")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
@@ -36,7 +37,7 @@ def run(args: Namespace) -> int:
     for hit in hits:
         about = f"{moment(hit.at)}  {hit.kind}" + (f"  {clean(hit.path)}" if hit.path else "")
         print(f"{paint(short(hit.id), 'cyan')}  {paint(about, 'dim')}")
-        on, off = paint("\x02", "bold").split("\x02")if paint("\x02", "bold") != "\x02" else ("«", "»")
+        on, off = paint("\x02", "bold").split("\x02") if paint("\x02", "bold") != "\x02" else ("«", "»")
         print("    " + _marked(one_line(clean(_marked(hit.snippet, "\ue000", "\ue001")), 300), on, off))
     return 0
 

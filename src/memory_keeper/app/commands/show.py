@@ -68,5 +68,7 @@ def raw_line(keeper: Keeper, id: str) -> bytes:
     try:
         data = archive.read(keeper.home, source, member)
     except (OSError, ValueError) as error:
-        raise KeeperError(f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`") from None
+        raise KeeperError(
+            f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"
+        ) from None
     return data[offset : data.index(b"\n", offset)]

@@ -53,6 +53,4 @@ def run(args: Namespace) -> int:
 
 
 def _bytes(home: str) -> int:
-    return sum(
-        os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(home) for name in names
-    )
+    return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(home) for name in names)

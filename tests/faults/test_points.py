@@ -1,0 +1,153 @@
+"""The disk fails, or the program is killed, at every single file operation: nothing is lost, doubled or damaged.
+
+Each story has three rounds over a transcript that grows and ends in the middle of a line. The fault comes in the
+first round or in the second; afterwards the disk is well again and the session goes on. Normally a few points of each
+story are tried, with `--full-faults` or FAULTS=full all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+from typing import NamedTuple
+
+import pytest
+
+from tests.faults.faultpoint import Fault, Ran
+from tests.faults.scene import Scene, Verdict
+
+JOBS = 4  # stories told at once: a writer sleeps half of its time
+SPARSE = 40  # normally every 40th point is tried, but one at least
+
+HOWS = {
+    "kill": Fault(0, "kill"),
+    "torn write": Fault(0, "torn"),
+    "short write": Fault(0, "short"),
+    "EIO": Fault(0, "EIO"),
+    "EIO, reading too": Fault(0, "EIO", reads=True),
+    "ENOSPC": Fault(0, "ENOSPC"),
+    "ENOSPC that lasts": Fault(0, "ENOSPC", lasts=True),
+    "EROFS": Fault(0, "EROFS"),
+    "EROFS that lasts": Fault(0, "EROFS", lasts=True),
+}
+
+
+class Story(NamedTuple):
+    """What is running when the fault comes: a hook, or the writer."""
+
+    what: str
+    fresh: bool  # in the first round, when there is no home yet
+
+    def __str__(self) -> str:
+        return f"{self.what}-{'first' if self.fresh else 'later'}"
+
+
+HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+STORIES = {
+    "hook": [Story(what, fresh) for what in HOOKS for fresh in (True, False)],
+    "writer": [Story("look", fresh) for fresh in (True, False)],
+}
+
+
+class Scenes:
+    """Scenes ready to be used, each by one at a time."""
+
+    def __init__(self, folder: Path, shim: Path) -> None:
+        self.queues: dict[bool, Queue[Scene]] = {True: Queue(), False: Queue()}
+        self.numbers: dict[tuple[Story, bool], int] = {}
+        for number in range(JOBS):
+            for fresh in (True, False):
+                scene = Scene(folder / f"{number}-{fresh}", shim)
+                if not fresh:
+                    first_round(scene)
+                scene.save()
+                self.queues[fresh].put(scene)
+
+    @contextmanager
+    def one(self, fresh: bool) -> Iterator[Scene]:
+        """A scene in which nothing, or only the first round, has happened yet."""
+        scene = self.queues[fresh].get()
+        try:
+            scene.restore()
+            yield scene
+        finally:
+            self.queues[fresh].put(scene)
+
+    def number_of_points(self, story: Story, fault: Fault) -> int:
+        """How many operations there are to fail."""
+        kind = story, fault.reads
+        if kind not in self.numbers:
+            with self.one(story.fresh) as scene:
+                ran, verdict = faulty_round(scene, story.what, fault._replace(at=0))
+            assert ran.operations, "the shim saw nothing"
+            assert not verdict, verdict
+            self.numbers[kind] = len(ran.operations)
+        return self.numbers[kind]
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory: pytest.TempPathFactory, shim: Path) -> Scenes:
+    """The places where the stories are told."""
+    return Scenes(tmp_path_factory.mktemp("scenes"), shim)
+
+
+def first_round(scene: Scene) -> None:
+    scene.transcript.grow(9)
+    scene.hook("SessionStart")
+    scene.hook("UserPromptSubmit")
+    scene.look()
+
+
+def faulty_round(scene: Scene, what: str, fault: Fault) -> tuple[Ran, Verdict]:
+    scene.transcript.grow(6)
+    if what == "look":
+        scene.hook("PostToolUse")
+    before = scene.count()
+    ran = scene.look(fault) if what == "look" else scene.hook(what, fault).ran
+    return ran, scene.judge_now(before)
+
+
+def last_round(scene: Scene) -> Verdict:
+    """The disk is well again: the next hooks say nothing of what was, and what is missing comes in."""
+    wrong = []
+    scene.transcript.grow(5, torn=False)
+    for event in ("SessionStart", "PostToolUse", "SessionEnd"):
+        asked = scene.hook(event)
+        if not asked.sure:
+            wrong.append(f"{event} still complains: {asked.ran.out!r} {scene.complaints()}")
+    return Verdict(wrong=tuple(wrong)) + scene.judge()
+
+
+def try_point(scenes: Scenes, story: Story, fault: Fault) -> tuple[bool, Verdict]:
+    """Tell a story with one fault: whether it happened, and what came of it."""
+    with scenes.one(story.fresh) as scene:
+        ran, verdict = faulty_round(scene, story.what, fault)
+        verdict += last_round(scene)
+    if verdict and ran.operations:
+        where = next((one for one in ran.operations if one.startswith(f"{fault.at} ")), "")
+        verdict += Verdict(wrong=(f"at {where}",))
+    return len(ran.operations) >= fault.at, verdict
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("who", STORIES)
+def test_no_point_is_fatal(
+    who: str, how: str, full: bool, scenes: Scenes, record_property: Callable[[str, object], None]
+) -> None:
+    fault = HOWS[how]
+    points: list[tuple[Story, int]] = []
+    for story in STORIES[who]:
+        every = range(1, scenes.number_of_points(story, fault) + 1)
+        step = 1 if full else min(SPARSE, len(every))
+        points += [(story, at) for at in every[7 * list(HOWS).index(how) % step :: step]]  # others for other faults
+    with ThreadPoolExecutor(JOBS) as pool:
+        done = list(pool.map(lambda point: try_point(scenes, point[0], fault._replace(at=point[1])), points))
+    record_property("fault", f"{who}: {how}")
+    record_property("points", sum(happened for happened, _ in done))
+    for name in Verdict._fields:
+        record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
+    bad = [f"{story} {at}: {verdict}" for (story, at), (_, verdict) in zip(points, done, strict=True) if verdict]
+    assert not bad, "\n".join(bad)

@@ -1,0 +1,234 @@
+"""The server's worker dies, hangs or cannot start: the host gets every answer, once, and never an error."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.faultpoint import Fault
+from tests.faults.scene import PYTHON, START, Scene, Verdict
+from tests.faults.server import Answer, Server, eventually
+
+EMPTY = {"content": [{"type": "text", "text": "{}"}]}
+EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
+JOBS = 4
+SPARSE = 12
+
+
+@pytest.fixture
+def scene(tmp_path: Path, shim: Path) -> Scene:
+    """A session about which nothing is known yet."""
+    made = Scene(tmp_path, shim)
+    made.transcript.grow(9)
+    return made
+
+
+def assert_answered(server: Server) -> None:
+    """Every request once, none with an error, and everything in the shape that the host expects."""
+    ids = Counter(answer["id"] for answer in server.answers)
+    assert ids == Counter(range(1, server.number + 1))
+    for answer in server.answers:
+        assert "error" not in answer
+        assert "result" in answer
+
+
+def finish(scene: Scene) -> Verdict:
+    """The session ends, and the detached writer brings in what the server did not get to."""
+    scene.transcript.grow(3, torn=False)
+    scene.hook("SessionEnd")
+    return scene.judge()
+
+
+def handshake(server: Server) -> list[dict[str, Any]]:
+    """What the host asks first."""
+    return [server.request("initialize", protocolVersion="2025-06-18"), server.request("tools/list")]
+
+
+def assert_connected(answers: list[Answer]) -> None:
+    """The host would go on with this server."""
+    hello, tools = (answer["result"] for answer in answers)
+    assert hello["protocolVersion"] and "tools" in hello["capabilities"] and hello["serverInfo"]["name"]
+    assert isinstance(tools["tools"], list)
+
+
+# --- a worker that dies ------------------------------------------------------------------------------------------------
+
+
+def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
+    done = threading.Event()
+    killed = set()
+
+    def kill() -> None:
+        while not done.wait(0.15):
+            killed.add(server.kill_worker())
+
+    with Server(scene) as server:
+        assert_connected(server.ask(*handshake(server)))
+        killer = threading.Thread(target=kill)
+        killer.start()
+        for number in range(20):
+            scene.transcript.grow(1)
+            server.ask(*[server.hook(EVENTS[(number + more) % 3]) for more in range(3)])
+        done.set()
+        killer.join()
+        assert_answered(server)
+    assert len(killed - {0}) > 2
+    assert not finish(scene)
+
+
+def test_a_start_is_kept_once_although_it_was_asked_twice(scene: Scene, full: bool, tmp_path: Path) -> None:
+    """A worker dies at each of its file operations; the next one is asked again what this one may have done already."""
+
+    def story(at: int, folder: Path) -> tuple[int, Verdict]:
+        scene = Scene(folder, shim)
+        scene.transcript.grow(9)
+        fuse = folder / "fuse"
+        fuse.touch()
+        with Server(scene, Fault(at, "kill", fuse=str(fuse))) as server:
+            server.ask(*handshake(server))
+            server.ask(server.hook("SessionStart", source="clear"))
+            server.ask(*[server.hook(event) for event in EVENTS])
+            assert_answered(server)
+        trace = (folder / "trace").read_text().splitlines()
+        shutil.rmtree(folder / "copy", ignore_errors=True)
+        return len(trace), finish(scene)
+
+    shim = scene.shim
+    number, verdict = story(0, tmp_path / "0")
+    assert not verdict
+    points = range(1, number + 1)[:: 1 if full else max(1, number // SPARSE)]
+    with ThreadPoolExecutor(JOBS) as pool:
+        verdicts = list(pool.map(lambda at: story(at, tmp_path / str(at))[1], points))
+    bad = [f"{at}: {verdict}" for at, verdict in zip(points, verdicts, strict=True) if verdict]
+    assert not bad, "\n".join(bad)
+
+
+def test_a_line_that_kills_every_worker_is_answered_mutely(scene: Scene) -> None:
+    with Server(scene, Fault(1, "kill")) as server:  # dies of the first thing it writes
+        assert_connected(server.ask(*handshake(server)))
+        answers = server.ask(*[server.hook(event) for event in EVENTS])
+        assert [answer["result"] for answer in answers] == [EMPTY] * 3
+        assert_answered(server)
+    assert not finish(scene)
+
+
+def test_other_lines_do_not_suffer_from_the_one_that_kills(scene: Scene) -> None:
+    """A worker answers in order, so it died of the first line that it left unanswered."""
+    with Server(scene, Fault(1, "kill")) as server:
+        bad = [server.hook("PostToolUse") for _ in range(3)]
+        good = [server.request("ping"), *handshake(server)]
+        answers = server.ask(*bad, *good)
+        assert [answer["result"] for answer in answers[:4]] == [EMPTY] * 3 + [{}]
+        assert_connected(answers[4:])
+        assert_answered(server)
+
+
+def test_a_worker_that_cannot_even_start_leaves_a_mute_server(scene: Scene, tmp_path: Path) -> None:
+    package = tmp_path / "damaged/memory_keeper"
+    shutil.copytree(START.parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "worker.py"))
+    with Server(scene, start=package / "app/start.py") as server:
+        assert_connected(server.ask(*handshake(server)))
+        (answer,) = server.ask(server.hook("UserPromptSubmit"))
+        assert answer["result"] == EMPTY
+        (answer,) = server.ask(server.hook("PreCompact"))  # the host would show it anything else
+        assert answer["result"] == {"content": []}
+        assert_answered(server)
+
+
+def test_no_process_and_no_pipe_to_be_had_leaves_a_mute_server(scene: Scene) -> None:
+    with Server(scene) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (5, 5))
+        assert_connected(server.ask(*handshake(server)))
+        (answer,) = server.ask(server.hook("UserPromptSubmit"))
+        assert answer["result"] == EMPTY
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (64, 64))
+        server.ask(server.hook("Stop"))
+        assert_answered(server)
+        assert server.worker
+    assert not finish(scene)
+
+
+def test_a_host_that_ignores_its_children_does_not_confuse_the_server(scene: Scene) -> None:
+    def ignore() -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    with Server(scene, preexec_fn=ignore) as server:
+        for _ in range(3):
+            server.ask(server.hook("PostToolUse"))
+            server.kill_worker()
+        server.ask(server.hook("Stop"))
+        assert_answered(server)
+    assert not finish(scene)
+
+
+# --- a worker that hangs -----------------------------------------------------------------------------------------------
+
+
+def test_a_worker_that_hangs_is_replaced(scene: Scene) -> None:
+    with Server(scene) as server:
+        server.ask(*handshake(server))
+        hung = server.kill_worker(signal.SIGSTOP)
+        server.ask(server.hook("UserPromptSubmit"), server.hook("Stop"))
+        assert server.worker != hung
+        assert_answered(server)
+    assert not finish(scene)
+
+
+def test_a_worker_with_much_to_do_is_left_alone(scene: Scene) -> None:
+    """Long lines, and more of them at once than any pipe holds."""
+    with Server(scene) as server:
+        server.ask(*handshake(server))
+        first = server.worker
+        asked = [server.hook("PostToolUse") for _ in range(300)]
+        asked += [server.hook("UserPromptSubmit", prompt="long. " + "x" * (5 << 20))]
+        server.ask(*asked)
+        assert server.worker == first
+        assert_answered(server)
+    assert not finish(scene)
+
+
+# --- the end -----------------------------------------------------------------------------------------------------------
+
+
+def close_input(server: Server) -> None:
+    server.close_input()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        close_input,
+        lambda server: server.process.send_signal(signal.SIGINT),
+        lambda server: server.process.send_signal(signal.SIGTERM),
+        lambda server: server.process.send_signal(signal.SIGKILL),
+    ],
+    ids=["EOF", "SIGINT", "SIGTERM", "SIGKILL"],
+)
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_end_of_the_front_is_the_end_of_the_worker(scene: Scene, end: Callable[[Server], None], busy: bool) -> None:
+    server = Server(scene)
+    server.ask(*handshake(server))
+    if busy:
+        server.send(*[server.hook("PostToolUse") for _ in range(100)])
+    end(server)
+    server.wait_for_the_end()  # of all processes
+    server.close_input()
+    assert not finish(scene)
+
+
+def test_rubbish_is_not_answered_and_does_no_harm(scene: Scene) -> None:
+    with Server(scene) as server:
+        assert server.process.stdin
+        server.process.stdin.write(b"\n\n{\n[[[[\n\xff\xfe\n" + b"[" * 100_000 + b'\n{"method":"notifications/initialized"}\n')
+        server.ask(server.request("ping"))
+        assert len(server.answers) == 1
