@@ -12,9 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.faults.faultpoint import Fault
+from tests.faults.faultpoint import Fault, Ran
 from tests.faults.scene import PYTHON, START, Asked, Scene, said_in
-from tests.faults.faultpoint import Ran
 
 Answer = dict[str, Any]
 LONG = 120.0  # seconds after which something that must happen did not
@@ -28,6 +27,7 @@ class Server:
         self.number = 0
         self.answers: list[Answer] = []
         self.came = threading.Condition()
+        self.gone = False
         faulty = fault.environ(scene.shim, scene.folder, scene.folder.parent / "trace") if fault else {}
         self.reading, writing = os.pipe()  # everybody has the other end: when it is gone, all are gone
         self.process = subprocess.Popen(
@@ -73,6 +73,9 @@ class Server:
             with self.came:
                 self.answers.append(json.loads(line))
                 self.came.notify_all()
+        with self.came:
+            self.gone = True
+            self.came.notify_all()
 
     # --- asking --------------------------------------------------------------------------------------------------------
 
@@ -97,10 +100,14 @@ class Server:
         """The answers to these requests, in their order."""
         wanted = [one["id"] for one in asked]
         with self.came:
-            in_time = self.came.wait_for(lambda: {*wanted} <= {answer["id"] for answer in self.answers}, LONG)
-        missing = {*wanted} - {answer["id"] for answer in self.answers}
-        assert in_time, f"not answered: {missing}"
+            self.came.wait_for(lambda: self.gone or not self.missing(wanted), LONG)
+            missing = self.missing(wanted)
+        assert not missing, f"{'the server died' if self.gone else 'no answer'}: {missing}"
         return [next(answer for answer in self.answers if answer["id"] == id) for id in wanted]
+
+    def missing(self, wanted: list[int]) -> set[int]:
+        """The requests among these that have not been answered."""
+        return {*wanted} - {answer["id"] for answer in self.answers}
 
     def ask(self, *asked: dict[str, Any]) -> list[Answer]:
         """Send requests and wait for their answers."""
@@ -111,12 +118,12 @@ class Server:
 
     @property
     def worker(self) -> int:
-        """The worker's process id; 0 when there is none."""
+        """The newest worker's process id; 0 when there is none."""
         try:
             said = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
         except OSError:
             return 0
-        return int(said.split()[0]) if said.split() else 0
+        return int(said.split()[-1]) if said.split() else 0
 
     def kill_worker(self, number: int = signal.SIGKILL) -> int:
         """Send a worker a signal, if there is one; whom."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import signal
-import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.faults.faultpoint import Fault
-from tests.faults.scene import PYTHON, START, Scene, Verdict
-from tests.faults.server import Answer, Server, eventually
+from tests.faults.scene import START, Scene, Verdict
+from tests.faults.server import Answer, Server
 
 EMPTY = {"content": [{"type": "text", "text": "{}"}]}
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
@@ -65,24 +64,18 @@ def assert_connected(answers: list[Answer]) -> None:
 
 
 def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
-    done = threading.Event()
     killed = set()
-
-    def kill() -> None:
-        while not done.wait(0.15):
-            killed.add(server.kill_worker())
-
     with Server(scene) as server:
         assert_connected(server.ask(*handshake(server)))
-        killer = threading.Thread(target=kill)
-        killer.start()
-        for number in range(20):
+        for number in range(30):
             scene.transcript.grow(1)
-            server.ask(*[server.hook(EVENTS[(number + more) % 3]) for more in range(3)])
-        done.set()
-        killer.join()
+            asked = [server.hook(EVENTS[(number + more) % 3]) for more in range(3)]
+            server.send(*asked)
+            time.sleep(number % 6 * 0.01)  # it is starting, answering, looking, or has nothing to do
+            killed.add(server.kill_worker())
+            server.wait(*asked)
         assert_answered(server)
-    assert len(killed - {0}) > 2
+    assert len(killed) > 20
     assert not finish(scene)
 
 
@@ -134,6 +127,7 @@ def test_other_lines_do_not_suffer_from_the_one_that_kills(scene: Scene) -> None
 
 
 def test_a_worker_that_cannot_even_start_leaves_a_mute_server(scene: Scene, tmp_path: Path) -> None:
+    scene.home.mkdir()
     package = tmp_path / "damaged/memory_keeper"
     shutil.copytree(START.parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "worker.py"))
     with Server(scene, start=package / "app/start.py") as server:
@@ -143,15 +137,17 @@ def test_a_worker_that_cannot_even_start_leaves_a_mute_server(scene: Scene, tmp_
         (answer,) = server.ask(server.hook("PreCompact"))  # the host would show it anything else
         assert answer["result"] == {"content": []}
         assert_answered(server)
+    assert '"in":"worker"' in scene.complaints()
 
 
 def test_no_process_and_no_pipe_to_be_had_leaves_a_mute_server(scene: Scene) -> None:
     with Server(scene) as server:
-        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (5, 5))
+        _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (5, limit))
         assert_connected(server.ask(*handshake(server)))
         (answer,) = server.ask(server.hook("UserPromptSubmit"))
         assert answer["result"] == EMPTY
-        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (64, 64))
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
         server.ask(server.hook("Stop"))
         assert_answered(server)
         assert server.worker
@@ -229,6 +225,7 @@ def test_the_end_of_the_front_is_the_end_of_the_worker(scene: Scene, end: Callab
 def test_rubbish_is_not_answered_and_does_no_harm(scene: Scene) -> None:
     with Server(scene) as server:
         assert server.process.stdin
-        server.process.stdin.write(b"\n\n{\n[[[[\n\xff\xfe\n" + b"[" * 100_000 + b'\n{"method":"notifications/initialized"}\n')
+        for rubbish in (b"", b"{", b"[[", b"\xff\xfe", b"[" * 100_000, b"7", b'{"method":"notifications/initialized"}'):
+            server.process.stdin.write(rubbish + b"\n")
         server.ask(server.request("ping"))
         assert len(server.answers) == 1

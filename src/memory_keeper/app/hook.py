@@ -31,16 +31,16 @@ LOG = 256 << 10
 
 def main(argv: list[str]) -> None:
     """`hook EVENT`: whatever happens, exit 0 with one JSON object or nothing."""
-    event, home = (argv[1] if len(argv) > 1 else ""), ""
+    event, home, said = (argv[1] if len(argv) > 1 else ""), "", None
     try:
-        environ = config.environment()
-        home = config.find_home(environ)
-        call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
-        said = answer(call, home, environ, look=start_look) if call else None
-    except BaseException as error:
-        complain(home, event, error)
-        said = trouble(event, error)
-    try:
+        try:
+            environ = config.environment()
+            home = config.find_home(environ)
+            call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
+            said = answer(call, home, environ, look=start_look) if call else None
+        except BaseException as error:
+            complain(home, event, error)
+            said = trouble(event, error)
         write_all(1, wire.dumps(said).encode("ascii") if said else b"")
     finally:
         posix._exit(0)
@@ -160,22 +160,17 @@ def complain(home: str, where: str, error: BaseException) -> None:
     """Write a failure down for `doctor`: names and numbers only, never content."""
     if not home:
         return
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
     try:
-        fd = posix.open(
-            home + "/problems.log",
-            posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC,
-            0o600,
-        )
-    except OSError:
-        return
-    try:
-        if posix.fstat(fd).st_size < LOG:
-            line = wire.dumps({"at": time(), "in": where[:40], "problem": describe(error)})
-            posix.write(fd, line.encode("ascii") + b"\n")
+        fd = posix.open(home + "/problems.log", flags, 0o600)
+        try:
+            if posix.fstat(fd).st_size < LOG:
+                line = wire.dumps({"at": time(), "in": where[:40], "problem": describe(error)})
+                posix.write(fd, line.encode("ascii") + b"\n")
+        finally:
+            posix.close(fd)
     except OSError:
         pass
-    finally:
-        posix.close(fd)
 
 
 def describe(error: BaseException) -> str:

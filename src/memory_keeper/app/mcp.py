@@ -173,6 +173,11 @@ def _work(asked: int, answers: int) -> None:
         from memory_keeper.app.worker import serve
 
         serve(asked, answers)
+    except BaseException as error:  # noqa: BLE001
+        from memory_keeper import config
+        from memory_keeper.app.hook import complain
+
+        complain(config.find_home(config.environment()), "worker", error)
     finally:
         posix._exit(1)
 

@@ -28,10 +28,13 @@ def serve(asked: int, answers: int) -> None:
     """Answer numbered lines until there are no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front ends us by closing the pipe
     worker = Worker(config.environment())
-    with os.fdopen(asked, "rb") as lines:
-        for line in lines:
-            number, at, question = line.split(b" ", 2)
-            write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
+    try:
+        with os.fdopen(asked, "rb") as lines:
+            for line in lines:
+                number, at, question = line.split(b" ", 2)
+                write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
+    except BrokenPipeError:
+        pass  # the front is gone
     posix._exit(0)
 
 
