@@ -230,13 +230,26 @@ def fill(template: str, rng: random.Random) -> tuple[str, str]:
 
 
 def password(size: int, rng: random.Random) -> str:
-    must = [rng.choice(string.ascii_lowercase), rng.choice(string.ascii_uppercase), rng.choice(string.digits), rng.choice("!#%*+=^~@")]
+    must = [
+        rng.choice(string.ascii_lowercase),
+        rng.choice(string.ascii_uppercase),
+        rng.choice(string.digits),
+        rng.choice("!#%*+=^~@"),
+    ]
     made = must[:3] + rng.choices(string.ascii_letters + string.digits, k=size - 4)
     rng.shuffle(made)
     return "".join(made[:2] + must[3:] + made[2:])
 
 
-WRAPPERS = ("{}", "use {} for now", "X={}", '{{"value": "{}"}}', "\x1b[33m{}\x1b[0m", "curl https://h/x?q={} -s", "log: got {}\nnext")
+WRAPPERS = (
+    "{}",
+    "use {} for now",
+    "X={}",
+    '{{"value": "{}"}}',
+    "\x1b[33m{}\x1b[0m",
+    "curl https://h/x?q={} -s",
+    "log: got {}\nnext",
+)
 
 
 def corpus(seed: int, each: int = 3) -> Iterator[Sample]:
@@ -253,7 +266,14 @@ def corpus(seed: int, each: int = 3) -> Iterator[Sample]:
                 yield Sample(tier, template[:30], text, secret)
     for template in re.split(r" \| |\n", LOOKALIKES):
         for _ in range(each):
-            yield Sample(0, template[:30], fill(template.replace("\\n", "\n"), rng)[0].replace("${ secrets.GITHUB_TOKEN }", "${{ secrets.GITHUB_TOKEN }}"), "")
+            yield Sample(
+                0,
+                template[:30],
+                fill(template.replace("\\n", "\n"), rng)[0].replace(
+                    "${ secrets.GITHUB_TOKEN }", "${{ secrets.GITHUB_TOKEN }}"
+                ),
+                "",
+            )
 
 
 def survives(secret: str, text: str) -> bool:
@@ -307,7 +327,9 @@ def measure(folder: Path) -> None:
             hits.subtract(match.decode() for match in MARK.findall(line))
     total = sum(hits.values())
     print(f"{len(lines):,} lines, {size:.1f} MB")
-    print(f"redact_line {size / clean:.1f} MB/s CPU; json.loads of the same lines {size / parse:.0f} MB/s: {clean / parse:.2f} times its cost")
+    print(
+        f"redact_line {size / clean:.1f} MB/s CPU; json.loads of the same lines {size / parse:.0f} MB/s: {clean / parse:.2f} times its cost"
+    )
     print(f"gate opened by {len(opened) / len(lines):.1%} of lines, {sum(map(len, opened)) / size / 1e6:.1%} of bytes")
     print(f"{total} hits, {total / size:.2f} per MB: {dict(hits.most_common()) or 'none'}")
 
@@ -323,7 +345,11 @@ def main() -> None:
         measure(options.data)
     counts, wrong = recall(options.seed, options.each)
     for tier, (hit, total) in sorted(counts.items()):
-        print(f"tier {tier}: {hit} of {total} caught, {hit / total:.1%}" if tier else f"look-alikes: {hit} of {total} touched, {hit / total:.1%}")
+        print(
+            f"tier {tier}: {hit} of {total} caught, {hit / total:.1%}"
+            if tier
+            else f"look-alikes: {hit} of {total} touched, {hit / total:.1%}"
+        )
     if options.wrong:
         for kind, number in collections.Counter((sample.tier, sample.kind) for sample in wrong).most_common():
             print(number, *kind)

@@ -82,7 +82,8 @@ def read_small(path: str) -> str | None:
     except OSError:
         return None
     try:
-        return posix.read(fd, LARGEST).decode("utf-8", "replace")
+        regular = posix.fstat(fd).st_mode & 0o170000 == 0o100000
+        return posix.read(fd, LARGEST).decode("utf-8", "replace") if regular else None
     except OSError:
         return None
     finally:

@@ -57,7 +57,9 @@ class Keeper:
         self.environ = config.environment() if environ is None else environ
         self._reader: SqliteStore | None = None
         self._writer: SqliteStore | None = None
+        self._inode = 0  # of the store that is open
         self._known: dict[str, tuple[str, ...]] = {}
+        self._projects: dict[str, str] = {}  # what a directory's project is can change, but not within one session
         self._salt = b""
         self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
 
@@ -91,7 +93,13 @@ class Keeper:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
             self._writer = SqliteStore(self.store_path)
+            self._inode = posix.stat(self.store_path).st_ino
         return self._writer
+
+    def _forget_old_store(self) -> None:
+        """Let go of a store that was put aside for a new one while we had it open."""
+        if self._writer and _inode(self.store_path) != self._inode:
+            self.close()
 
     # --- looking ---------------------------------------------------------------------------------------------------
 
@@ -101,6 +109,7 @@ class Keeper:
         Waits up to `patience` seconds for the lock; after `deadline` (monotonic) it stops between two stretches.
         """
         with Lock(self.home, patience):
+            self._forget_old_store()
             added = Added()
             moved: list[tuple[Source, list[Event], Tail]] = []
             wanted = {**self.watched, **{source.path: source for source in extra}}
@@ -146,7 +155,9 @@ class Keeper:
 
     def _read_record(self, record: Json, session: str, wanted: dict[str, Source]) -> Iterator[Event]:
         event, at, where = str(record.get("event")), float(record.get("at") or 0), str(record.get("dir") or "")
-        project = self.project(where, change=True) if where else ""
+        if where and where not in self._projects:
+            self._projects[where] = self.project(where, change=True)
+        project = self._projects.get(where, "")
         transcript = record.get("transcript")
         if transcript and isinstance(transcript, str):
             wanted[transcript] = Source(transcript, session, project)
@@ -316,7 +327,7 @@ class Keeper:
         for record in spool.records(data, *kinds):
             kind = kinds.get(str(record.get("event")))
             text, at = str(record.get("text") or ""), float(record.get("at") or 0)
-            if kind and text and at > seen + 1 and not store.said(session, text):
+            if kind and text and at > seen and not store.said(session, text):
                 newest[kind] = Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text)
         return sorted(newest.values(), key=lambda event: event.at, reverse=True)
 
@@ -426,6 +437,13 @@ def _make_salt(home: str, path: str) -> None:
         pass
     finally:
         posix.unlink(own)
+
+
+def _inode(path: str) -> int:
+    try:
+        return posix.stat(path).st_ino
+    except OSError:
+        return 0
 
 
 def _size(path: str) -> int:

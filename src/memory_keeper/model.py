@@ -56,7 +56,10 @@ else:
 
         @classmethod
         def _make(cls, values):
-            return tuple.__new__(cls, values)
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
+            return made
 
 
 class Event(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gzip
+import itertools
 import json
 import os
 import re
@@ -25,7 +26,7 @@ from tests.transcripts import Row, Transcript, dump, thinking
 
 START = Path(__file__).parents[2] / "src/memory_keeper/app/start.py"
 PYTHON = os.path.realpath(sys.executable)
-MARK = re.compile(r"mark\d+")
+MARK = re.compile(r"mark[a-z0-9]+")
 TURNS = 60  # of a script; more than any test needs
 FROM_HOOKS = {"start": "SessionStart", "end": "SessionEnd"}
 
@@ -65,10 +66,10 @@ def secret(number: int) -> str:
 def script(session: str) -> list[Line]:
     """All that will happen in a session: lines with one block and with two, long ones, one without id, one broken."""
     host = Transcript(session, "/home/dev/uploader")
-    numbers = iter(range(TURNS * 6))
+    numbers = itertools.count()
 
     def mark() -> str:
-        return f"mark{next(numbers)}"
+        return f"mark{''.join(filter(str.isalnum, session))}x{next(numbers)}"
 
     lines: list[Line] = []
     for turn in range(TURNS):
@@ -136,6 +137,8 @@ class Scene:
         self.transcript = Growing(self.claude / f"projects/work/{session}.jsonl", session)
         self.asked: list[Asked] = []
         self.typed = 0
+        self.prefix: list[str] = []  # of every command: the place to run it in
+        self.well = True  # False: what goes wrong cannot even be written down
 
     @property
     def environ(self) -> dict[str, str]:
@@ -174,7 +177,7 @@ class Scene:
         ran = self.start(["hook", event], json.dumps(payload).encode(), fault)
         sound = ran.code == 0 and b"systemMessage" not in ran.out and self.complaints() == before
         met = fault is not None and len(ran.operations) >= fault.at > 0
-        self.asked.append(Asked(event, said_in(payload), ran, sound and not met))
+        self.asked.append(Asked(event, said_in(payload), ran, sound and self.well and not met))
         return self.asked[-1]
 
     def look(self, fault: Fault | None = None) -> Ran:
@@ -186,7 +189,7 @@ class Scene:
         trace = self.folder.parent / "trace"
         trace.unlink(missing_ok=True)
         faulty = fault.environ(self.shim, self.folder, trace) if fault else {}
-        return run([PYTHON, "-I", "-S", str(START), *args], given, {**self.environ, **faulty})
+        return run([*self.prefix, PYTHON, "-I", "-S", str(START), *args], given, {**self.environ, **faulty})
 
     def complaints(self) -> str:
         """What was written down for `doctor`."""

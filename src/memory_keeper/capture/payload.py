@@ -18,14 +18,14 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
     """The call a payload describes; None when it names no session, since nothing can be kept without one."""
     if not isinstance(payload, dict) or not _text(payload, "session_id"):
         return None
-    cwd = _text(payload, "cwd")
+    cwd = _path(payload, "cwd")
     return Call(
         event=event,
         session=safe_name(_text(payload, "session_id")),
         transcript=_transcript(payload),
         cwd=cwd,
         # cwd follows the model's `cd`; the project does not
-        project_dir=environ.get("CLAUDE_PROJECT_DIR") or _text(payload, "project_dir") or cwd,
+        project_dir=environ.get("CLAUDE_PROJECT_DIR") or _path(payload, "project_dir") or cwd,
         agent=_name(payload, "agent_id"),
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
         text=_text(payload, PROVISIONAL.get(event, "")),
@@ -54,5 +54,15 @@ def _name(payload: Json, field: str) -> str:
 
 def _transcript(payload: Json) -> str:
     """Only a plain absolute .jsonl path: devices, pipes and everything else are refused when it is opened."""
-    path = _text(payload, "transcript_path")
-    return path if path.startswith("/") and path.endswith(".jsonl") and "\0" not in path else ""
+    path = _path(payload, "transcript_path")
+    return path if path.endswith(".jsonl") else ""
+
+
+def _path(payload: Json, field: str) -> str:
+    """An absolute path; one that no system call takes would stop the writer at every look."""
+    path = _text(payload, field)
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return ""
+    return path if path.startswith("/") and "\0" not in path else ""

@@ -6,11 +6,12 @@ to be there, and nothing in a cloned repository can make us run a program.
 
 from __future__ import annotations
 
-import os
+import posix
 
 from memory_keeper.model import NamedTuple
 
 LARGEST = 1 << 20
+PORTS = {"ssh": ":22", "https": ":443", "http": ":80", "git": ":9418"}  # a port that goes without saying
 
 
 class Place(NamedTuple):
@@ -22,14 +23,45 @@ class Place(NamedTuple):
 
 def find_root(directory: str) -> str:
     """The root of the repository or worktree around a directory; outside git, the directory."""
-    start = os.path.realpath(directory)
+    start = _real(directory)
     here = start
-    while not os.path.lexists(here + "/.git"):
-        above = os.path.dirname(here)
+    while not _is_there(here + "/.git"):
+        above = here.rpartition("/")[0] or "/"
         if above == here:
             return start
         here = above
     return here
+
+
+def _real(path: str) -> str:
+    """`os.path.realpath`; a start asks for it every time and `os` is slow to load, so only where it has work to do."""
+    here = ""
+    for name in path.split("/")[1:]:
+        here += "/" + name
+        if name in ("", ".", "..") or _is_link(here):
+            break
+    else:
+        if path.startswith("/"):
+            return path
+    import os
+
+    return os.path.realpath(path)
+
+
+def _is_link(path: str) -> bool:
+    try:
+        posix.readlink(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _is_there(path: str) -> bool:
+    try:
+        posix.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def find_place(directory: str) -> Place:
@@ -42,6 +74,8 @@ def find_place(directory: str) -> Place:
 
 def _git_dir(root: str) -> str:
     """The repository's own folder, which all its worktrees share."""
+    import os
+
     git = root + "/.git"
     if os.path.isfile(git):  # a worktree or a submodule: the file says where
         said = _read(git)
@@ -60,10 +94,14 @@ def _remote(git: str) -> str:
     for line in _read(git + "/config").splitlines():
         line = line.strip()
         if line.startswith("["):
-            name = line.split('"')[1] if line.startswith('[remote "') and line.count('"') >= 2 else ""
-        elif name and line.partition("=")[0].strip() == "url":
+            name = line.split('"')[1] if line.lower().startswith('[remote "') and line.count('"') >= 2 else ""
+        elif name and line.partition("=")[0].strip().lower() == "url":
             remotes.setdefault(name, line.partition("=")[2].strip())
     address = remotes.get("origin") or next(iter(remotes.values()), "")
+    if address and address[0] != "/" and ":" not in address.partition("/")[0]:
+        import os
+
+        address = os.path.normpath(f"{git}/../{address}")  # a path, and seen from the repository
     return "remote:" + plain_address(address) if address else ""
 
 
@@ -76,19 +114,23 @@ def plain_address(address: str) -> str:
     elif scheme == "file":
         return rest.rstrip("/").removesuffix(".git")
     host, slash, path = rest.partition("/")
-    host = host.rpartition("@")[2].lower()
+    host = host.rpartition("@")[2].lower().removesuffix(PORTS.get(scheme, ":"))
     return (host + slash + path).rstrip("/").removesuffix(".git")
 
 
 def _first_commit(root: str) -> str:
     """The oldest commit, told by git if it is there; a repository cannot configure this call to run anything."""
+    import os
     import subprocess
 
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # else a partial clone fetches what is missing, with whatever program its configuration names
+    environ |= {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     command = ["git", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "--no-optional-locks", "-C", root]
     try:
         said = subprocess.run(
             [*command, "rev-list", "--max-parents=0", "HEAD"],
-            capture_output=True, text=True, timeout=2, stdin=subprocess.DEVNULL, check=True,
+            capture_output=True, text=True, timeout=2, stdin=subprocess.DEVNULL, check=True, env=environ,
         ).stdout.split()  # fmt: skip
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -97,6 +139,8 @@ def _first_commit(root: str) -> str:
 
 def branch(root: str) -> str:
     """The branch checked out in a worktree; empty when it is none."""
+    import os
+
     git = root + "/.git"
     if os.path.isfile(git):
         git = os.path.join(root, _read(git)[7:].strip())
@@ -105,8 +149,15 @@ def branch(root: str) -> str:
 
 
 def _read(path: str) -> str:
+    """A small regular file, and nothing that would keep us waiting."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(LARGEST)
+        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        regular = posix.fstat(fd).st_mode & 0o170000 == 0o100000
+        return posix.read(fd, LARGEST).decode("utf-8", "replace") if regular else ""
     except OSError:
         return ""
+    finally:
+        posix.close(fd)

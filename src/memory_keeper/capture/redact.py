@@ -176,12 +176,12 @@ def _hints(data: bytes) -> list[Lead]:
         b"pass" in low and _assigned(data, low, b"pass")
         or b"secret" in low and _assigned(data, low, b"secret")
         or b"token" in low and _assigned(data, low, b"token")
-        or b"pwd" in low and _assigned(data, low, b"pwd")
+        or b"pw" in low and _assigned(data, low, b"pw")
     ):
         leads.append("named")
     if b"<" in data and b"<private>" in low:
         leads.append("private")
-    if b"@" in data and (b"://" in data or b":\\/\\/" in data or b"identified by" in low):
+    if b"identified" in low or b"@" in data and (b"://" in data or b":\\/\\/" in data):
         leads.append("uri")
     if b"auth" in low and (b"authorization" in low or b"_auth" in low or b'auth"' in low or b'auth\\"' in low) or b"bearer" in low:
         leads.append("auth")
@@ -199,11 +199,11 @@ def _hints(data: bytes) -> list[Lead]:
 
 
 def _runs(data: bytes) -> Iterator[tuple[int, int]]:
-    """Where 27 or more letters and digits stand together: longer than any id of the host's."""
+    """Where 28 or more letters and digits stand together: longer than any id of the host's."""
     folded = data.translate(_RUNS)
     start = folded.find(_LONG)
     while start >= 0:
-        end = folded.find(b" ", start + 27)
+        end = folded.find(b" ", start + 28)
         end = end if end >= 0 else len(data)
         yield start, end
         start = folded.find(_LONG, end)
@@ -211,16 +211,18 @@ def _runs(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _random_run(data: bytes, start: int, end: int) -> bool:
     """Whether a long run is the body of a token: a separator before it and a mixed body, or a start we know."""
-    head = data[start : start + 27]
-    if head.startswith(_RUN_STARTS):
+    head = data[start : start + 28]
+    if head.startswith(_RUN_STARTS) or data[end : end + 3] == b"-us" or data[end : end + 1] == data[end + 9 : end + 10] == b"-":
         return True
-    if data[start - 1 : start] not in (b"_", b"-", b"."):
+    if end - start > 75 and b"JQQJ9" in data[start:end]:
+        return True
+    if data[start - 1 : start] not in (b"_", b"-", b".", b"|"):
         return False
     return not (head.isalpha() or head.islower() or head.isupper() or head.isdigit()) or data[start - 18 : start - 15] == b"pat"
 
 
-_LONG = b"a" * 27
-_RUN_STARTS = tuple(start for _, starts, _ in RUNS for start in starts)
+_LONG = b"a" * 28
+_RUN_STARTS = tuple(start for _, starts, _ in RUNS for start in starts if start)
 
 
 def _assigned(data: bytes, low: bytes, stem: bytes) -> bool:
@@ -229,7 +231,7 @@ def _assigned(data: bytes, low: bytes, stem: bytes) -> bool:
     while at >= 0:
         if _named(data, low, at, stem)[0]:
             return True
-        at = low.find(stem, at + 3)
+        at = low.find(stem, at + 2)
     return False
 
 
@@ -246,8 +248,10 @@ def _named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int
         first in (b"=", b":")
         or first == b"," and closed
         or first in (b">", b"|", b"?", b"<")
+        or first == b"(" and stem[:1] == b"p"
+        or sign[:3] in _PARTICLES
         or b"value" in gap[:30]
-        or stem == b"pass" and b" as " in low[max(0, at - 10) : at]
+        or stem == b"pass" and (b" as " in low[max(0, at - 10) : at] or b" is " in low[max(0, at - 10) : at])
         or gap[:1] in (b" ", b"\t") and (sign[:3] in _VERBS or gap[1:2] in _QUOTES or data[at - 1 : at] in (b"-", b"/", b"_") or stem == b"pass")
         or closed and gap[1:2] == b" "
     ):
@@ -265,6 +269,7 @@ def _named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int
 
 
 _QUOTES = frozenset((b'"', b"'", b"`", b"\\"))
+_PARTICLES = frozenset(word.encode() for word in "는은가이를을は是为為")
 _VERBS = frozenset((b"is ", b"was", b"are", b"to ", b"as ", b"for", b"of ", b"on ", b"in ", b"at "))
 
 
@@ -340,7 +345,8 @@ def _find_start(data: bytes, row: tuple[str, tuple[bytes, ...], bytes]) -> Itera
                 continue
             begin = at
             if start[0] not in _WORD:  # the token reaches back over the start: `123456789:AA...`
-                begin -= len(data[max(0, at - 20) : at]) - len(data[max(0, at - 20) : at].rstrip(_NAME))
+                left = data[max(0, at - 80) : at]
+                begin -= len(left) - len(left.rstrip(_NAME))
             elif start.endswith(b"=") or body.startswith(b"/"):
                 begin += len(start)  # a parameter's name or a host says nothing
             elif not _fresh(data, at):
@@ -378,20 +384,29 @@ def _find_jwt(data: bytes, low: bytes) -> Iterator[Span]:
 
 def _find_random(data: bytes, low: bytes) -> Iterator[Span]:
     """Long random runs: of issuers without a separator, or behind a prefix nobody told us of (a short word or three)."""
-    for row in RUNS:
-        yield from _find_start(data, row)
-    prefix = _regex(rb"(?<![0-9A-Za-z_./+-])[A-Za-z][0-9A-Za-z]{1,11}(?:[_-][0-9A-Za-z]{1,10}){0,3}[_-]$")
-    dotted = _regex(rb"(?<![0-9A-Za-z_./+=-])(?:pat[0-9A-Za-z]{14}\.|[MNO][0-9A-Za-z_-]{23,27}\.[0-9A-Za-z_-]{6}\.)$")
+    rows = [(label, starts, _regex(body)) for label, starts, body in RUNS]
+    prefix = _regex(rb"(?<![0-9A-Za-z_./+-])" + _PREFIX + rb"(?:[_-](?:" + _PREFIX + rb"|\d{1,4})){0,3}[_-]$")
+    dotted = _regex(rb"(?<![0-9A-Za-z_./+=-])(?:pat[0-9A-Za-z]{14}\.|[MNO][0-9A-Za-z_-]{23,27}\.[0-9A-Za-z_-]{6}\.|\d{12,18}\|)$")
     for start, end in _runs(data):
-        if _random_run(data, start, end) and _mess(data[start:end]) * 5 > end - start:
+        if not _random_run(data, start, end):
+            continue
+        if _fresh(data, start):
+            for label, starts, body in rows:
+                known = next((known for known in starts if data.startswith(known, start)), None)
+                match = None if known is None else body.match(data, start + len(known))
+                if match and _alive(data[start : match.end()], label):
+                    yield start, match.end(), label
+        if _mess(data[start:end]) * 5 > end - start:
             left = prefix.search(data, max(0, start - 60), start)
             if left and data[end : end + 1] not in (b"+", b"/", b"=") and not low[left.start() : start].startswith(_IDS):
-                yield left.start(), end, "token"
+                if _alive(data[start:end], "") and not low[max(0, left.start() - 6) : left.start()].rstrip(b"\"'`\\=: ").endswith(b"id"):
+                    yield left.start(), end, "token"
             left = dotted.search(data, max(0, start - 40), start)
             if left:
                 yield left.start(), end, "token"
 
 
+_PREFIX = rb"(?:[a-z]{2,12}|[A-Z]{2,12})\d{0,2}"
 _IDS = (b"toolu_", b"msg_", b"req_", b"call_", b"chatcmpl", b"sha", b"md5", b"srvtoolu", b"resp_", b"run_", b"file", b"img", b"chunk", b"index", b"h1-")
 
 
@@ -436,9 +451,9 @@ def _find_uri(data: bytes, low: bytes) -> Iterator[Span]:
                 yield match.start(3), match.end(3), "uri-password"
         if len(match[1]) >= 20 and _strong(match[1]):
             yield match.start(1), match.end(1), "uri-token"
-    for match in _regex(rb"(?i)identified (?:with [0-9a-z_'\"]{1,40} )?by (?:password )?(?:'([^'\r\n]{4,100})'|\"([^\"\r\n]{4,100})\")").finditer(data):
-        group = 1 if match[1] else 2
-        if _password(match[group], True):
+    for match in _regex(rb"(?i)identified (?:with [0-9a-z_'\"]{1,40} )?(?:by|as) (?:password )?(?:'([^'\r\n]{4,100})'|\"([^\"\r\n]{4,100})\"|([0-9A-Za-z_@#!$]{6,100}))").finditer(data):
+        group = match.lastindex or 1
+        if _password(match[group], group < 3):
             yield match.start(group), match.end(group), "password"
 
 
@@ -455,14 +470,14 @@ def _find_auth(data: bytes, low: bytes) -> Iterator[Span]:
     )
     for at in _each(low, b"authorization"):
         match = header.match(data, at)
-        if match and _credential(match[1] or b"", match[2]):
+        if match and not data[at - 1 : at].isalnum() and _credential(match[1] or b"", match[2]):
             yield match.start(2), match.end(2), "authorization"
-    bearer = _regex(rb"(?i)bearer(?:\s|%20|\+){1,3}([0-9A-Za-z._~+/=:|!-]{8,4000})")
+    bearer = _regex(rb"(?i)bearer(?:\s|%20|\+){1,3}[\"']?([0-9A-Za-z._~+/=:|!-]{8,4000})")
     for at in _each(low, b"bearer"):
         match = bearer.match(data, at)
         if match and _credential(b"bearer", match[1]):
             yield match.start(1), match.end(1), "bearer"
-    for match in _regex(rb"(?i)(?<![0-9A-Za-z])_?auth(?:\\{0,7}[\"'])?\s{0,3}[:=]\s{0,3}(?:\\{0,7}[\"'])?([0-9A-Za-z+/]{12,400}={0,2})(?![0-9A-Za-z+/=._(\[-])").finditer(data):
+    for match in _regex(rb"(?i)(?<![0-9A-Za-z])_?auth(?:entication|orization)?(?:\\{0,7}[\"'])?\s{0,3}[:=]\s{0,3}(?:\\{0,7}[\"'])?([0-9A-Za-z+/]{12,400}={0,2})(?![0-9A-Za-z+/=._(\[-])").finditer(data):
         if _basic(match[1]) or _strong(match[1]):
             yield match.start(1), match.end(1), "authorization"
 
@@ -470,7 +485,9 @@ def _find_auth(data: bytes, low: bytes) -> Iterator[Span]:
 def _credential(scheme: bytes, value: bytes) -> bool:
     if scheme.lower() == b"basic":
         return _basic(value)
-    return len(value) >= 8 and not _placeholder(value) and (_strong(value) or len(value) >= 12 and _mess(value) > 2)
+    if _worded(value) or _placeholder(value) or _looks_coded(value):
+        return False
+    return _strong(value) or bool(scheme) and len(value) >= 12 and _mess(value) > 2
 
 
 def _basic(value: bytes) -> bool:
@@ -524,7 +541,7 @@ def _find_foreign(data: bytes, low: bytes) -> Iterator[Span]:
     """`비밀번호는 ...`: the word for password in other tongues, a particle or a colon, and a value."""
     pattern = _regex(
         rb"(?:\xeb\x8a\x94|\xec\x9d\x80|\xea\xb0\x80|\xec\x9d\xb4|\xeb\xa5\xbc|\xec\x9d\x84|\xe3\x81\xaf|\xe6\x98\xaf|\xe4\xb8\xba|\xe7\x82\xba)?"
-        rb"[ \t]{0,3}(?:[:=]|\xef\xbc\x9a|->|=>)?[ \t]{0,4}[\"'`]?([!-~]{6,100})"
+        rb"[ \t]{0,3}(?:[:=(]|\xef\xbc\x9a|->|=>)?[ \t]{0,4}[\"'`]?([!-~]{6,100})"
     )
     for word in _FOREIGN:
         for at in _each(data, word):
@@ -543,14 +560,17 @@ _QUOTED = rb"\\{0,7}(?:\"(?P<d>[^\"\\\r\n\x00]{1,400})\"?|'(?P<s>[^'\\\r\n\x00]{
 # What may stand between a secret's name and its value: the name of the form, the pattern.
 _FORMS: tuple[tuple[str, bytes], ...] = (
     ("assign", rb"(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,20}(?:\*\*|string |str |String )?(?:(?::|[ \t])[ \t]{0,4}[A-Za-z_][0-9A-Za-z_.\[\]|<>?]{0,40}[ \t]{0,4}=|[!=:?|+]?={1,3}>?|:|->|\|\||\?\?)(?:\*\*)?[ \t]{0,20}" + _VALUE),
+    ("particle", rb"(?:\xeb\x8a\x94|\xec\x9d\x80|\xea\xb0\x80|\xec\x9d\xb4|\xeb\xa5\xbc|\xec\x9d\x84|\xe3\x81\xaf|\xe6\x98\xaf|\xe4\xb8\xba|\xe7\x82\xba)[ \t]{0,4}" + _VALUE),
     ("prose", rb"(?:\\{0,7}[\"'`*]{1,3})?[ \t]{1,4}(?:(?:for|of|to|on|in|at)[ \t][0-9A-Za-z@._ -]{1,40}?[ \t])?(?:is|was|to|as|are)(?:[ \t]{1,3}(?:now|currently|still|set to|just|simply|actually))?[ \t]?:?[ \t]{1,4}" + _VALUE),
     ("colon", rb"[ \t](?:for|of|to|on|in|at)[ \t][0-9A-Za-z@._ -]{1,40}?[ \t]?:[ \t]{1,4}" + _VALUE),
+    ("paren", rb"[ \t]?\(" + _VALUE + rb"[\"']?\)"),
     ("markup", rb"(?:\"?[ \t][^<>\r\n]{0,80})?>[ \t]{0,4}(?P<u>[^<>\r\n\x00]{4,300})</"),
     ("plist", rb"</key>(?:\s|\\n){0,40}<string>(?P<u>[^<>\r\n\x00]{4,300})</"),
     ("attribute", rb"\\{0,7}[\"'][ \t]{1,8}(?:value|content|default)[ \t]?=[ \t]?" + _QUOTED),
     ("entry", rb"\\{0,7}[\"']?,?(?:\s|\\n){1,40}\\{0,7}[\"']?[vV]alue\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}" + _VALUE),
     ("pair", rb"\\{0,7}[\"'](?:\]|\))?[ \t]{0,4}(?:,|=>)(?:\s|\\n){0,20}" + _QUOTED),
     ("space", rb"(?:\\{0,7}[\"'])?[ \t]{1,4}" + _VALUE),
+    ("below", rb"[^:\r\n\x00]{0,80}:(?:\s|\\n){1,20}(?P<u>[0-9A-Za-z]{24,64})(?![^\s\\])"),
     ("cell", rb"[ \t*`]{0,20}\|[ \t`]{0,20}(?P<u>[^\s|`\x00]{6,200})[ \t`]{0,20}\|"),
 )
 
@@ -571,11 +591,13 @@ def _find_named(data: bytes, low: bytes) -> Iterator[Span]:
                         value = value.rstrip(b".:?!*") if form in ("prose", "colon", "space") else value.rstrip(b":*")
                     stop = match.start(group) + len(value)
                     code = group == "u" and data[stop : stop + 1] in (b"(", b"[", b"{")
+                    if data[start - 1 : start] == b":" and data[end : end + 1] == b":" and group == "u":
+                        code = True  # a path of names: arn:...:secret:name
                     if not code and _fits(kind, form, group != "u", value, data[start:end]):
                         yield match.start(group), stop, kind
                     break
             if kind == "password":
-                match = _regex(rb"([^\s\"'`\x00]{6,60})[\"'`]?[ \t]{1,3}as[ \t]{1,3}(?:(?:the|my|your|our|its|a)[ \t]{1,3})?$").search(data, max(0, start - 90), start)
+                match = _regex(rb"([^\s\"'`\x00]{6,60})[\"'`]?[ \t]{1,3}(?:as|is)[ \t]{1,3}(?:(?:the|my|your|our|its|a)[ \t]{1,3})?$").search(data, max(0, start - 90), start)
                 if match and _passwordish(match[1]):
                     yield match.start(1), match.end(1), kind
 
@@ -596,11 +618,11 @@ def _read_name(name: bytes) -> str:
         words.pop()
     joined = "".join(words)
     stems = [at for at, word in enumerate(words) if word.startswith(("pass", "secret", "token", "key", "pwd"))]
-    if not words or not ABOUT.isdisjoint(words[stems[0] + 1 :] if stems else words[-1:]):
+    if not words or "public" in words or not ABOUT.isdisjoint(words[stems[0] + 1 :] if stems else words[-1:]):
         return ""
-    if not _PASSWORDS.isdisjoint(words) or joined.endswith(("password", "passwd", "pwd", "passphrase")):
+    if not _PASSWORDS.isdisjoint(words) or words[-1] in ("pass", "pwd", "pw") or joined.endswith(("password", "passwd", "pwd", "passphrase")):
         return "password"
-    if joined.endswith("pass") and not joined.endswith(("bypass", "compass", "surpass")):
+    if joined.endswith(_PASS):
         return "password"
     if "secret" in words or joined.endswith("secret") or "secretkey" in joined:
         return "secret"
@@ -615,7 +637,8 @@ def _read_name(name: bytes) -> str:
     return "key" if before and before not in HARMLESS and words[-1] == "key" else ""
 
 
-_PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pass", "pw", "userpass"))
+_PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode"))
+_PASS = tuple(user + "pass" for user in ("user", "db", "root", "admin", "mysql", "ssh", "require", "key", "store", "ldap", "ftp", "smtp", "mail", "proxy", "my"))
 _KEYS = ("apikey", "accesskey", "privatekey", "authkey", "accountkey", "masterkey", "sharedkey", "signingkey", "encryptionkey")
 
 
@@ -637,12 +660,14 @@ def _words(name: str) -> list[str]:
 
 def _fits(kind: str, form: str, quoted: bool, value: bytes, name: bytes = b"") -> bool:
     """Whether a value can be the secret its name promises."""
-    if form == "space" and not (quoted or name[:1] == b"-"):
-        return _passwordish(value) if kind == "password" else _strong(value) and b"_" in name and not _placeholder(value)
-    if form in ("pair", "cell", "prose", "colon", "space") and kind == "key":
-        return False
     if kind == "password":
-        return _password(value, quoted)
+        if form in ("pair", "cell") or form == "paren" and not quoted or form == "space" and name[:1] != b"-" and not (quoted and b"pass" != name[-4:].lower()):
+            return _passwordish(value)
+        return _password(value, quoted) or form == "assign" and _plain_password(value, quoted, name)
+    if kind == "key":
+        return form in ("assign", "entry", "attribute", "markup") and _random(value, kind)
+    if form in ("prose", "colon", "cell", "pair", "below", "paren", "particle") or form == "space" and name[:1] != b"-":
+        return _strong(value) and not _placeholder(value) and (form != "space" or b"_" in name)
     return _random(value, kind)
 
 
@@ -652,29 +677,44 @@ def _placeholder(value: bytes) -> bool:
 
 
 def _password(value: bytes, quoted: bool) -> bool:
-    if not 6 <= len(value) <= 200 or b" " in value or not value.isascii() or _placeholder(value):
+    if not 6 <= len(value) <= 200 or b" " in value or not value.isascii() or _placeholder(value) or _looks_coded(value):
         return False
-    if value[:1] in b"$<{%[*(|/~." or value[:2] in (b"--", b"->", b"!="):
+    if value[:1] in b"$<{%[*(|/~." or value[:2] in (b"--", b"->", b"!=") or _regex(rb"\d{4}-\d\d-\d\d").match(value):
         return False
     letters = any(65 <= byte < 91 or 97 <= byte < 123 for byte in value)
     digits = sum(48 <= byte < 58 for byte in value)
     marks = sum(byte in b"!@#$%^&*+?~=;,\\|:" for byte in value)
-    if _looks_coded(value):
-        return False
     if quoted:
         return letters and bool(digits or marks) or digits >= 8
-    return letters and digits > 0 and (_mess(value) > 1) or letters and marks > 0 and digits > 0
+    return letters and digits > 0 and (marks > 0 or _mess(value) > 1)
+
+
+def _plain_password(value: bytes, quoted: bool, name: bytes) -> bool:
+    """Letters only: where a string is assigned, or in the manner of an environment file."""
+    if not (value.isalpha() and 8 <= len(value) <= 40) or _placeholder(value) or value.istitle():
+        return False
+    return quoted and bool(name) or name.isupper()
 
 
 def _passwordish(value: bytes) -> bool:
     """A password even where little says so: three kinds of characters, well mixed."""
-    kinds = [value.lower() != value, value.upper() != value, any(48 <= byte < 58 for byte in value), not value.isalnum()]
-    return len(value) >= 8 and sum(kinds) >= 3 and _mess(value) > 2 and _password(value, False)
+    kinds = [value.lower() != value, value.upper() != value, any(48 <= byte < 58 for byte in value), not value.replace(b"_", b"").replace(b"-", b"").isalnum()]
+    return len(value) >= 8 and sum(kinds) >= 3 and _mess(value) > 1 and not _worded(value) and _password(value, False)
 
 
 def _looks_coded(value: bytes) -> bool:
     """Paths, members, calls, types: code rather than a value."""
-    return bool(_regex(rb"^(?:[A-Za-z_][0-9A-Za-z_]*(?:(?:\.|::|->|\[)[A-Za-z_][0-9A-Za-z_]*)+|[./~][/.].*|.*\(.*|[A-Za-z]:\\.*|[a-z-]+/[a-z-]+(?:/.*)?)$").match(value))
+    return bool(
+        _regex(
+            rb"^(?:[A-Za-z_][0-9A-Za-z_]*(?:(?:\.|::|->|\[)[A-Za-z_][0-9A-Za-z_]*)+|[./~][/.].*|.*\(.*|[A-Za-z]:\\.*|[a-z-]+/[a-z-]+(?:/.*)?|[a-z]+://.*|arn:.*)$"
+        ).match(value)
+    )
+
+
+def _worded(value: bytes) -> bool:
+    """Mostly words, as names in code are, whatever digits they have."""
+    words = _regex(rb"[A-Z]?[a-z]{3,}").findall(value)
+    return value.lower() != value and sum(map(len, words)) * 2 > len(value)
 
 
 def _random(value: bytes, kind: str) -> bool:
@@ -682,18 +722,20 @@ def _random(value: bytes, kind: str) -> bool:
     if not 8 <= len(value) <= 4000 or b" " in value or not value.isascii() or value[:1] in b"$<{%[*(|~.":
         return False
     if _strong(value) and kind != "key":
-        return not any(word in value.lower() for word in (b"xxxx", b"example", b"your", b"redact", b"${", b"{{", b"\x00", b"://"))
-    if _placeholder(value) or _looks_coded(value):
+        return not any(word in value.lower() for word in (b"xxxx", b"example", b"your", b"redact", b"${", b"{{", b"\x00", b"://", b"..."))
+    if _placeholder(value) or _looks_coded(value) or _worded(value):
         return False
     mess = _mess(value)
     if kind == "key":
-        return len(value) >= 20 and mess * 4 > len(value) and not _regex(rb"^[0-9a-fA-F-]+$").match(value)
-    return len(value) >= 12 and mess >= 3 and mess * 5 >= len(value)
+        return len(value) >= 20 and mess * 4 > len(value) and (len(value) == 32 or not _regex(rb"^[0-9a-fA-F-]+$").match(value))
+    if value.isalpha() and value.islower():
+        return len(value) >= 16 and bool(_regex(rb"[b-df-hj-np-tv-z]{5}").search(value))
+    return len(value) >= (8 if kind == "secret" else 12) and mess >= 3 and mess * 5 >= len(value)
 
 
 def _strong(value: bytes) -> bool:
     """Random beyond doubt."""
-    return len(value) >= 16 and _mess(value) * 5 >= len(value) and len(set(value)) >= 8 and not _looks_coded(value)
+    return len(value) >= 16 and _mess(value) * 5 >= len(value) and len(set(value)) >= 8 and not _looks_coded(value) and not _worded(value)
 
 
 FINDERS: dict[str, Callable[[bytes, bytes], Iterator[Span]]] = {

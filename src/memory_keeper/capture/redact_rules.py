@@ -22,7 +22,7 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("aws", (b"amzn.mws.",), UUID),
     ("aws", (b"amzn1.oa2-cs.v1.",), HEX + rb"{60,}"),
     ("aws", (b"IQoJb3JpZ2lu",), rb"[0-9A-Za-z+/=%]{40,}"),
-    ("github", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"[0-9A-Za-z_]{30,}"),
+    ("github", (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"), rb"[0-9A-Za-z_]{30,}(?:\.[0-9A-Za-z_-]{8,}){0,2}"),
     ("github", (b"github_pat_",), rb"[0-9A-Za-z_]{36,}"),
     (
         "gitlab",
@@ -153,6 +153,20 @@ STARTS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("jenkins", (b"{AQAAABAAAA",), rb"[0-9A-Za-z+/=]{20,}\}?"),
     ("private-key", (b"LS0tLS1CRUdJTi",), rb"(?:BSU0Eg|BQUklWQVRF|BFQyBQ|BPUEVOU1NI|BFTkNS|BEU0Eg|BQR1AgUFJJ)[0-9A-Za-z+/=\r\n]{20,}"),
     ("ansible-vault", (b"$ANSIBLE_VAULT;",), rb"[0-9.]{3};[A-Z0-9]{3,8}[0-9A-Za-z_;.-]{0,60}[0-9a-f\s\\rn]{20,40000}"),
+    ("akamai", (b"akab-",), rb"[0-9a-z]{16}-[0-9a-z]{16}"),
+    ("meta", (b"IGQVJ",), SAFE + rb"{60,}"),
+    ("paseto", (b"v1.local.", b"v2.local.", b"v3.local.", b"v4.local.", b"k1.secret.", b"k2.secret.", b"k3.secret.", b"k4.secret."), SAFE + rb"{16,}"),
+    ("docker", (b"SWMTKN-1-", b"SWMKEY-1-"), rb"[0-9A-Za-z+/-]{40,}"),
+    ("llamacloud", (b"llx-",), SAFE + rb"{40,}"),
+    ("nylas", (b"nyk_v0_", b"nyk_"), WORD + rb"{40,}"),
+    ("wakatime", (b"waka_",), UUID),
+    ("riot", (b"RGAPI-",), UUID),
+    ("wundergraph", (b"cosmo_",), HEX + rb"{32}"),
+    ("bitbucket", (b"BBDC-",), SAFE + rb"{40,}"),
+    ("twitter", (b"AAAAAAAAAAAAAAAAAAAAA",), rb"[0-9A-Za-z%]{30,}"),
+    ("ntlm", (b"TlRMTVNTUAA",), rb"[0-9A-Za-z+/]{28,}={0,2}"),
+    ("ngrok", (b"cr_", b"ak_"), WORD + rb"{26,}(?![0-9A-Za-z])"),
+    ("google-client", (b".apps.googleusercontent.com",), b""),
     ("sas", (b"sig=",), rb"[0-9A-Za-z%+/]{36,}(?:=|%3[Dd]){0,2}"),
 )
 
@@ -168,6 +182,10 @@ RUNS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
     ("easypost", (b"EZAK", b"EZTK"), WORD + rb"{54}(?![0-9A-Za-z])"),
     ("google", (b"GOOG",), rb"[A-Z0-9]{20,60}(?![0-9A-Za-z])"),
     ("securestring", (b"01000000d08c9ddf0115d1118c7a00c04fc297eb",), HEX + rb"{40,}"),
+    ("nats", (b"SU", b"SA", b"SO", b"SC", b"SN", b"SX"), rb"[A-Z2-7]{54,58}(?![0-9A-Za-z])"),
+    ("mailchimp", (b"",), rb"[0-9a-f]{32}-us\d{1,2}(?![0-9A-Za-z])"),
+    ("mailgun", (b"",), rb"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![0-9A-Za-z-])"),
+    ("azure", (b"",), rb"[0-9A-Za-z]{52}JQQJ9[0-9A-Za-z]{20,40}"),
     ("artifactory", (b"cmVmdGtuOj",), WORD + rb"{40,}"),
     ("aws", (b"FwoGZXIvYXdz", b"FQoGZXIvYXdz"), rb"[0-9A-Za-z+/=%]{40,}"),
 )
@@ -182,7 +200,7 @@ RIDERS: tuple[tuple[str, tuple[bytes, ...], bytes], ...] = (
 )
 
 # Stems that name a secret when an assignment follows: looked for in lower case.
-STEMS = (b"pass", b"secret", b"token", b"key", b"pwd")
+STEMS = (b"pass", b"secret", b"token", b"key", b"pw")
 
 # The last word of a name that holds something about a secret rather than the secret.
 ABOUT = frozenset(
@@ -197,7 +215,8 @@ ABOUT = frozenset(
     button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache exists found
     missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt sum num number position
     offset order group groups stem stems word words string strings str int bool char chars kinds scanner scanning detector
-    detection redacted redaction redactor leak leaks
+    detection redacted redaction redactor leak leaks used last updated created modified date time day days verifier stored
+    attachment ciphertext signature
     """.split()
 )
 
@@ -207,7 +226,7 @@ HARMLESS = frozenset(
     locale hot shortcut arrow tab react item list parent node child cursor next prev previous page continuation continue
     cancellation cancel sync max min num input output total prompt completion special pad eos bos unk syntax lexer parser
     first last current peek expected unexpected press config option sub field meta data label message storage registry
-    idempotency dedupe dedup event state props any some each every the a an this that which is no of for by with on or and
+    idempotency request lock change dedupe dedup event state props any some each every the a an this that which is no of for by with on or and
     enter escape return space ctrl alt shift meta cmd right left bucket s3 issue jira project host known authorized
     """.split()
 )

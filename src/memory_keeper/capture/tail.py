@@ -12,7 +12,7 @@ import zlib
 
 from memory_keeper.model import NamedTuple, Source
 
-CHUNK = 1 << 20  # how much is read at once; a longer line is read whole all the same
+CHUNK = 1 << 19  # how much is read at once; a longer line is read whole all the same
 HEAD, TAIL = 4096, 256
 
 

@@ -56,15 +56,17 @@ def _open(home: str, session: str) -> int:
         posix.close(fd)  # the writer removed it between our open and our lock
 
 
-def make_folder(path: str) -> None:
+def make_folder(path: str, again: bool = True) -> None:
     """A private folder, and the folders above it."""
     try:
         posix.mkdir(path, 0o700)
     except FileExistsError:
         return
     except FileNotFoundError:
+        if not path or not again:
+            raise  # something on the way is a link to nowhere
         make_folder(path.rpartition("/")[0])
-        make_folder(path)
+        make_folder(path, again=False)
 
 
 def records(data: bytes, *events: str) -> Iterator[Json]:

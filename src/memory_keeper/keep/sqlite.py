@@ -180,9 +180,9 @@ class SqliteStore:
         return Source._make(row) if row else None
 
     def recent_sources(self, project: str, limit: int) -> list[Source]:
-        """The project's transcripts, last read first."""
+        """The project's transcripts, the liveliest first."""
         rows = self.db.execute(
-            f"select {SOURCE} from source where project = ? and path like '%.jsonl' order by at desc limit ?",
+            f"select {SOURCE} from source where project = ? and path not like '%.spool' order by at desc limit ?",
             (project, limit),
         )
         return [Source._make(row) for row in rows]
@@ -295,7 +295,7 @@ class SqliteStore:
             "select text from event where session = ? and kind in ('prompt', 'reply') order by seq desc limit 20",
             (session,),
         )
-        return any(text.strip() == row[0].strip() for row in rows)
+        return any(text.strip()[:2000] == row[0].strip()[:2000] for row in rows)
 
     def note(self, id: str) -> Note | None:
         """One note, by its id."""

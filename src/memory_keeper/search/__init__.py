@@ -5,6 +5,8 @@ A query is words; whatever it contains, it is never a syntax error.
 
 from __future__ import annotations
 
+from memory_keeper.text import storable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
@@ -26,5 +28,5 @@ def find(
 
 def terms(query: str) -> list[str]:
     """Each word quoted, so that FTS5 sees no operators; words without a letter or digit match nothing and go."""
-    words = query[:LONGEST].replace('"', " ").replace("\0", " ").split()
+    words = storable(query[:LONGEST].replace('"', " ").replace("\0", " ")).split()
     return [f'"{word}"' for word in words[:32] if any(char.isalnum() for char in word)]

@@ -1,0 +1,217 @@
+"""A home that cannot be used: the user's work goes on, hears of it once, and what was missed comes in later."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.faults.faultpoint import run
+from tests.faults.scene import PYTHON, START, Scene, Verdict, well_behaved
+from tests.faults.server import Server
+
+HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+
+
+@pytest.fixture
+def scene(tmp_path: Path, shim: Path) -> Scene:
+    """A session about which nothing is known yet."""
+    made = Scene(tmp_path, shim)
+    made.transcript.grow(9)
+    return made
+
+
+def suffer(scene: Scene) -> None:
+    """A whole session on a machine that is not well: every hook ends well, and the start says what is wrong."""
+    scene.well = False
+    for event in HOOKS:
+        ran = scene.hook(event).ran
+        assert well_behaved(event, ran), ran
+        if event == "SessionStart":
+            assert "Memory Keeper is not keeping this session" in json.loads(ran.out)["systemMessage"]
+            assert "Recursion" not in ran.out.decode()
+        else:
+            assert not ran.out
+    with_server(scene)
+    scene.well = True
+
+
+def with_server(scene: Scene) -> None:
+    """The same through the server."""
+    if scene.prefix:
+        return
+    with Server(scene) as server:
+        for event in ("UserPromptSubmit", "PostToolUse", "Stop", "PreCompact"):
+            (answer,) = server.ask(server.hook(event))
+            assert "error" not in answer and not answer["result"].get("isError")
+
+
+def recover(scene: Scene) -> Verdict:
+    """All is well again, and the session goes on."""
+    scene.transcript.grow(4, torn=False)
+    for event in HOOKS:
+        assert scene.hook(event).sure
+    return scene.judge()
+
+
+def test_a_home_that_is_a_file(scene: Scene) -> None:
+    scene.home.write_text("mine")
+    suffer(scene)
+    assert scene.home.read_text() == "mine"
+    scene.home.unlink()
+    assert not recover(scene)
+
+
+def test_a_home_that_is_a_link_to_nowhere(scene: Scene) -> None:
+    scene.home.symlink_to(scene.folder / "elsewhere")
+    suffer(scene)
+    (scene.folder / "elsewhere").mkdir()  # the disk is mounted again
+    assert not recover(scene)
+
+
+@pytest.mark.parametrize(
+    ("name", "rubbish"),
+    [("spool", 0), ("archive", 0), ("store.db", 0), ("store.db", 9000), ("salt", 0), ("salt", 7), ("writer.lock", 0)],
+)
+def test_something_else_in_the_place_of_a_file(scene: Scene, name: str, rubbish: int) -> None:
+    """A folder where a file should be, a file where a folder should be, or something that is no file of ours."""
+    first = [scene.hook(event) for event in HOOKS]
+    assert all(one.sure for one in first)
+    kept = scene.home / f"{name}.kept"
+    (scene.home / name).rename(kept)
+    if rubbish or kept.is_dir():
+        (scene.home / name).write_text("?" * rubbish)
+    else:
+        (scene.home / name).mkdir()
+    scene.transcript.grow(4)
+    scene.well = False
+    for event in HOOKS:
+        ran = scene.hook(event).ran
+        assert well_behaved(event, ran), ran
+    with_server(scene)
+    scene.well = True
+    (scene.home / name).unlink() if (scene.home / name).is_file() else (scene.home / name).rmdir()
+    kept.rename(scene.home / name)
+    assert not recover(scene)
+
+
+def test_no_HOME_in_the_environment(scene: Scene) -> None:  # noqa: N802
+    """The user's own home is the account's then; only what may be said is looked at, nothing is kept there."""
+    environ = {key: value for key, value in scene.environ.items() if key not in ("HOME", "CLAUDE_CONFIG_DIR")}
+    for event in HOOKS:
+        payload = json.dumps(scene.payload(event)).encode()
+        ran = run([PYTHON, "-I", "-S", str(START), "hook", event], payload, environ)
+        assert well_behaved(event, ran)
+        assert not ran.out or "additionalContext" in ran.out.decode()
+    assert scene.home.is_dir()
+
+
+def test_a_folder_that_was_removed_under_the_hook(scene: Scene, tmp_path: Path) -> None:
+    """A relative home in a working directory that is gone."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    environ = {**scene.environ, "MEMORY_KEEPER_HOME": "here"}
+    for event in HOOKS:
+        payload = json.dumps(scene.payload(event))
+        command = f'cd "{gone}" && rmdir "{gone}" && exec "$@"'
+        gone.mkdir(exist_ok=True)
+        done = run(["sh", "-c", command, "-", PYTHON, "-I", "-S", str(START), "hook", event], payload.encode(), environ)
+        assert well_behaved(event, done), done
+
+
+# --- what only the system can refuse -----------------------------------------------------------------------------------
+
+
+def without_privileges() -> list[str]:
+    """What to put before a command so that file modes hold even for root."""
+    powers = "-dac_override,-dac_read_search,-fowner"
+    prefix = ["setpriv", "--bounding-set", powers, "--inh-caps", powers, "--"]
+    return prefix if _works([*prefix, "true"]) else []
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_home_that_may_not_be_written(scene: Scene, used: bool) -> None:
+    if used:
+        assert not recover(scene)
+    scene.home.mkdir(exist_ok=True)
+    folders = [scene.home, *(path for path in scene.home.rglob("*") if path.is_dir())]
+    files = [path for path in scene.home.rglob("*") if path.is_file()]
+    for path in files:
+        path.chmod(0o400)
+    for path in folders:
+        path.chmod(0o500)
+    scene.transcript.grow(4)
+    scene.prefix = without_privileges()
+    suffer(scene)
+    scene.prefix = []
+    for path in folders:
+        path.chmod(0o700)
+    for path in files:
+        path.chmod(0o600)
+    assert not recover(scene)
+
+
+def test_a_home_on_a_disk_that_is_read_only(scene: Scene) -> None:
+    assert not recover(scene)
+    scene.transcript.grow(4)
+    with own_mounts(f'mount --bind "{scene.home}" "{scene.home}" && mount -o remount,ro,bind "{scene.home}"') as inside:
+        scene.prefix = inside
+        suffer(scene)
+    scene.prefix = []
+    assert not recover(scene)
+
+
+@pytest.mark.parametrize("size", ["64k", "320k", "400k"])
+def test_a_disk_that_is_full_and_then_is_not(scene: Scene, size: str) -> None:
+    scene.home.mkdir()
+    with own_mounts(f'mount -t tmpfs -o size={size},mode=700 none "{scene.home}"') as inside:
+        scene.prefix = inside
+        scene.well = False
+        for _ in range(5):
+            scene.transcript.grow(8)
+            for event in HOOKS:
+                asked = scene.hook(event)
+                assert well_behaved(event, asked.ran), asked
+        # there may have been no room for a word in it
+        subprocess.run([*inside, "test", "-f", f"{scene.home}/problems.log"], check=True)
+        subprocess.run([*inside, "mount", "-o", "remount,size=16m", str(scene.home)], check=True)
+        scene.well = True
+        for event in HOOKS:
+            ran = scene.hook(event).ran
+            assert well_behaved(event, ran) and b"systemMessage" not in ran.out
+        subprocess.run([*inside, "cp", "-a", f"{scene.home}/.", str(scene.folder / "copied")], check=True)
+    scene.prefix = []
+    scene.home.rmdir()
+    (scene.folder / "copied").rename(scene.home)
+    assert not recover(scene)
+
+
+@contextmanager
+def own_mounts(command: str) -> Iterator[list[str]]:
+    """What to put before a command so that it sees mounts that nobody else sees."""
+    for unshare in (["unshare", "-m"], ["unshare", "-r", "-m"]):
+        if shutil.which("unshare") and _works([*unshare, "sh", "-c", command]):
+            break
+    else:
+        pytest.skip("this system lets nobody mount anything")
+    holder = subprocess.Popen(
+        [*unshare, "sh", "-c", f"{command} && echo ready && exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with holder:
+        assert holder.stdout and holder.stdin
+        assert holder.stdout.readline() == b"ready\n"
+        user = ["-U", "--preserve-credentials"] if "-r" in unshare else []
+        yield ["nsenter", "-t", str(holder.pid), "-m", *user, "--"]
+        holder.stdin.close()
+
+
+def _works(command: list[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return False

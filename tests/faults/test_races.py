@@ -1,0 +1,146 @@
+"""Many at once: hooks, writers, a transcript that grows meanwhile; everything is kept once and in order."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from memory_keeper.keep import spool
+from memory_keeper.keep.sqlite import SqliteStore
+from tests.faults.scene import Scene, Verdict, script
+
+EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
+
+
+def finish(*scenes: Scene) -> Verdict:
+    """The sessions end all at once, and detached writers bring in what is left."""
+    with ThreadPoolExecutor(len(scenes)) as pool:
+        assert all(pool.map(lambda scene: scene.hook("SessionEnd").sure, scenes))
+    return sum((scene.judge() for scene in scenes), Verdict())
+
+
+@pytest.mark.parametrize("sessions", [1, 10])
+def test_fifty_hooks_at_once(tmp_path: Path, shim: Path, sessions: int) -> None:
+    scenes = [Scene(tmp_path, shim, f"session-{number}") for number in range(sessions)]
+    for scene in scenes:
+        scene.transcript.grow(6)
+    calls = [(scenes[number % sessions], EVENTS[number % 3]) for number in range(50)]
+    with ThreadPoolExecutor(50) as pool:
+        together = threading.Barrier(50)
+
+        def call(scene: Scene, event: str) -> bool:
+            together.wait()
+            return scene.hook(event).sure
+
+        answered = list(pool.map(lambda one: call(*one), calls))
+    assert all(answered)
+    for scene in scenes:
+        scene.transcript.grow(3, torn=False)
+    assert not finish(*scenes)
+
+
+def test_writers_at_once_over_a_growing_transcript(tmp_path: Path, shim: Path) -> None:
+    """The transcript grows by pieces that end anywhere; each line is taken once it is whole."""
+    scene = Scene(tmp_path, shim)
+    scene.hook("SessionStart")
+    scene.hook("UserPromptSubmit")
+    lines = script(scene.session)[:120]
+    random = Random(5)
+
+    def write() -> None:
+        due = b"".join(line.data for line in lines)
+        with scene.transcript.path.open("ab", buffering=0) as file:
+            while due:
+                cut = random.choice([1, 7, 300, 5_000, 20_000])
+                file.write(due[:cut])
+                due = due[cut:]
+                time.sleep(0.004)
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    with ThreadPoolExecutor(4) as pool:
+        while writing.is_alive():
+            done = [one.result() for one in [pool.submit(scene.look) for _ in range(4)]]
+            assert all(ran.code == 0 for ran in done)
+    writing.join()
+    scene.transcript.whole = len(lines)
+    assert not scene.complaints()
+    assert not finish(scene)
+
+
+def test_a_spool_is_taken_away_while_others_write_to_it(tmp_path: Path) -> None:
+    home, session, each, writers = str(tmp_path), "session", 150, 4
+    moved: list[int] = []
+    removed = 0
+    done = threading.Event()
+
+    def write(writer: int) -> None:
+        for number in range(each):
+            spool.append(home, session, {"number": writer * each + number})
+            time.sleep(0.001 * (number % 4))
+
+    def move() -> None:
+        nonlocal removed
+        path = tmp_path / f"spool/{session}.spool"
+        while not done.is_set() or path.exists():
+            if not path.exists():
+                continue
+            data = path.read_bytes()
+            if spool.remove(home, session, len(data)):
+                moved.extend(record["number"] for record in spool.records(data))
+                removed += 1
+
+    mover = threading.Thread(target=move)
+    mover.start()
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(write, range(writers)))
+    done.set()
+    mover.join()
+    assert removed > 5
+    assert Counter(moved) == Counter(range(each * writers))
+
+
+def test_old_spools_go_while_their_session_comes_back(tmp_path: Path, shim: Path) -> None:
+    """The real writer takes away a spool that it takes for old, and hooks write to it at that moment."""
+    scene = Scene(tmp_path, shim)
+    path = scene.home / f"spool/{scene.session}.spool"
+    done = threading.Event()
+    seen = set()
+
+    def age() -> None:
+        """Whatever is written, the file looks old."""
+        while not done.wait(0.002):
+            try:
+                os.utime(path, (0, 0))
+                seen.add(path.stat().st_ino)
+            except FileNotFoundError:
+                seen.add(0)
+
+    def look() -> None:
+        while not done.is_set():
+            assert scene.look().code == 0
+
+    threads = [threading.Thread(target=what) for what in (age, look, look)]
+    for thread in threads:
+        thread.start()
+    other = Scene(tmp_path, shim)
+    for number in range(16):
+        with ThreadPoolExecutor(3) as pool:
+            assert all(one.sure for one in pool.map(other.hook, ("SessionStart", "PostToolUse", "SessionEnd")))
+        time.sleep(0.1 * (number % 3))
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert 0 in seen, "no spool was ever taken away"
+    scene.look()
+    store = SqliteStore(str(scene.home / "store.db"), write=False)
+    kinds = Counter(event.kind for event in store.events(scene.session))
+    store.close()
+    assert kinds["start"] == kinds["end"] == 16
