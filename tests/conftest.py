@@ -13,14 +13,8 @@ from hypothesis import HealthCheck, settings
 
 from tests.machine import Machine
 
-REAL_HOME = os.path.expanduser("~")
-REAL = tuple(
-    os.path.join(folder, name)
-    for folder, name in (
-        (REAL_HOME, ".claude"),
-        (os.environ.get("XDG_DATA_HOME") or os.path.join(REAL_HOME, ".local/share"), "memory-keeper"),
-    )
-)
+DATA = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
+REAL = (str(Path.home() / ".claude"), str(Path(DATA, "memory-keeper")))
 XDG = {"DATA": ".local/share", "CONFIG": ".config", "STATE": ".local/state", "CACHE": ".cache"}
 
 # no deadline: the machine may be busy, and how long an example takes says nothing

@@ -1,4 +1,184 @@
-"""stub"""
+"""A machine to tell stories on: projects, Claude Code's sessions in them, and our hooks, called as the host calls them.
+
+Times are an hour old at most and in order of the sessions' making, as the hooks themselves stamp their records with
+the real time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import sleep, time
+from typing import Any, NamedTuple
+
+import memory_keeper
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.keeper import Added, Keeper
+from tests.transcripts import Transcript
+
+START = Path(memory_keeper.__file__).parent / "app/start.py"
+PATIENCE = 60.0  # seconds; a hook that takes longer hangs
+HEARD = ("UserPromptSubmit", "SessionStart")
+
+
+class Answer(NamedTuple):
+    """What a hook gave back."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Its one JSON object; empty when it said nothing."""
+        answer = json.loads(self.out) if self.out else {}
+        assert isinstance(answer, dict)
+        return answer
+
+    @property
+    def text(self) -> str:
+        """What reaches the model."""
+        return str(self.said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    @property
+    def message(self) -> str:
+        """What reaches the user."""
+        return str(self.said.get("systemMessage", ""))
+
+
 class Machine:
-    def __init__(self, root): ...
-    def settle(self): ...
+    """One user's machine."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.user, self.home = root, root / "home", root / "keeper"
+        self.transcripts = self.user / ".claude/projects"
+        self.project = self.folder("work/app")
+        self.made = 0
+        self.began = time() - 3600
+
+    def folder(self, name: str) -> Path:
+        made = self.root / name
+        made.mkdir(parents=True, exist_ok=True)
+        return made
+
+    def session(self, project: Path | None = None, version: str = "2.1.325") -> Session:
+        """A session of Claude Code, not started yet."""
+        self.made += 1
+        name = f"{self.made:08x}-0000-4000-8000-{self.made:012x}"
+        where = project or self.project
+        return Session(self, where, Transcript(name, str(where), version=version, start=self.began + 300 * self.made))
+
+    def hook(
+        self,
+        event: str,
+        payload: dict[str, Any] | bytes,
+        project: Path | None = None,
+        environ: dict[str, str] | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Call a hook as the host does. Whatever happens, it must not fail and say at most one thing."""
+        given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        where = project or self.project
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", str(START), "hook", event],
+            input=given,
+            capture_output=True,
+            cwd=where,
+            env={**os.environ, "CLAUDE_PROJECT_DIR": str(where), "CLAUDECODE": "1", **(environ or {})},
+            timeout=PATIENCE,
+            **options,
+        )
+        answer = Answer(done.returncode, done.stdout, done.stderr)
+        assert answer.code == 0
+        assert answer.err == b""
+        assert len(answer.out) < 30_000
+        if "hookSpecificOutput" in answer.said:
+            assert event in HEARD
+            assert answer.said["hookSpecificOutput"]["hookEventName"] == event
+            assert len(answer.text.encode("utf-16-le")) // 2 <= 10_000
+        return answer
+
+    def look(self) -> Added:
+        """What the writer does when somebody starts it."""
+        with Keeper(str(self.home)) as keeper:
+            return keeper.look(patience=30.0)
+
+    @contextmanager
+    def store(self) -> Iterator[SqliteStore]:
+        """What is kept, read after everything was moved."""
+        self.look()
+        store = SqliteStore(str(self.home / "store.db"), write=False)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def files(self, folder: Path | None = None) -> list[Path]:
+        return sorted(path for path in (folder or self.home).rglob("*") if path.is_file())
+
+    def settle(self) -> None:
+        """Wait until the writers that hooks started have ended."""
+        waiting = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and self._looks(pid)]
+        until = time() + PATIENCE
+        while any(self._looks(pid) for pid in waiting):
+            assert time() < until, "a writer does not end"
+            sleep(0.02)
+
+    def _looks(self, process: Path) -> bool:
+        try:
+            return str(self.home).encode() in (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            return False
+
+
+class Session:
+    """One session, told in the order in which things reach the disk: hooks come before the lines they announce."""
+
+    def __init__(self, machine: Machine, project: Path, transcript: Transcript) -> None:
+        self.machine, self.project, self.transcript = machine, project, transcript
+        self.id = transcript.session
+        slug = "".join(char if char.isalnum() else "-" for char in str(project))
+        self.path = machine.transcripts / slug / transcript.name
+
+    def happen(self, event: str, **fields: Any) -> Answer:
+        """Call a hook of this session."""
+        payload = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.project)}
+        return self.machine.hook(event, {**payload, "hook_event_name": event, **fields}, self.project)
+
+    def write(self) -> None:
+        """Let what was said reach the transcript."""
+        self.transcript.append_to(self.path)
+
+    def start(self, source: str = "startup") -> Answer:
+        return self.happen("SessionStart", source=source)
+
+    def prompt(self, text: str) -> Answer:
+        answer = self.happen("UserPromptSubmit", prompt=text)
+        self.transcript.prompt(text)
+        self.write()
+        return answer
+
+    def call(self, tool: str, given: dict[str, Any], result: str = "ok", failed: bool = False) -> Answer:
+        self.transcript.call(tool, given, result, failed)
+        self.write()
+        return self.happen("PostToolUse", tool_name=tool, tool_input=given, tool_response={"stdout": result})
+
+    def reply(self, text: str) -> Answer:
+        """The end of a turn: the last answer comes to the transcript after the hook."""
+        answer = self.happen("Stop", last_assistant_message=text, stop_hook_active=False)
+        self.transcript.reply(text)
+        self.write()
+        return answer
+
+    def turn(self, prompt: str, reply: str) -> None:
+        """A request and its answer."""
+        self.prompt(prompt)
+        self.reply(reply)
+
+    def end(self, reason: str = "other") -> Answer:
+        return self.happen("SessionEnd", reason=reason)

@@ -106,8 +106,13 @@ def faulty_round(scene: Scene, what: str, fault: Fault) -> tuple[Ran, Verdict]:
     if what == "look":
         scene.hook("PostToolUse")
     before = scene.count()
-    ran = scene.look(fault) if what == "look" else scene.hook(what, fault).ran
-    return ran, scene.judge_now(before)
+    if what != "look":
+        ran = scene.hook(what, fault).ran
+        return ran, scene.judge_now(before)
+    ran = scene.look(fault)
+    verdict = scene.judge_now(before)
+    scene.look()  # the hooks have said where to look, nobody has to say it again
+    return ran, verdict + scene.judge()
 
 
 def last_round(scene: Scene) -> Verdict:

@@ -21,7 +21,15 @@ from tests.faults.server import Answer, Server
 EMPTY = {"content": [{"type": "text", "text": "{}"}]}
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
 JOBS = 4
-SPARSE = 12
+FEW = 5  # points that are tried normally
+HOWS = {
+    "kill": Fault(0, "kill"),
+    "torn write": Fault(0, "torn"),
+    "EIO": Fault(0, "EIO"),
+    "EIO, reading too": Fault(0, "EIO", reads=True),
+    "ENOSPC that lasts": Fault(0, "ENOSPC", lasts=True),
+    "EROFS that lasts": Fault(0, "EROFS", lasts=True),
+}
 
 
 @pytest.fixture
@@ -79,30 +87,40 @@ def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
     assert not finish(scene)
 
 
-def test_a_start_is_kept_once_although_it_was_asked_twice(scene: Scene, full: bool, tmp_path: Path) -> None:
-    """A worker dies at each of its file operations; the next one is asked again what this one may have done already."""
+@pytest.mark.parametrize("how", HOWS)
+def test_no_point_of_the_worker_is_fatal(
+    how: str, full: bool, shim: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """The disk fails under a worker, or it dies and the next one is asked again what it may have done already."""
 
-    def story(at: int, folder: Path) -> tuple[int, Verdict]:
-        scene = Scene(folder, shim)
+    def story(at: int) -> tuple[int, Verdict]:
+        scene = Scene(tmp_path / str(at), shim)
         scene.transcript.grow(9)
-        fuse = folder / "fuse"
-        fuse.touch()
-        with Server(scene, Fault(at, "kill", fuse=str(fuse))) as server:
-            server.ask(*handshake(server))
+        fault = HOWS[how]._replace(at=at)
+        if fault.how in ("kill", "torn"):
+            fault = fault._replace(fuse=str(tmp_path / f"{at}/fuse"))
+            Path(fault.fuse).touch()
+        with Server(scene, fault) as server:
+            assert_connected(server.ask(*handshake(server)))
             server.ask(server.hook("SessionStart", source="clear"))
             server.ask(*[server.hook(event) for event in EVENTS])
+            time.sleep(0.3)  # it looks meanwhile
             assert_answered(server)
-        trace = (folder / "trace").read_text().splitlines()
-        shutil.rmtree(folder / "copy", ignore_errors=True)
-        return len(trace), finish(scene)
+        number = len((tmp_path / f"{at}/trace").read_text().splitlines())
+        return number, finish(scene)
 
-    shim = scene.shim
-    number, verdict = story(0, tmp_path / "0")
+    number, verdict = story(0)
     assert not verdict
-    points = range(1, number + 1)[:: 1 if full else max(1, number // SPARSE)]
+    points = range(1, number + 1)
+    if not full:
+        points = points[7 * list(HOWS).index(how) % 20 :: max(1, number // FEW)]
     with ThreadPoolExecutor(JOBS) as pool:
-        verdicts = list(pool.map(lambda at: story(at, tmp_path / str(at))[1], points))
-    bad = [f"{at}: {verdict}" for at, verdict in zip(points, verdicts, strict=True) if verdict]
+        done = list(pool.map(story, points))
+    record_property("fault", f"server: {how}")
+    record_property("points", sum(number >= at for at, (number, _) in zip(points, done, strict=True)))
+    for name in Verdict._fields:
+        record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
+    bad = [f"{at}: {verdict}" for at, (_, verdict) in zip(points, done, strict=True) if verdict]
     assert not bad, "\n".join(bad)
 
 

@@ -82,7 +82,7 @@ def test_any_folder_name_will_do(tmp_path: Path, odd: str) -> None:
     assert [folder.name for folder in tmp_path.iterdir() if folder.name != "home"] == [odd]
 
 
-# --- other versions ------------------------------------------------------------------------------------------------------
+# --- other versions ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -223,7 +223,12 @@ def test_a_migration_killed_anywhere_leaves_old_or_new(tmp_path: Path) -> None:
 
 
 def test_two_that_open_a_new_store_at_once_agree(path: Path) -> None:
-    code = f"import sys; sys.path.insert(0, {str(SRC)!r}); from memory_keeper.keep.sqlite import SqliteStore as S; S({str(path)!r}).close()"
+    code = f"""
+import sys
+sys.path.insert(0, {str(SRC)!r})
+from memory_keeper.keep.sqlite import SqliteStore
+SqliteStore({str(path)!r}).close()
+"""
     running = [subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) for _ in range(6)]
     for one in running:
         assert one.communicate()[1] == b""
@@ -231,7 +236,7 @@ def test_two_that_open_a_new_store_at_once_agree(path: Path) -> None:
     assert fill(path)
 
 
-# --- damage --------------------------------------------------------------------------------------------------------------
+# --- damage -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("how", ["garbage", "header", "cut"])
@@ -314,7 +319,7 @@ with store._change():
     store.close()
 
 
-# --- privacy -------------------------------------------------------------------------------------------------------------
+# --- privacy ----------------------------------------------------------------------------------------------------------
 
 
 def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
@@ -347,7 +352,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "elsewhere.db").read_bytes() == before
 
 
-# --- questions that only this engine answers -------------------------------------------------------------------------------
+# --- questions that only this engine answers --------------------------------------------------------------------------
 
 
 def test_usage_is_one_row_per_response(path: Path) -> None:

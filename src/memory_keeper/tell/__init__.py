@@ -71,7 +71,7 @@ def cut(name: str, sections: Sequence[Section], budget: int, nonce: str) -> Brie
         if lines:
             text = f"## {section.heading}\n" + "".join(line for line, _ in lines)
             left -= tokens(text) + 1
-            room -= len(text) + text.count("\U0010ffff")
+            room -= _units(text)
             written.append(text)
             cites += [cite for _, cite in lines]
     if not written:
@@ -91,13 +91,18 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
         if cost > budget and budget > 40:
             line = fence(clip(said.text, budget - tokens(cite) - 12), nonce) + cite + "\n"
             cost = tokens(line) + 1
-        units = len(line.encode("utf-16")) // 2 - 1  # without the byte order mark
+        units = _units(line)
         if cost > budget or units > room:
             break
         kept.append((line, said.cite))
         budget -= cost
         room -= units
     return kept
+
+
+def _units(text: str) -> int:
+    """How long the host finds a text, which counts in UTF-16."""
+    return len(text.encode("utf-16")) // 2 - 1  # without the byte order mark
 
 
 def short(id: str) -> str:

@@ -1,0 +1,342 @@
+"""A project is known by its remote, else its first commit, else its directory; a repository can do nothing to us."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_keeper.capture.project import branch, find_place, find_root, plain_address
+from memory_keeper.keeper import Keeper
+
+IDENTITY = ("-c", "user.name=x", "-c", "user.email=x@example.invalid", "-c", "commit.gpgsign=false")
+
+
+def git(folder: Path, *args: str) -> str:
+    done = subprocess.run(
+        ["git", *IDENTITY, "-C", str(folder), *args], check=True, capture_output=True, text=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def repository(folder: Path, remote: str = "", commit: bool = True) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    if commit:
+        (folder / "a.txt").write_text(folder.name)
+        git(folder, "add", "a.txt")
+        git(folder, "commit", "-q", "-m", f"first of {folder}")
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def key(folder: Path) -> str:
+    return find_place(str(folder)).keys[0]
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://github.com/owner/repo",
+        "https://github.com/owner/repo.git",
+        "https://github.com/owner/repo/",
+        "https://user:secret@github.com/owner/repo.git",
+        "https://token@GitHub.com/owner/repo.git",
+        "http://github.com/owner/repo",
+        "git@github.com:owner/repo.git",
+        "github.com:owner/repo",
+        "git@github.com:/owner/repo.git",
+        "ssh://git@github.com/owner/repo.git",
+        "ssh://git@github.com:22/owner/repo.git",
+        "https://github.com:443/owner/repo.git",
+        "git://github.com/owner/repo.git",
+        "git+ssh://git@github.com/owner/repo.git",
+    ],
+)
+def test_all_forms_of_an_address_are_one(address: str) -> None:
+    assert plain_address(address) == "github.com/owner/repo"
+
+
+def test_other_addresses_are_others() -> None:
+    addresses = (
+        "https://github.com/owner/repo",
+        "https://github.com/owner/other",
+        "https://gitlab.com/owner/repo",
+        "https://github.com:8443/owner/repo",
+        "/srv/git/repo.git",
+        "file:///srv/git/other.git",
+    )
+    assert len({plain_address(address) for address in addresses}) == len(addresses)
+
+
+def test_a_secret_in_an_address_is_not_kept() -> None:
+    assert "secret" not in plain_address("https://user:secret@host/o/r")
+    assert "secret" not in plain_address("https://user:sec@ret:secret@host/o/r")
+
+
+def test_a_local_remote(tmp_path: Path) -> None:
+    assert plain_address("file:///srv/git/repo.git") == plain_address("/srv/git/repo.git") == "/srv/git/repo"
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def test_without_git_it_is_the_directory(tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    place = find_place(str(folder))
+    assert place == (str(folder), (f"dir:{folder}",))
+
+
+def test_a_folder_inside_is_the_same_project(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a", "git@host:o/r.git")
+    (repo / "src/deep").mkdir(parents=True)
+    assert (
+        find_place(str(repo / "src/deep")) == find_place(str(repo)) == (str(repo), ("remote:host/o/r", f"dir:{repo}"))
+    )
+
+
+def test_a_link_to_a_project_is_the_project(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    (tmp_path / "link").symlink_to(repo)
+    assert find_place(str(tmp_path / "link")) == find_place(str(repo))
+
+
+def test_a_repository_without_remote_is_its_first_commit(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    first = git(repo, "rev-parse", "HEAD")
+    assert key(repo) == f"root:{first}"
+    (repo / "b.txt").write_text("b")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "second")
+    assert key(repo) == f"root:{first}"
+
+
+def test_a_repository_without_commit_is_its_directory(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a", commit=False)
+    assert find_place(str(repo)).keys == (f"dir:{repo}",)
+
+
+def test_a_clone_of_the_same_remote_is_the_same(tmp_path: Path) -> None:
+    one = repository(tmp_path / "one", "git@host:o/r.git")
+    two = repository(tmp_path / "two", "https://host/o/r")
+    assert key(one) == key(two) == "remote:host/o/r"
+
+
+def test_origin_counts_before_other_remotes(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    git(repo, "remote", "add", "upstream", "https://host/up/r")
+    assert key(repo) == "remote:host/up/r"
+    git(repo, "remote", "add", "origin", "https://host/o/r")
+    assert key(repo) == "remote:host/o/r"
+
+
+def test_the_same_relative_remote_of_two_repositories_is_not_the_same(tmp_path: Path) -> None:
+    one = repository(tmp_path / "x/one", "../upstream.git")
+    two = repository(tmp_path / "y/two", "../upstream.git")
+    near = repository(tmp_path / "x/near", "../upstream.git")
+    assert key(one) != key(two)
+    assert key(one) == key(near)
+
+
+def test_a_worktree_is_the_same_project(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a", "git@host:o/r.git")
+    git(repo, "worktree", "add", "-q", "-b", "feature", str(tmp_path / "tree"))
+    place = find_place(str(tmp_path / "tree"))
+    assert place.keys[0] == key(repo)
+    assert place.root == str(tmp_path / "tree")
+    assert branch(str(tmp_path / "tree")) == "feature"
+    assert branch(str(repo)) == "main"
+
+
+def test_a_worktree_without_remote_is_the_same_project(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    git(repo, "worktree", "add", "-q", "-b", "feature", str(tmp_path / "tree"))
+    assert key(tmp_path / "tree") == key(repo)
+
+
+def test_two_directories_with_one_slug_are_two_projects(tmp_path: Path) -> None:
+    """Claude Code calls both `-…-a-b-c`; R17b: taking one for the other gives away another project's text."""
+    (tmp_path / "a-b/c").mkdir(parents=True)
+    (tmp_path / "a/b-c").mkdir(parents=True)
+    assert key(tmp_path / "a-b/c") != key(tmp_path / "a/b-c")
+
+
+def test_two_copies_without_git_are_two_projects(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / "app").mkdir(parents=True)
+    assert key(tmp_path / "one/app") != key(tmp_path / "two/app")
+
+
+def test_a_branch_name_is_only_a_name(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    (repo / ".git/HEAD").write_text("ref: refs/heads/$(touch pwned)\n")
+    assert branch(str(repo)) == "$(touch pwned)"
+    (repo / ".git/HEAD").write_text("a" * 40)
+    assert branch(str(repo)) == ""
+
+
+# --- what the store knows ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Keeper:
+    return Keeper(str(tmp_path / "keeper"), {})
+
+
+def test_a_remote_added_later_keeps_the_project(tmp_path: Path, keeper: Keeper) -> None:
+    repo = repository(tmp_path / "a")
+    before = keeper.project(str(repo), change=True)
+    git(repo, "remote", "add", "origin", "git@host:o/r.git")
+    assert keeper.project(str(repo), change=True) == before
+    assert keeper.project(str(repo)) == before
+    clone = repository(tmp_path / "clone", "https://host/o/r")
+    assert keeper.project(str(clone), change=True) == before, "and a clone of it finds the same"
+    keeper.close()
+
+
+def test_git_init_later_keeps_the_project(tmp_path: Path, keeper: Keeper) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    before = keeper.project(str(folder), change=True)
+    assert before == f"dir:{folder}"
+    repository(folder)
+    assert keeper.project(str(folder), change=True) == before
+    keeper.close()
+
+
+def test_another_repository_in_the_same_directory_is_another_project(tmp_path: Path, keeper: Keeper) -> None:
+    repo = repository(tmp_path / "a", "git@host:o/one.git")
+    before = keeper.project(str(repo), change=True)
+    git(repo, "remote", "set-url", "origin", "git@host:o/two.git")
+    after = keeper.project(str(repo), change=True)
+    assert after != before
+    assert keeper.project(str(repo)) == after
+    keeper.close()
+
+
+def test_asking_writes_nothing(tmp_path: Path, keeper: Keeper) -> None:
+    known = repository(tmp_path / "known")
+    keeper.project(str(known), change=True)
+    fresh = repository(tmp_path / "fresh")
+    assert keeper.project(str(fresh)) == key(fresh)
+    assert keeper.store.project(f"dir:{fresh}") == ""
+    keeper.close()
+
+
+# --- hostile repositories ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"garbage",
+        b"gitdir: /etc",
+        b"gitdir: /dev/zero",
+        b"gitdir: ../../../..",
+        b"gitdir:",
+        b"gitdir: \0",
+        b"\xff" * 100,
+        b"gitdir: " + b"x" * 100_000,
+    ],
+    ids=lambda content: ascii(content[:20]),
+)
+def test_a_hostile_git_file(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    (folder / ".git").write_bytes(content)
+    place = find_place(str(folder))
+    assert place.root == str(folder)
+    assert place.keys == (f"dir:{folder}",)
+    branch(str(folder))
+
+
+def test_a_git_that_is_no_file(tmp_path: Path) -> None:
+    for name in ("pipe", "device", "loop", "folder"):
+        (tmp_path / name).mkdir()
+    os.mkfifo(tmp_path / "pipe/.git")
+    (tmp_path / "device/.git").symlink_to("/dev/zero")
+    (tmp_path / "loop/.git").symlink_to(tmp_path / "loop/.git")
+    (tmp_path / "folder/.git").mkdir()
+    for name in ("pipe", "device", "loop", "folder"):
+        assert find_place(str(tmp_path / name)).keys == (f"dir:{tmp_path / name}",)
+        assert branch(str(tmp_path / name)) == ""
+
+
+@pytest.mark.parametrize("name", ["config", "commondir", "HEAD"])
+def test_a_pipe_inside_a_git_folder_does_not_block(tmp_path: Path, name: str) -> None:
+    repo = repository(tmp_path / "a", "git@host:o/r.git")
+    (repo / ".git" / name).unlink(missing_ok=True)
+    os.mkfifo(repo / ".git" / name)
+    find_place(str(repo))
+    branch(str(repo))
+
+
+def test_a_hostile_config_is_only_text(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "a")
+    config = repo / ".git/config"
+    plain = config.read_bytes()
+    for hostile in (
+        b'[remote "x"',
+        b'[remote "x"]\nurl',
+        b'[remote "x"]\nurl =',
+        b"[remote ]\nurl = x",
+        b'[remote "origin"]\nurl = ' + b"x" * 2_000_000,
+        b"\xff\xfe\0" * 100,
+        b"[include]\npath = /dev/zero",
+    ):
+        config.write_bytes(plain + hostile)
+        find_place(str(repo))
+
+
+def test_no_program_of_the_repository_runs(tmp_path: Path) -> None:
+    """Whatever its configuration says: monitors, hooks, pagers, and what a missing object is fetched with."""
+    repo = repository(tmp_path / "a")
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+    program.chmod(0o755)
+    hostile = f"""
+[core]
+    fsmonitor = {program}
+    hooksPath = {tmp_path}
+    pager = {program}
+    sshCommand = {program}
+    gitProxy = {program}
+    alternateRefsCommand = {program}
+[uploadpack]
+    packObjectsHook = {program}
+[diff]
+    external = {program}
+[gpg]
+    program = {program}
+[log]
+    showSignature = true
+[protocol]
+    allow = always
+[protocol "ext"]
+    allow = always
+[extensions]
+    partialClone = evil
+[remote "evil"]
+    promisor = true
+    uploadpack = {program}
+    url = """
+    with (repo / ".git/config").open("a") as file:
+        file.write("[include]\n\tpath = more\n")  # where only git itself will look
+    (repo / ".git/refs/heads/main").write_text("0123456789" * 4 + "\n")  # not there: a partial clone fetches it
+    for url in (f"ext::{program}", str(tmp_path), f"ssh://host/{tmp_path}", "git://127.0.0.1:1/x"):
+        (repo / ".git/more").write_text(hostile + url + "\n")
+        assert key(repo) == f"dir:{repo}"
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    assert find_root(str(tmp_path / "gone/deep")) == str(tmp_path / "gone/deep")
+    assert find_place(str(tmp_path / "gone")).keys == (f"dir:{tmp_path / 'gone'}",)

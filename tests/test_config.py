@@ -1,0 +1,147 @@
+"""Where things are, and which settings hold: a broken or hostile file changes nothing but what it may."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_keeper import config
+
+HOME = {"HOME": "/home/me"}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "keeper"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    (made / ".claude").mkdir(parents=True)
+    return made
+
+
+def write(path: Path, value: Any) -> None:
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+
+
+def budget(home: Path, root: Path | None = None) -> int:
+    settings, broken = config.load(str(home), str(root) if root else "")
+    assert not broken
+    return int(settings["tell"]["startBudget"])
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("environ", "place"),
+    [
+        (HOME, "/home/me/.local/share/memory-keeper"),
+        ({"HOME": "/home/me/"}, "/home/me/.local/share/memory-keeper"),
+        ({**HOME, "XDG_DATA_HOME": "/data"}, "/data/memory-keeper"),
+        ({**HOME, "XDG_DATA_HOME": "/data/"}, "/data/memory-keeper"),
+        ({**HOME, "XDG_DATA_HOME": "relative"}, "/home/me/.local/share/memory-keeper"),
+        ({**HOME, "XDG_DATA_HOME": ""}, "/home/me/.local/share/memory-keeper"),
+        ({**HOME, "MEMORY_KEEPER_HOME": "/mine", "XDG_DATA_HOME": "/data"}, "/mine"),
+        ({**HOME, "MEMORY_KEEPER_HOME": "/mine/"}, "/mine"),
+        ({**HOME, "MEMORY_KEEPER_HOME": "~/mine"}, "/home/me/mine"),
+        ({**HOME, "MEMORY_KEEPER_HOME": ""}, "/home/me/.local/share/memory-keeper"),
+    ],
+)
+def test_where_everything_is_kept(environ: dict[str, str], place: str) -> None:
+    assert config.find_home(environ) == place
+
+
+def test_a_relative_home_is_seen_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert config.find_home({**HOME, "MEMORY_KEEPER_HOME": "mine"}) == f"{tmp_path}/mine"
+
+
+@pytest.mark.parametrize("environ", [{}, {"HOME": ""}, {"HOME": "relative"}])
+def test_without_a_home_the_user_s_entry_says_it(environ: dict[str, str]) -> None:
+    place = config.find_home(environ)
+    assert place.startswith("/")
+    assert place.endswith("/.local/share/memory-keeper")
+
+
+def test_the_environment_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODD", os.fsdecode(b"\xff"))
+    environ = config.environment()
+    assert environ == dict(os.environ)
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+def test_defaults_hold(home: Path, root: Path) -> None:
+    assert budget(home, root) == config.DEFAULTS["tell"]["startBudget"]
+
+
+def test_the_nearest_file_wins(home: Path, root: Path) -> None:
+    write(home / "config.json", {"tell": {"startBudget": 1}})
+    assert budget(home, root) == 1
+    write(root / ".claude/memory-keeper.json", {"tell": {"startBudget": 2}})
+    assert budget(home, root) == 2
+    write(root / ".claude/memory-keeper.local.json", {"tell": {"startBudget": 3}})
+    assert budget(home, root) == 3
+    assert budget(home) == 1
+
+
+def test_defaults_are_not_changed(home: Path) -> None:
+    before = json.dumps(config.DEFAULTS)
+    write(home / "config.json", {"tell": {"startBudget": 1}})
+    config.load(str(home))
+    assert json.dumps(config.DEFAULTS) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "7", '"x"', "{" * 100_000, '{"tell":' + "9" * 5000 + "}", "\0"]
+)
+def test_a_broken_file_is_named_left_alone_and_costs_nothing(home: Path, text: str) -> None:
+    write(home / "config.json", text)
+    settings, broken = config.load(str(home))
+    assert broken == [str(home / "config.json")]
+    assert settings == config.DEFAULTS
+    assert (home / "config.json").read_text() == text
+
+
+@pytest.mark.parametrize("value", ["1500", 1.5, True, None, [], {}, {"startBudget": 1}])
+def test_a_value_of_the_wrong_type_is_ignored(home: Path, value: Any) -> None:
+    write(home / "config.json", {"tell": {"startBudget": value}})
+    assert budget(home) == config.DEFAULTS["tell"]["startBudget"]
+
+
+def test_what_is_unknown_is_ignored(home: Path, root: Path) -> None:
+    """A cloned repository can name no program, address or path: there is no such setting to set."""
+    hostile = {"tell": {"command": "x", "startBudget": 7}, "run": {"program": "/bin/sh"}, "url": "http://x", "a": [1]}
+    write(root / ".claude/memory-keeper.json", hostile)
+    settings, broken = config.load(str(home), str(root))
+    assert not broken
+    assert settings == {**config.DEFAULTS, "tell": {**config.DEFAULTS["tell"], "startBudget": 7}}
+
+
+def test_only_regular_files_are_read(home: Path, root: Path, tmp_path: Path) -> None:
+    """RT24: not through a link, and not from anything that would keep us waiting."""
+    write(tmp_path / "secret.json", {"tell": {"startBudget": 9}})
+    (root / ".claude/memory-keeper.json").symlink_to(tmp_path / "secret.json")
+    os.mkfifo(root / ".claude/memory-keeper.local.json")
+    (home / "config.json").mkdir()
+    settings, _ = config.load(str(home), str(root))
+    assert settings == config.DEFAULTS
+    assert config.read_small("/dev/zero") is None
+    assert config.read_small(str(tmp_path / "none")) is None
+    assert config.read_small(str(root / ".claude/memory-keeper.local.json")) is None
+
+
+def test_a_huge_file_is_not_read_whole(home: Path) -> None:
+    write(home / "config.json", '{"tell":{"startBudget":5}}' + " " * (4 << 20))
+    settings, broken = config.load(str(home))
+    assert (settings == config.DEFAULTS) == bool(broken)
