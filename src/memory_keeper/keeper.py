@@ -29,6 +29,7 @@ OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
+DOTENV = ("/.env", "/.env.local")  # what stands there is secret
 UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
 
 
@@ -255,11 +256,10 @@ class Keeper:
         """Values that are secret because the environment or the project's .env says so."""
         from memory_keeper.capture.redact import known_values
 
-        root = source.project.removeprefix("dir:") if source.project.startswith("dir:") else ""
-        if root not in self._known:
-            dotenv = config.read_small(root + "/.env") if root else None
-            self._known[root] = known_values(self.environ, [dotenv] if dotenv else [])
-        return self._known[root]
+        if source.project not in self._known:
+            files = [config.read_small(root + name) for root in self.writer.roots(source.project) for name in DOTENV]
+            self._known[source.project] = known_values(self.environ, [text for text in files if text])
+        return self._known[source.project]
 
     @property
     def salt(self) -> bytes:
@@ -287,11 +287,10 @@ class Keeper:
 
     # --- telling ---------------------------------------------------------------------------------------------------
 
-    def brief(self, name: str, project: str, session: str, source: str, budget: int = 0, now: float = 0.0) -> Brief:
+    def brief(self, name: str, project: str, session: str, source: str, budget: int, now: float = 0.0) -> Brief:
         """A brief for a session that begins or goes on."""
         from memory_keeper.tell import View, compose
 
-        budget = budget or int(config.load(self.home)[0]["tell"]["startBudget"])
         view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)))
         return compose(name, view, budget, posix.urandom(4).hex())
 

@@ -76,7 +76,7 @@ def test_a_home_that_is_a_link_to_nowhere(scene: Scene) -> None:
 
 @pytest.mark.parametrize(
     ("name", "rubbish"),
-    [("spool", 0), ("archive", 0), ("store.db", 0), ("store.db", 9000), ("salt", 0), ("salt", 7), ("writer.lock", 0)],
+    [("spool", 0), ("archive", 0), ("store.db", 0), ("store.db", 9000), ("salt", 0), ("writer.lock", 0)],
 )
 def test_something_else_in_the_place_of_a_file(scene: Scene, name: str, rubbish: int) -> None:
     """A folder where a file should be, a file where a folder should be, or something that is no file of ours."""
@@ -97,6 +97,12 @@ def test_something_else_in_the_place_of_a_file(scene: Scene, name: str, rubbish:
     scene.well = True
     (scene.home / name).unlink() if (scene.home / name).is_file() else (scene.home / name).rmdir()
     kept.rename(scene.home / name)
+    assert not recover(scene)
+
+
+def test_a_salt_that_was_cut_short(scene: Scene) -> None:
+    scene.home.mkdir()
+    (scene.home / "salt").write_bytes(b"1234567")
     assert not recover(scene)
 
 

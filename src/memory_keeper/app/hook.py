@@ -96,20 +96,24 @@ def _clean(text: str, home: str, environ: dict[str, str]) -> str:
 
 def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float) -> Json | None:
     """The brief for a context that begins; what the last session left unread is read first, within reason."""
+    from memory_keeper.capture.project import find_root
     from memory_keeper.errors import NotSetUp
     from memory_keeper.keeper import Keeper
 
+    settings, broken = config.load(home, find_root(call.project_dir))
+    said: Json = {"systemMessage": f"Memory Keeper cannot read {', '.join(broken)} and goes without"} if broken else {}
     with Keeper(home, environ) as keeper:
         try:
             _catch_up(keeper, call)
-            brief = keeper.brief(name, keeper.project(call.project_dir), call.session, call.source)
+            project, budget = keeper.project(call.project_dir), settings["tell"]["startBudget"]
+            brief = keeper.brief(name, project, call.session, call.source, budget)
         except NotSetUp:
-            return None  # the very first session: nothing to tell
-    if not brief.text:
-        return None
-    told = {"brief": name, "tokens": brief.tokens, "cites": list(brief.cites)}
-    spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": wire.dumps(told)})
-    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": brief.text}}
+            return said or None  # the very first session: nothing to tell
+    if brief.text:
+        told = wire.dumps({"brief": name, "tokens": brief.tokens, "cites": list(brief.cites)})
+        spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": told})
+        said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": brief.text}
+    return said or None
 
 
 def _catch_up(keeper: Keeper, call: Call) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 
+from memory_keeper import config
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.terminal import print_json
+from memory_keeper.capture.project import find_root
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.parts import PLANS
@@ -26,7 +29,8 @@ def run(args: Namespace) -> int:
         project = project_of(keeper, args)
         if keeper.behind(project) is not None:
             keeper.look(keeper.behind(project) or ())
-        brief = keeper.brief(args.name, project, args.session, "compact" if args.session else "startup", args.budget)
+        budget = args.budget or config.load(args.home, find_root(args.project or os.getcwd()))[0]["tell"]["startBudget"]
+        brief = keeper.brief(args.name, project, args.session, "compact" if args.session else "startup", budget)
     if args.json:
         print_json({**brief._asdict(), "cites": list(brief.cites)})
         return 0
