@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bench import measure
 from bench.measure import PYTHON, ROOT, START, Case, median, quantile
@@ -174,22 +175,22 @@ def through_server(home: Home, runs: int) -> None:
     print(f"\nThrough the server, {runs} calls each; weighed after it has read {CAUGHT_UP / 1e6:g} MB")
     fresh = home.transcript.with_name("fresh.jsonl")
     big(fresh, CAUGHT_UP, session="fresh", seed=2)
-    starts = [start_and_end(home.env) for _ in range(10)]
-    rows = [("start to the answer of initialize", f"{median(starts):.2f}", f"{quantile(starts, 0.95):.2f}")]
+    (bare, *_) = measure.floors()
+    starts = [(measure.spawn(bare).wall, start_and_end(home.env)) for _ in range(20)]
+    times = {bare.name: [one[0] for one in starts], "start to the answer of initialize": [one[1] for one in starts]}
     with Server(home.env) as server:
         for event in (*QUICK, "SessionStart"):
-            times = [server.hook(home.said(event)) for _ in range(runs)]
-            rows.append((event, f"{median(times):.2f}", f"{quantile(times, 0.95):.2f}"))
+            times[event] = [server.hook(home.said(event)) for _ in range(runs)]
         server.hook({**home.said("Stop"), "transcript_path": str(fresh)})
         wait_for(
             lambda: (home.keeper.store.source(str(fresh)) or Source("", "", "")).offset == CAUGHT_UP, "the reading"
         )
         time.sleep(1)  # its second look
-        weights = [(name, *weigh(pid)) for name, pid in server.processes()]
-    measure.table(("", "p50 ms", "p95 ms"), rows)
-    together = [sum(numbers) for numbers in zip(*(one[1:] for one in weights), strict=True)]
-    rows = [(name, *(f"{number:.1f}" for number in numbers)) for name, *numbers in (*weights, ("together", *together))]
-    measure.table(("MB", "RSS", "PSS", "peak"), rows)
+        weights: list[tuple[Any, ...]] = [(name, *weigh(pid)) for name, pid in server.processes()]
+    quantiles = [(name, *(f"{quantile(all_of, share):.2f}" for share in (0.5, 0.95))) for name, all_of in times.items()]
+    measure.table(("", "p50 ms", "p95 ms"), quantiles)
+    weights.append(("together", *map(sum, zip(*(one[1:] for one in weights), strict=True))))
+    measure.table(("MB", "RSS", "PSS", "peak"), [(name, *map("{:.1f}".format, numbers)) for name, *numbers in weights])
 
 
 def start_and_end(env: dict[str, str]) -> float:

@@ -75,6 +75,11 @@ def _merge(settings: Json, given: Json) -> None:
                 settings[section][key] = value
 
 
+def read_dotenv(root: str) -> list[str]:
+    """The files of a project in which its secrets stand."""
+    return [text for text in map(read_small, (root + "/.env", root + "/.env.local")) if text]
+
+
 def read_small(path: str) -> str | None:
     """A small regular file; None when there is none. Never a link out of the project."""
     try:

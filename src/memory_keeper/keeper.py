@@ -29,7 +29,6 @@ OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
-DOTENV = ("/.env", "/.env.local")  # what stands there is secret
 UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
 
 
@@ -199,15 +198,12 @@ class Keeper:
 
         added = Added()
         known = self.writer.source(source.path)
-        if known:
-            source = known._replace(project=source.project or known.project)
+        # begun even when there is nothing to read yet: its lines may come after the last hook that tells of it
+        source = known._replace(project=source.project or known.project) if known else self.writer.begin(source)
         while tail := read_new(source, BULK if once else CHUNK):
-            if tail.replaced or not source.seq:
-                begun = self.writer.begin(source)
-                if tail.replaced:
-                    source = begun
-                    continue
-                tail = tail._replace(source=tail.source._replace(seq=begun.seq))
+            if tail.replaced:
+                source = self.writer.begin(source)
+                continue
             added += self._keep_stretch(tail)
             source = tail.source
             if progress:
@@ -257,8 +253,8 @@ class Keeper:
         from memory_keeper.capture.redact import known_values
 
         if source.project not in self._known:
-            files = [config.read_small(root + name) for root in self.writer.roots(source.project) for name in DOTENV]
-            self._known[source.project] = known_values(self.environ, [text for text in files if text])
+            files = [text for root in self.writer.roots(source.project) for text in config.read_dotenv(root)]
+            self._known[source.project] = known_values(self.environ, files)
         return self._known[source.project]
 
     @property

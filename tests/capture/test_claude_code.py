@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import READERS, first_moment, read_line
@@ -398,7 +398,7 @@ def test_odd_messages_have_no_usage(message: object) -> None:
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-    max_leaves=12,
+    max_leaves=6,
 )
 WORDS = st.sampled_from(
     [*READERS, "text", "tool_use", "tool_result", "thinking", "image", "document", "compact_boundary", "local_command"]
@@ -423,6 +423,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=50)
 @given(ROWS)
 def test_any_row_becomes_events_that_can_be_kept(row: dict[str, Any]) -> None:
     found = read_line(json.dumps(row).encode(), SOURCE, 0, AT)

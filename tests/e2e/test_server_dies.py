@@ -18,23 +18,34 @@ pytestmark = pytest.mark.e2e
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process started."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    """The processes that a process started, if it is still there."""
+    try:
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
 
 
-def worker(cli: int) -> int:
-    """The process that answers for our server: the child of the one the CLI talks to."""
-    ours = [pid for pid in children(cli) if b"start.py\0mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    return children(ours[0])[0] if ours and children(ours[0]) else 0
+def serves(pid: int) -> bool:
+    """Whether the CLI talks to this process of ours."""
+    try:
+        return b"start.py\0mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def workers(cli: int) -> list[int]:
+    """The processes that answer for our server: the children of the one the CLI talks to."""
+    return [worker for pid in children(cli) if serves(pid) for worker in children(pid)]
 
 
 def test_a_killed_worker_is_not_noticed(sandbox: Sandbox, api: Model) -> None:
     killed: list[int] = []
 
     def find() -> None:
-        """The worker of the moment: one that was killed may still be seen for a while."""
-        killed.append(wait_for(lambda: pid if (pid := worker(terminal.pid)) not in killed else 0, "another worker"))
+        """The worker of the moment; one that was killed may still be seen beside it."""
+        alive = wait_for(lambda: [pid for pid in workers(terminal.pid) if pid not in killed], "another worker")
+        killed.append(alive[0])
 
     def kill(reply: Reply) -> Reply:
         """The worker dies while the model thinks, so that the next hook finds it gone."""

@@ -73,20 +73,20 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
         ("agent", call.agent),
         ("source", call.source),
         ("ref", call.ref),
-        ("text", _clean(call.text, home, environ)),
+        ("text", _clean(call.text, home, environ, call.project_dir)),
     ):
         if value:
             record[name] = value
     return record
 
 
-def _clean(text: str, home: str, environ: dict[str, str]) -> str:
+def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
     """Text without its secrets; the expensive half of the redactor is loaded only for a text that needs it."""
     if not text:
         return ""
     from memory_keeper.capture.redact import known_values, redact, suspicious
 
-    known = known_values(environ)
+    known = known_values(environ, config.read_dotenv(folder) if folder else ())
     if suspicious(text, known):
         from memory_keeper.keeper import read_salt
 

@@ -10,6 +10,7 @@ import json
 from datetime import datetime
 
 from memory_keeper import wire
+from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.model import Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
@@ -31,9 +32,7 @@ LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 PATHS = ("file_path", "notebook_path", "path")
-NOTICES = ("<task-notification>", "[Request interrupted by user")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
-COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 
 
 class Line(NamedTuple):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
+# what stands in the user's place without being the user's
+NOTICES = ("<task-notification>", "[Request interrupted by user")
+COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 PROVISIONAL = {"UserPromptSubmit": "prompt", "Stop": "last_assistant_message", "SubagentStop": "last_assistant_message"}
 
 
@@ -28,7 +31,7 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         project_dir=environ.get("CLAUDE_PROJECT_DIR") or _path(payload, "project_dir") or cwd,
         agent=_name(payload, "agent_id"),
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
-        text=_text(payload, PROVISIONAL.get(event, "")),
+        text=_provisional(event, payload),
         ref=_name(payload, "tool_use_id") or _name(payload, "prompt_id"),
     )
 
@@ -40,6 +43,12 @@ def safe_name(name: str) -> str:
     from hashlib import blake2s
 
     return "x-" + blake2s(name.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _provisional(event: str, payload: Json) -> str:
+    """What was asked or answered; a task that ended in the background comes as a prompt too, and is none."""
+    text = _text(payload, PROVISIONAL.get(event, ""))
+    return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
 
 
 def _text(payload: Json, field: str) -> str:

@@ -1,8 +1,8 @@
 """Take the secrets out of what we keep: a cheap gate for every line, the finders only where it opened.
 
-Nearly every line is clean, so the gate decides the speed. It is byte searches and nothing else: separators split the line,
-and what stands before each cut is looked up in a set, which asks for some two hundred prefixes in one pass; a handful of
-words (`pass`, `secret`, `key`, ...) are asked for one by one, and count only as part of a name something is assigned to.
+Nearly every line is clean, so the gate decides the speed. It is byte searches and nothing else: separators split the
+line, and what stands before each cut is looked up in a set, which asks for two hundred prefixes in one pass; a handful
+of words (`pass`, `secret`, `key`, ...) are asked for one by one, and count only in a name something is assigned to.
 What opened the gate (the leads) says which finders of `redact_rules` to run.
 
 Nobody can promise that no secret is left. Known to stay: passwords in prose that no word announces, secrets split over
@@ -70,15 +70,45 @@ def redact_line(line: bytes, salt: bytes, known: tuple[str, ...] = ()) -> bytes:
         return _patch(line, {old: new for (old, _), new in _scrub(strings, salt, known).items()})
 
 
-# --- known values ------------------------------------------------------------------------------------------------------
+# --- known values ----------------------------------------------------------------------------------------------------
 
-_SECRET = ("KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASS", "PWD", "CREDENTIAL", "DSN", "AUTH", "JWT", "COOKIE", "PAT")
-_ABOUT = ("SOCK", "FILE", "PATH", "DIR", "HOST", "ID", "NAME", "TYPE", "PID", "LIFETIME", "EXPIRY", "TTL", "AGENT", "PORT", "USER")
-_WORDS = frozenset("disabled enabled required optional password changeme anonymous undefined".split())
+_SECRET = (
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASSW",
+    "PASSPHRASE",
+    "PASS",
+    "PWD",
+    "CREDENTIAL",
+    "DSN",
+    "AUTH",
+    "JWT",
+    "COOKIE",
+    "PAT",
+)
+_ABOUT = (
+    "SOCK",
+    "FILE",
+    "PATH",
+    "DIR",
+    "HOST",
+    "ID",
+    "NAME",
+    "TYPE",
+    "PID",
+    "LIFETIME",
+    "EXPIRY",
+    "TTL",
+    "AGENT",
+    "PORT",
+    "USER",
+)
+_WORDS = ("disabled", "enabled", "required", "optional", "password", "changeme", "anonymous", "undefined")
 
 
 def known_values(environ: Mapping[str, str], dotenv: Iterable[str] = ()) -> tuple[str, ...]:
-    """Values to hide wherever they stand: what the environment and .env texts hold under a secret's name; longest first."""
+    """Values to hide wherever they stand: what environment and .env texts hold under a secret's name; longest first."""
     pairs = list(environ.items())
     for text in dotenv:
         for line in text.splitlines():
@@ -121,11 +151,13 @@ _WRITTEN = bytes(byte if 32 <= byte < 127 and byte not in b'"\\/' else 0 for byt
 _probed: list[Any] = [(), []]
 
 
-# --- the gate ----------------------------------------------------------------------------------------------------------
+# --- the gate --------------------------------------------------------------------------------------------------------
 
 _SEPARATORS = bytes.maketrans(b"-.J", b"___")  # J: of eyJ and its kin
 _BEFORE = [bytes([byte]) for byte in b"\"' =:(,[{`>/@|;+\n\tnrt"]  # before a two-letter start; n, r, t: of an escape
-_CRYPT = frozenset(b"1 5 6 7 8 9 y 2a 2b 2x 2y P H S apr1 argon2id argon2i argon2d scrypt krb5tgs krb5asrep krb5pa".split())
+_CRYPT = frozenset(
+    b"1 5 6 7 8 9 y 2a 2b 2x 2y P H S apr1 argon2id argon2i argon2d scrypt krb5tgs krb5asrep krb5pa".split()
+)
 _GUARDS = {b"sig=": b"&", b"00D": b"!", b"sha256~": b"~"}  # starts with neither: a byte that must be there too
 _tails: dict[bytes, list[Lead]] = {}  # what stands before a separator, and what that may mean
 _heads: dict[bytes, list[Lead]] = {}  # what stands after an A
@@ -204,7 +236,7 @@ def _ask(data: bytes) -> list[Lead]:
         leads.append("hash")
     if (b" -p" in low or b" -u" in low or "command" in hints) and any(name in low for name, _ in COMMANDS):
         leads.append("command")
-    if not data.isascii() and any(word in data for word in FOREIGN):
+    if not data.isascii() and any(word[:1] in data and word in data for word in FOREIGN):
         leads.append("foreign")
     return leads
 
@@ -213,11 +245,13 @@ _AUTH = (b"authorization", b"_auth", b'auth"', b'auth\\"', b"auth:", b"auth=")
 
 
 def _assigned(data: bytes, low: bytes, stem: bytes) -> bool:
+    size = len(stem)
     at = low.find(stem)
     while at >= 0:
-        if named(data, low, at, stem)[0]:
+        plural = low[at + size : at + size + 1] == b"s" and stem == b"token"  # `input_tokens` is in every line
+        if not plural and named(data, low, at, stem)[0]:
             return True
-        at = low.find(stem, at + len(stem))
+        at = low.find(stem, at + size)
     return False
 
 
@@ -259,7 +293,7 @@ def _plain(data: bytes) -> tuple[bytes, bytes, list[tuple[int, int]]]:
     return b"".join(plain), b"".join(blank), origin
 
 
-# --- taking out --------------------------------------------------------------------------------------------------------
+# --- taking out ------------------------------------------------------------------------------------------------------
 
 
 def _encode(text: str) -> bytes:
@@ -307,10 +341,10 @@ def _scrub(strings: Iterable[String], salt: bytes, known: tuple[str, ...]) -> di
     """The strings that change, and what becomes of them. What is found in one of them is hidden in all."""
     texts = {string: _encode(string[0]) for string in strings}
     exact = {_encode(value): "known" for value in known if value}
-    leads = _leads(b"\n".join(texts.values()))
     changed: dict[String, str] = {}
     for _ in range(PASSES):
         moved = False
+        leads = _leads(b"\n".join(texts.values()))  # anew each time: what was taken out no longer hides its neighbours
         found: dict[bytes, str] = {}
         for string, data in texts.items():
             spans = _spans(data, leads, exact)
@@ -318,7 +352,9 @@ def _scrub(strings: Iterable[String], salt: bytes, known: tuple[str, ...]) -> di
                 spans = [(0, len(data), string[1])]
             if spans:
                 moved = True
-                found.update((data[start:end], label) for start, end, label in spans if label not in ("private", "known"))
+                found.update(
+                    (data[start:end], label) for start, end, label in spans if label not in ("private", "known")
+                )
                 texts[string] = data = _marked(data, spans, salt)
                 changed[string] = data.decode("utf-8", "surrogatepass")
         exact.update((secret, label) for secret, label in found.items() if 8 <= len(secret) <= 200 and mess(secret) > 1)
@@ -349,7 +385,7 @@ def _touched(strings: list[String], leads: list[Lead], known: tuple[str, ...]) -
     return bool(_spans(data, leads or _leads(data), {}))
 
 
-# --- JSON --------------------------------------------------------------------------------------------------------------
+# --- JSON ------------------------------------------------------------------------------------------------------------
 
 
 def _pairs(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any, str]]:
@@ -405,7 +441,8 @@ def _rebuild(value: Any, changes: Mapping[String, str]) -> Any:
 
 _PATTERNS = {
     "literal": rb'"[^"\\]*(?:\\.[^"\\]*)*"',
-    "unit": rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[\xc0-\xff][\x80-\xbf]*|.",
+    "unit": rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\."
+    rb"|[\xc0-\xff][\x80-\xbf]*|.",
     "mark": rb"<REDACTED:[a-z0-9-]{2,23}(?::[0-9a-f]{4})?>",
 }
 
@@ -436,7 +473,8 @@ def _splice(literal: bytes, new: str) -> bytes:
     data = _encode(new)
     kept = [piece.decode("utf-8", "surrogatepass") for piece in _pattern("mark").split(data)]
     marks = [b"", *_pattern("mark").findall(data)]
-    pieces, at = [], 0
+    pieces: list[bytes] = []
+    at = 0
     for mark, piece in zip(marks, kept, strict=True):
         at = len(old) - len(piece) if at and len(pieces) // 2 == len(kept) - 1 else old.find(piece, at)
         pieces += [mark, b"".join(units[at : at + len(piece)])]

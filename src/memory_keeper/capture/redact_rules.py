@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     Row = tuple[str, tuple[bytes, ...], bytes]  # label, how a token starts, a pattern for what follows
     Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 WORD = rb"[0-9A-Za-z]"
 SAFE = rb"[0-9A-Za-z_-]"  # the alphabet of url-safe base64
 BASE64 = rb"[0-9A-Za-z+/]"
@@ -39,10 +44,7 @@ STARTS: tuple[Row, ...] = (
     ("github", (b"github_pat_",), rb"[0-9A-Za-z_]{36,}"),
     (
         "gitlab",
-        tuple(
-            b"gl" + kind + b"-"
-            for kind in b"pat ptt rt rtr dt cbt ft soat oas ffct imt wt".split()
-        ),
+        tuple(b"gl" + kind + b"-" for kind in b"pat ptt rt rtr dt cbt ft soat oas ffct imt wt".split()),
         rb"[0-9A-Za-z_=-]{18,}(?:\.[0-9a-z]{2}\.[0-9a-z]{7,9})?",
     ),
     ("google", (b"AIza",), SAFE + rb"{33,40}(?![0-9A-Za-z])"),
@@ -56,7 +58,11 @@ STARTS: tuple[Row, ...] = (
     ("webhook", (b"discord.com", b"discordapp.com"), rb"/api/(?:v\d{1,2}/)?webhooks/\d{15,22}/[0-9A-Za-z_-]{40,}"),
     ("webhook", (b"webhook.office.com", b"outlook.office.com"), rb"/webhook[0-9A-Za-z]{0,3}/[0-9A-Za-z@/-]{40,}"),
     ("webhook", (b"hooks.zapier.com",), rb"/hooks/catch/\d{3,}/[0-9A-Za-z]{5,}"),
-    ("stripe", (b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_", b"pk_live_", b"sk_prod_", b"rk_prod_"), WORD + rb"{10,}"),
+    (
+        "stripe",
+        (b"sk_live_", b"sk_test_", b"rk_live_", b"rk_test_", b"pk_live_", b"sk_prod_", b"rk_prod_"),
+        WORD + rb"{10,}",
+    ),
     ("webhook", (b"whsec_",), rb"[0-9A-Za-z+/]{24,}={0,2}"),
     ("npm", (b"npm_",), WORD + rb"{30,}"),
     ("pypi", (b"pypi-AgE",), SAFE + rb"{40,}"),
@@ -164,11 +170,28 @@ STARTS: tuple[Row, ...] = (
     ("telegram", (b":AA",), rb"[0-9A-Za-z_-]{33}(?![0-9A-Za-z_-])"),
     ("mapbox", (b"sk.eyJ", b"tk.eyJ", b"pk.eyJ"), rb"[0-9A-Za-z_-]{20,}\.[0-9A-Za-z_-]{16,}"),
     ("jenkins", (b"{AQAAABAAAA",), rb"[0-9A-Za-z+/=]{20,}\}?"),
-    ("private-key", (b"LS0tLS1CRUdJTi",), rb"(?:BSU0Eg|BQUklWQVRF|BFQyBQ|BPUEVOU1NI|BFTkNS|BEU0Eg|BQR1AgUFJJ)[0-9A-Za-z+/=\r\n]{20,}"),
+    (
+        "private-key",
+        (b"LS0tLS1CRUdJTi",),
+        rb"(?:BSU0Eg|BQUklWQVRF|BFQyBQ|BPUEVOU1NI|BFTkNS|BEU0Eg|BQR1AgUFJJ)[0-9A-Za-z+/=\r\n]{20,}",
+    ),
     ("ansible-vault", (b"$ANSIBLE_VAULT;",), rb"[0-9.]{3};[A-Z0-9]{3,8}[0-9A-Za-z_;.-]{0,60}[0-9a-f\s\\rn]{20,40000}"),
     ("akamai", (b"akab-",), rb"[0-9a-z]{16}-[0-9a-z]{16}"),
     ("meta", (b"IGQVJ",), SAFE + rb"{60,}"),
-    ("paseto", (b"v1.local.", b"v2.local.", b"v3.local.", b"v4.local.", b"k1.secret.", b"k2.secret.", b"k3.secret.", b"k4.secret."), SAFE + rb"{16,}"),
+    (
+        "paseto",
+        (
+            b"v1.local.",
+            b"v2.local.",
+            b"v3.local.",
+            b"v4.local.",
+            b"k1.secret.",
+            b"k2.secret.",
+            b"k3.secret.",
+            b"k4.secret.",
+        ),
+        SAFE + rb"{16,}",
+    ),
     ("docker", (b"SWMTKN-1-", b"SWMKEY-1-"), rb"[0-9A-Za-z+/-]{40,}"),
     ("llamacloud", (b"llx-",), SAFE + rb"{40,}"),
     ("nylas", (b"nyk_v0_", b"nyk_"), WORD + rb"{40,}"),
@@ -212,55 +235,57 @@ RIDERS: tuple[Row, ...] = (
     ("asana", (b"1/", b"2/"), rb"\d{12,20}(?:/\d{12,20})?:[0-9a-f]{32}(?![0-9A-Za-z])"),
 )
 
-# --- names -------------------------------------------------------------------------------------------------------------
+# --- names -----------------------------------------------------------------------------------------------------------
 
 # Stems that name a secret when an assignment follows; looked for in lower case.
 STEMS = (b"pass", b"secret", b"token", b"key", b"pw")
 
 # Words after the stem: what the name holds is about a secret, not the secret.
-ABOUT = frozenset(
+ABOUT = _set(
     """
-    id ids name names type types file files filename path paths dir folder url urls uri endpoint host port length len size
-    count counts limit limits index idx field fields column columns label labels title text desc description hint prompt
-    placeholder regex pattern patterns policy rule rules error errors err message msg status state expiry expires
-    expiration ttl at age version algorithm alg format prefix suffix provider manager service store storage usage map list
-    array set ring board frame event handler press down up bind binding bindings pair pairs space stone note visible input
-    output validator validation schema model required enabled disabled env var variable variables ref refs arn source kind
-    scope scopes class role fn func function helper utils util test tests check checks reset change changes changed confirm
-    confirmation strength rotation rotate generator gen less mode method mapping lookup link page form dialog modal view
-    button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache exists found
-    missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt sum num number position
-    offset order group groups stem stems word words string strings str int bool char chars kinds scanner scanning detector
-    detection redacted redaction redactor leak leaks used last updated created modified date time day days verifier stored
-    attachment ciphertext signature
-    """.split()
+    id ids name names type types file files filename path paths dir folder url urls uri endpoint host port
+    length len size count counts limit limits index idx field fields column columns label labels title text desc
+    description hint prompt placeholder regex pattern patterns policy rule rules error errors err message msg
+    status state expiry expires expiration ttl at age version algorithm alg format prefix suffix provider
+    manager service store storage usage map list array set ring board frame event handler press down up bind
+    binding bindings pair pairs space stone note visible input output validator validation schema model required
+    enabled disabled env var variable variables ref refs arn source kind scope scopes class role fn func
+    function helper utils util test tests check checks reset change changes changed confirm confirmation
+    strength rotation rotate generator gen less mode method mapping lookup link page form dialog modal view
+    button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache
+    exists found missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt
+    sum num number position offset order group groups stem stems word words string strings str int bool char
+    chars kinds scanner scanning detector detection redacted redaction redactor leak leaks used last updated
+    created modified date time day days verifier stored attachment ciphertext signature
+    """
 )
 
 # Words before `key` and `token` that make it a harmless one.
-HARMLESS = frozenset(
+HARMLESS = _set(
     """
-    public primary foreign cache sort partition index object dict map query lookup row column group unique translation
-    locale hot shortcut arrow tab react item list parent node child cursor next prev previous page continuation continue
-    cancellation cancel sync max min num input output total prompt completion special pad eos bos unk syntax lexer parser
-    first last current peek expected unexpected press config option sub field meta data label message storage registry
-    idempotency request lock change dedupe dedup event state props any some each every the a an this that which is no of
-    for by with on or and enter escape return space ctrl alt shift cmd right left bucket s3 issue jira project host known
-    authorized
-    """.split()
+    public primary foreign cache sort partition index object dict map query lookup row column group unique
+    translation locale hot shortcut arrow tab react item list parent node child cursor next prev previous page
+    continuation continue cancellation cancel sync max min num input output total prompt completion special pad
+    eos bos unk syntax lexer parser first last current peek expected unexpected press config option sub field
+    meta data label message storage registry idempotency request lock change dedupe dedup event state props any
+    some each every the a an this that which is no of for by with on or and enter escape return space ctrl alt
+    shift cmd right left bucket s3 issue jira project host known authorized
+    """
 )
 
 # Words before `key` that say it opens something.
-OPENING = frozenset(
+OPENING = _set(
     """
-    api app access secret private auth account master shared encryption encrypt signing sign service admin license
-    subscription crypto session jwt hmac webhook deploy consumer client vault aes rsa preshared server integration ingest
-    write read root token user team org oauth sas connection apim function publish ssh decryption validation machine
-    """.split()
+    api app access secret private auth account master shared encryption encrypt signing sign service admin
+    license subscription crypto session jwt hmac webhook deploy consumer client vault aes rsa preshared server
+    integration ingest write read root token user team org oauth sas connection apim function publish ssh
+    decryption validation machine
+    """
 )
 
 _PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode"))
-_PASS = tuple(f"{user}pass" for user in "user db root admin mysql ssh require key store ldap ftp smtp mail proxy".split())
-_KEYS = tuple(f"{use}key" for use in "api access private auth account master shared signing encryption secret".split())
+_PASS = tuple(f"{user}pass" for user in _set("user db root admin mysql ssh require key store ldap ftp smtp mail"))
+_KEYS = tuple(f"{use}key" for use in _set("api access private auth account master shared signing encryption secret"))
 _CREDENTIALS = ("credential", "credentials", "auth", "jwt", "psk")
 
 NAME = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
@@ -318,14 +343,14 @@ def _read_name(words: list[str]) -> str:
 
 
 def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]:
-    """What the name around the stem at this place promises, and where it begins and ends; nothing if nothing is assigned.
+    """What the name around the stem at this place promises, and where it begins and ends; nothing without assignment.
 
     The gate asks this of raw JSON too, so that an escape (\\n, \\t, \\") may stand wherever what it means may stand.
     """
     nothing = ("", at, at)
     after = low[at + len(stem) : at + len(stem) + 60]
-    if after[:1] == b"s" and stem == b"token":  # `input_tokens` is in every line
-        return nothing
+    if after[:1] == b"s" and stem == b"token":
+        return nothing  # they are counted, not kept
     gap = after.lstrip(NAME)
     end = at + len(stem) + len(after) - len(gap)
     sign = (gap.replace(b"\\t", b" ") if b"\\t" in gap else gap).lstrip(_BEYOND)
@@ -355,26 +380,28 @@ def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]
     return kind, start, end
 
 
-# --- values ------------------------------------------------------------------------------------------------------------
+# --- values ----------------------------------------------------------------------------------------------------------
 
 # Parts of what people write where a secret would stand.
 PLACEHOLDERS = tuple(
     rb"""
-    example sample your change placeholder dummy fake redact xxx todo ... **** test mock foobar insert replace enter -here
-    _here goeshere my- my_ undefined process.env os.environ getenv import.meta env. config. settings. self. this. args.
-    opts. options. req. request. params. props. state. secrets. vars. var. data. ${ {{ $( %( <% #{ :// 123456 abcdef qwerty
-    hidden masked password passwd supersecret mysecret deadbeef 00000000 11111111 aaaaaa notreal not-a not_a bogus wrong
-    invalid none null string value token apikey api-key api_key username
+    example sample your change placeholder dummy fake redact xxx todo ... **** test mock foobar insert replace
+    enter -here _here goeshere my- my_ undefined process.env os.environ getenv import.meta env. config.
+    settings. self. this. args. opts. options. req. request. params. props. state. secrets. vars. var. data. ${
+    {{ $( %( <% #{ :// 123456 abcdef qwerty hidden masked password passwd supersecret mysecret deadbeef 00000000
+    11111111 aaaaaa notreal not-a not_a bogus wrong invalid none null string value token apikey api-key api_key
+    username
     """.split()
 )
 
 # Whole values that are words of the trade.
 TRADE = frozenset(
     b"""
-    sha1 sha256 sha384 sha512 md5 base64 base32 oauth2 oauth1 utf8 utf-8 pbkdf2 argon2 argon2id bcrypt hs256 rs256 es256
-    aes256 aes128 aes-256-gcm aes-256-cbc ed25519 x25519 rsa2048 rsa4096 secp256k1 p256 http2 ipv4 ipv6 log4j ec2 s3 k8s
-    i18n l10n int32 int64 uint8 uint32 uint64 float32 float64 u8 u16 u32 u64 i32 i64 f32 f64 latin1 iso8859 plain text
-    postgres postgresql mysql admin root user guest secret pass pw localhost default anonymous nobody test public master
+    sha1 sha256 sha384 sha512 md5 base64 base32 oauth2 oauth1 utf8 utf-8 pbkdf2 argon2 argon2id bcrypt hs256
+    rs256 es256 aes256 aes128 aes-256-gcm aes-256-cbc ed25519 x25519 rsa2048 rsa4096 secp256k1 p256 http2 ipv4
+    ipv6 log4j ec2 s3 k8s i18n l10n int32 int64 uint8 uint32 uint64 float32 float64 u8 u16 u32 u64 i32 i64 f32
+    f64 latin1 iso8859 plain text postgres postgresql mysql admin root user guest secret pass pw localhost
+    default anonymous nobody test public master
     """.split()
 )
 
@@ -448,7 +475,9 @@ def _random(value: bytes, kind: str) -> bool:
     if not 8 <= len(value) <= 4000 or not value.isascii() or b" " in value or value[:1] in b"$<{%[*(|~.":
         return False
     if kind != "key" and _strong(value):
-        return not any(word in value.lower() for word in (b"xxxx", b"example", b"your", b"redact", b"${", b"{{", b"..."))
+        return not any(
+            word in value.lower() for word in (b"xxxx", b"example", b"your", b"redact", b"${", b"{{", b"...")
+        )
     if _placeholder(value) or _coded(value) or _worded(value):
         return False
     turns = mess(value)
@@ -489,7 +518,7 @@ def _alive(token: bytes, label: str) -> bool:
     return label in ("aws", "private-key", "google-client") or mess(token) > 2
 
 
-# --- finders -----------------------------------------------------------------------------------------------------------
+# --- finders ---------------------------------------------------------------------------------------------------------
 
 _compiled: dict[bytes, Pattern[bytes]] = {}
 
@@ -525,7 +554,11 @@ def _fresh(data: bytes, at: int) -> bool:
     """Whether a token may begin here: no word before it, unless that is the end of an escape."""
     if at == 0 or data[at - 1] not in NAME:
         return True
-    return data[at - 2 : at] in (b"\\n", b"\\r", b"\\t") or data[at - 3 : at - 2] == b"%" or data[at - 6 : at - 4] == b"\\u"
+    return (
+        data[at - 2 : at] in (b"\\n", b"\\r", b"\\t")
+        or data[at - 3 : at - 2] == b"%"
+        or data[at - 6 : at - 4] == b"\\u"
+    )
 
 
 def _find_start(data: bytes, row: Row) -> Iterator[Span]:
@@ -569,7 +602,11 @@ def random_runs(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _random_run(data: bytes, start: int, end: int) -> bool:
     head = data[start : start + LONG]
-    if head.startswith(_RUN_STARTS) or data[end : end + 3] == b"-us" or data[end : end + 1] == data[end + 9 : end + 10] == b"-":
+    if (
+        head.startswith(_RUN_STARTS)
+        or data[end : end + 3] == b"-us"
+        or data[end : end + 1] == data[end + 9 : end + 10] == b"-"
+    ):
         return True
     if end - start > 75 and b"JQQJ9" in data[start:end]:
         return True
@@ -584,7 +621,7 @@ _IDS = tuple(b"toolu_ srvtoolu msg_ req_ call_ chatcmpl resp_ run_ sha md5 file 
 
 
 def _find_random(data: bytes, low: bytes) -> Iterator[Span]:
-    """Long random runs: of issuers without a separator, or behind a prefix nobody told us of (a short word or three)."""
+    """Long random runs: of issuers without a separator, or behind a prefix of a word or three nobody told us of."""
     prefix = _regex(rb"(?<![0-9A-Za-z_./+-])" + _PREFIX + rb"(?:[_-](?:" + _PREFIX + rb"|\d{1,4})){0,3}[_-]$")
     dotted = _regex(
         rb"(?<![0-9A-Za-z_./+-])(?:pat[0-9A-Za-z]{14}\.|[MNO][0-9A-Za-z_-]{23,27}\.[0-9A-Za-z_-]{6}\.|\d{12,18}\|)$"
@@ -627,7 +664,7 @@ def _find_private(data: bytes, low: bytes) -> Iterator[Span]:
 
 
 def _find_pem(data: bytes, low: bytes) -> Iterator[Span]:
-    """Private keys, the whole body, whether its line ends are bytes, escapes, or behind the line numbers of a listing."""
+    """Private keys, the whole body, whether its lines end in newlines or in escapes, and behind line numbers."""
     stop = closing = 0
     for match in _regex(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----").finditer(data):
         if match.start() < stop:
@@ -648,9 +685,7 @@ def _find_pem(data: bytes, low: bytes) -> Iterator[Span]:
 
 
 def _find_uri(data: bytes, low: bytes) -> Iterator[Span]:
-    pattern = _regex(
-        rb"://([^\s/?#@:\"'`<>\\\x00]{0,120})(?::([^\s/\"'`<>\\\x00]{1,256}))?@(?=[0-9A-Za-z\[._$%{-])"
-    )
+    pattern = _regex(rb"://([^\s/?#@:\"'`<>\\\x00]{0,120})(?::([^\s/\"'`<>\\\x00]{1,256}))?@(?=[0-9A-Za-z\[._$%{-])")
     for at in _each(data, b"://"):
         match = pattern.match(data, at)
         if match and match[2] and _uri_password(match[2]):
@@ -806,7 +841,7 @@ def _find_command(data: bytes, low: bytes) -> Iterator[Span]:
 
 # `password` in other tongues; what may stand between it and the value.
 FOREIGN = tuple(
-    word.encode() for word in "비밀번호 암호 패스워드 비번 パスワード 密码 密碼 口令 пароль contraseña".split()
+    word.encode() for word in _set("비밀번호 암호 패스워드 비번 パスワード 密码 密碼 口令 пароль contraseña")
 )
 _PARTICLE = b"(?:" + b"|".join(word.encode() for word in "는은가이를을は是为為") + b")"
 
@@ -824,11 +859,11 @@ def _find_foreign(data: bytes, low: bytes) -> Iterator[Span]:
 _VALUE = (
     rb"(?:[bBrRuUfFNL@$]{0,2}\\{0,7}(?:\"(?P<d>(?:[^\"\\\r\n\x00]|\\[^\"\\nrtu]){1,400})"
     rb"|'(?P<s>(?:[^'\\\r\n\x00]|\\[^'\\nrtu]){1,400})|`(?P<b>[^`\\\r\n\x00]{1,400}))"
-    rb"|(?P<u>(?:[^\s\"'`,;<>(){}\[\]|\\&\x00\x80-\xff]|&(?![0-9A-Za-z_.%-]{1,40}=)){3,400}))"
+    rb"|(?P<u>[^\s\"'`,;<>(){}\[\]|\\\x00\x80-\xff]{3,400}))"
 )
 _QUOTED = rb"\\{0,7}(?:\"(?P<d>[^\"\\\r\n\x00]{1,400})|'(?P<s>[^'\\\r\n\x00]{1,400}))"
 _OF = rb"(?:for|of|to|on|in|at)[ \t][0-9A-Za-z@._ -]{1,40}?"
-# What may stand between a secret's name and its value: the name of the form, the pattern. The first that matches decides.
+# What may stand between a secret's name and its value; the first that matches decides.
 FORMS: tuple[tuple[str, bytes], ...] = (
     (
         "assign",
@@ -869,6 +904,9 @@ def _find_named(data: bytes, low: bytes) -> Iterator[Span]:
         yield from _find_start(data, row)
 
 
+_TURNED = frozenset((b"as", b"is"))
+
+
 def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
     name = data[start:end]
     for form, pattern in FORMS:
@@ -878,6 +916,7 @@ def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
         group = match.lastgroup or "u"
         value = match[group]
         if group == "u":
+            value = _regex(rb"&[0-9A-Za-z_.%-]{1,40}=").split(value, 1)[0]  # the next parameter of a URL
             value = value.rstrip(b".:?!*" if form in ("prose", "colon", "space") else b":*")
         begin, stop = match.start(group), match.start(group) + len(value)
         call = group == "u" and data[stop : stop + 1] in (b"(", b"[", b"{")
@@ -885,6 +924,8 @@ def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
         if not call and not path and fits(kind, form, group != "u", value, name):
             yield begin, stop, kind
         break
+    if kind == "password" and _TURNED.isdisjoint(data[max(0, start - 12) : start].split()):
+        return
     if kind == "password":  # the other way round: `use ... as the password`
         match = _regex(
             rb"([^\s\"'`\x00]{6,60})[\"'`]?[ \t]{1,3}(?:as|is)[ \t]{1,3}(?:(?:the|my|your|our|its|a)[ \t]{1,3})?$"

@@ -51,7 +51,11 @@ class SqliteStore:
                 _make_private(path)
                 _refuse_newer(path)
             self.db = _connect(path, write)
-            version = migrations.migrate(self.db) if write else _version(self.db)
+            try:
+                version = migrations.migrate(self.db) if write else _version(self.db)
+            except BaseException:
+                self.db.close()
+                raise
         except engine.DatabaseError as error:
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
@@ -180,12 +184,11 @@ class SqliteStore:
         return Source._make(row) if row else None
 
     def recent_sources(self, project: str, limit: int) -> list[Source]:
-        """The project's transcripts, the liveliest first."""
-        rows = self.db.execute(
-            f"select {SOURCE} from source where project = ? and path not like '%.spool' order by at desc limit ?",
-            (project, limit),
-        )
-        return [Source._make(row) for row in rows]
+        """The project's transcripts, the liveliest first, and the newest of those that nothing was read of yet."""
+        those = f"select {SOURCE} from source where project = ? and path not like '%.spool'"
+        lively = self.db.execute(those + " order by at desc limit ?", (project, limit)).fetchall()
+        unread = self.db.execute(those + " and offset = 0 order by seq desc limit ?", (project, limit)).fetchall()
+        return [Source._make(row) for row in dict.fromkeys(lively + unread)]
 
     def last_member(self, source: Source) -> Member | None:
         """The end of a transcript's archive, as far as it counts."""
@@ -433,11 +436,15 @@ def _connect(path: str, write: bool) -> Connection:
         check_same_thread=False,
         cached_statements=64,
     )
-    db.execute("pragma trusted_schema = off")
-    if write:
-        db.execute("pragma journal_mode = wal")
-        db.execute("pragma wal_autocheckpoint = 10000")
-        db.execute("pragma cell_size_check = on")
+    try:
+        db.execute("pragma trusted_schema = off")
+        if write:
+            db.execute("pragma journal_mode = wal")
+            db.execute("pragma wal_autocheckpoint = 10000")
+            db.execute("pragma cell_size_check = on")
+    except engine.DatabaseError:
+        db.close()
+        raise
     return db
 
 
