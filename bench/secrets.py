@@ -3,9 +3,9 @@
     python bench/secrets.py --data DIR      every .jsonl and .jsonl.gz below DIR
     python bench/secrets.py                 the made corpus only
 
-The corpus is ours, so its recall flatters us: it shows what we meant to find. Every token in it is random and was never issued.
-Recall is strict: after redaction no 8 characters in a row of the secret may be left. Tiers: 1 issuers' prefixes, 2 structure
-(keys, URIs, headers), 3 a name and a value, 4 prose and command lines. Look-alikes should stay as they are.
+The corpus is ours, so its recall flatters us: it shows what we meant to find. Every token in it is random and was never
+issued. Recall is strict: after redaction no 8 characters in a row of the secret may be left. Tiers: 1 issuers'
+prefixes, 2 structure (keys, URIs, headers), 3 a name and a value, 4 prose and command lines. Look-alikes stay as they are.
 """
 
 from __future__ import annotations
@@ -26,13 +26,18 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "src"))
 
-from memory_keeper.capture import redact  # noqa: E402
+from memory_keeper.capture import redact
 
 SALT = b"bench"
 MARK = re.compile(rb"<REDACTED:([a-z0-9-]+)(?::[0-9a-f]{4})?>")
 
-# {A36}: 36 letters and digits; x: lower hex; X: capitals and digits; u: url-safe base64; b: base64; d: digits; l: small letters
-# and digits; i: uuid; c: letters; p: a password with letters, digits and marks
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+# {A36}: 36 letters and digits; x: lower hex; X: capitals and digits; u: url-safe base64; b: base64; d: digits;
+# l: small letters and digits; i: uuid; c: letters; p: a password with letters, digits and marks; ~: this is the secret
 ALPHABETS = {
     "A": string.ascii_letters + string.digits,
     "x": "0123456789abcdef",
@@ -44,25 +49,30 @@ ALPHABETS = {
     "c": string.ascii_letters,
 }
 
-TIER1 = """
-ghp_{A36} gho_{A36} ghu_{A36} ghs_{A36} ghr_{A76} github_pat_{A22}_{A59} glpat-{u20} glptt-{x40} gldt-{u20} glrt-{u20} glft-{u20}
-glsoat-{u20} glcbt-{x2}_{u20} glpat-{u27}.01.{l9} AKIA{X16} ASIA{X16} ABSK{b109}= da2-{l26} amzn.mws.{i} AIza{u35} GOCSPX-{u28} ya29.{u120}
-xoxb-{d12}-{d13}-{A24} xoxp-{d12}-{d12}-{d13}-{x32} xoxs-{d12}-{d12}-{d13}-{x32} xapp-1-A{X10}-{d13}-{x64} xoxe.xoxp-1-{A160}
-https://hooks.slack.com/services/T{X8}/B{X10}/{A24} https://discord.com/api/webhooks/{d18}/{u68} sk_live_{A24} rk_live_{A24} sk_test_{A24}
-whsec_{A32} npm_{A36} pypi-AgEIcHlwaS5vcmc{u150} rubygems_{x48} CLOJARS_{l60} dckr_pat_{u27} hf_{c34} gsk_{A52} xai-{A80} pplx-{A48}
-nvapi-{u64} r8_{A37} tvly-{A32} lsv2_pt_{x32}_{x10} pcsk_{A5}_{A63} sk-ant-api03-{u93}AA sk-ant-oat01-{u93}AA sk-proj-{u74}T3BlbkFJ{u74}
-sk-{A20}T3BlbkFJ{A20} sk-or-v1-{x64} sk-svcacct-{u110} sk-lf-{i} dop_v1_{x64} doo_v1_{x64} HRKU-{i} nfp_{A36} vcp_{A56} rnd_{A32}
-fo1_{u43} fm2_{b500} sbp_{x40} sb_secret_{u31} napi_{l64} pscale_tkn_{u43} pscale_pw_{u43} mdb_sa_sk_{u40} v1.0-{x24}-{x146}
-{A14}.atlasv1.{u67} hvs.{u95} hvb.{u140} dp.pt.{A43} dp.st.dev.{A43} pul-{x40} ico-{A32} tskey-auth-{A17}-{A32} dnkey-{A26}-{A52}
-AGE-SECRET-KEY-1{X58} SG.{u22}.{u43} key-{x32} xkeysib-{x64}-{A16} shpat_{x32} shpss_{x32} sq0atp-{u22} sq0csp-{u43} EAA{A180}
-access_token$production${l16}${x32} access-sandbox-{i} FLWSECK_TEST-{x32} rzp_live_{A14} shippo_live_{x40} duffel_test_{u43} fio-u-{u64}
-p8e-{l32} aio_{A28} s-s4t2ud-{x64} ATATT3xFfGF0{u170} ATBB{A32} ATTA{x64} pat{A14}.{x64} lin_api_{A40} ntn_{d11}{A35} secret_{A43}
-figd_{u40} pat-na1-{i} tfp_{u44} CFPAT-{u43} rdme_{l70} PMAK-{x24}-{x34} NRAK-{X27} dt0c01.{X24}.{X64} glc_{b120} glsa_{A32}_{x8}
-sntrys_eyJ{b120} sntryu_{x64} squ_{x40} sgp_{x16}_{x40} phx_{A43} sdk-{i} hawk.{u20}.{u20} rootly_{x64} bkua_{x40} CCIPAT_{A22}_{x40}
-API-{X26} pat.{u22}.{x24}.{A20} pnu_{A36} sm_pat_{A16} AKCp{A69} odt_{A32} sha256~{u43} 00D{A15}!{A96} 1000.{x32}.{x32} zpka_{l32}_{x8}
-sl.{u138} {d9}:AA{u33} sk.eyJ{A80}.{A22} M{A23}.{A6}.{A38} acme_live_{A40} zeta-{A36} lsv2_sk_{x32}_{x10} 1//0{u100}
-{A3}8Q~{u34} wandb_v1_{A60} EZAK{A54} SCW{X17} dapi{x32} cio{A32} oy2{l43} LTAI5t{A18} SK{x32} GR1348941{u20}
-""".split()
+TIER1 = words("""
+ghp_{A36} gho_{A36} ghu_{A36} ghs_{A36} ghr_{A76} github_pat_{A22}_{A59} glpat-{u20} glptt-{x40} gldt-{u20} glrt-{u20}
+glft-{u20} glsoat-{u20} glcbt-{x2}_{u20} glpat-{u27}.01.{l9} AKIA{X16} ASIA{X16} ABSK{b109}= da2-{l26} amzn.mws.{i}
+AIza{u35} GOCSPX-{u28} ya29.{u120} xoxb-{d12}-{d13}-{A24} xoxp-{d12}-{d12}-{d13}-{x32} xoxs-{d12}-{d12}-{d13}-{x32}
+xapp-1-A{X10}-{d13}-{x64} xoxe.xoxp-1-{A160} https://hooks.slack.com/services/T{X8}/B{X10}/{A24}
+https://discord.com/api/webhooks/{d18}/{u68} sk_live_{A24} rk_live_{A24} sk_test_{A24} whsec_{A32} npm_{A36}
+pypi-AgEIcHlwaS5vcmc{u150} rubygems_{x48} CLOJARS_{l60} dckr_pat_{u27} hf_{c34} gsk_{A52} xai-{A80} pplx-{A48}
+nvapi-{u64} r8_{A37} tvly-{A32} lsv2_pt_{x32}_{x10} pcsk_{A5}_{A63} sk-ant-api03-{u93}AA sk-ant-oat01-{u93}AA
+sk-proj-{u74}T3BlbkFJ{u74} sk-{A20}T3BlbkFJ{A20} sk-or-v1-{x64} sk-svcacct-{u110} sk-lf-{i} dop_v1_{x64} doo_v1_{x64}
+HRKU-{i} nfp_{A36} vcp_{A56} rnd_{A32} fo1_{u43} fm2_{b500} sbp_{x40} sb_secret_{u31} napi_{l64} pscale_tkn_{u43}
+pscale_pw_{u43} mdb_sa_sk_{u40} v1.0-{x24}-{x146} {A14}.atlasv1.{u67} hvs.{u95} hvb.{u140} dp.pt.{A43} dp.st.dev.{A43}
+pul-{x40} ico-{A32} tskey-auth-{A17}-{A32} dnkey-{A26}-{A52} AGE-SECRET-KEY-1{X58} SG.{u22}.{u43} key-{x32}
+xkeysib-{x64}-{A16} shpat_{x32} shpss_{x32} sq0atp-{u22} sq0csp-{u43} EAA{A180} access_token$production${l16}${x32}
+access-sandbox-{i} FLWSECK_TEST-{x32} rzp_live_{A14} shippo_live_{x40} duffel_test_{u43} fio-u-{u64} p8e-{l32}
+aio_{A28} s-s4t2ud-{x64} ATATT3xFfGF0{u170} ATBB{A32} ATTA{x64} pat{A14}.{x64} lin_api_{A40} ntn_{d11}{A35}
+secret_{A43} figd_{u40} pat-na1-{i} tfp_{u44} CFPAT-{u43} rdme_{l70} PMAK-{x24}-{x34} NRAK-{X27} dt0c01.{X24}.{X64}
+glc_{b120} glsa_{A32}_{x8} sntrys_eyJ{b120} sntryu_{x64} squ_{x40} sgp_{x16}_{x40} phx_{A43} sdk-{i} hawk.{u20}.{u20}
+rootly_{x64} bkua_{x40} CCIPAT_{A22}_{x40} API-{X26} pat.{u22}.{x24}.{A20} pnu_{A36} sm_pat_{A16} AKCp{A69} odt_{A32}
+sha256~{u43} 00D{A15}!{A96} 1000.{x32}.{x32} zpka_{l32}_{x8} sl.{u138} {d9}:AA{u33} sk.eyJ{A80}.{A22}
+M{A23}.{A6}.{A38} acme_live_{A40} zeta-{A36} lsv2_sk_{x32}_{x10} 1//0{u100} {A3}8Q~{u34} wandb_v1_{A60} EZAK{A54}
+SCW{X17} dapi{x32} cio{A32} oy2{l43} LTAI5t{A18} SK{x32} GR1348941{u20} AAAAAAAAAAAAAAAAAAAAA{A20}%2B{A40}
+SWMTKN-1-{l50}-{l25} nyk_v0_{A64} waka_{i} RGAPI-{i} {x32}-us12 {x32}-{x8}-{x8} akab-{l16}-{l16} BBDC-{u44} llx-{A48}
+v2.local.{u80}
+""")
 
 TIER2 = [
     "-----BEGIN RSA PRIVATE KEY-----\n{b64}\n{b64}\n{b64}\n{b40}==\n-----END RSA PRIVATE KEY-----",
@@ -181,20 +191,81 @@ TIER4 = [
     "creds: admin / {~p12}",
 ]
 
-LOOKALIKES = """
-password=<your password> | password: string | password: str = Field(...) | const password = process.env.DB_PASSWORD | token = os.environ["TOKEN"]
-export TOKEN=${TOKEN} | const token = getToken() | token: ${{ secrets.GITHUB_TOKEN }} | api_key = "xxxxxxxxxxxxxxxx" | password = "changeme"
-apiKey: 'YOUR_API_KEY' | "integrity": "sha512-{b86}==" | commit {x40} | uuid {i} | "id":"msg_01{A22}" | "id":"toolu_01{A22}" | "requestId":"req_011{A21}"
-"signature":"{b300}" | input_tokens: 12345 | "max_tokens": 4096, | primary_key = "user_id" | key: "ArrowLeft" | cache_key = f"{user}:{id}"
-public_key = "{b88}" | postgres://user:password@localhost/db | https://user:${PASS}@host/x | password_hash = hash_password(password) | if token == "": return
-Bearer <token> | Authorization: Bearer $TOKEN | Authorization: `Bearer ${token}` | the password is required | password is too short | nextPageToken: "abc"
-sha256:{x64} | etag: "{x32}" | def check_password(self, password: str) -> bool: | token = self.tokenizer.next_token() | secretName: my-app-secret
-PASSWORD_MIN_LENGTH=12 | tests pass: 1234 | --- PASS: TestFoo (0.12s) | token_count=1234567 | git@github.com:org/repo.git | "password": "********"
------BEGIN CERTIFICATE-----\n{b64}\n-----END CERTIFICATE----- | -----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY----- | key-value store | sk-fading-circle-item
-"type": "password", "name": "password" | <input type="password" name="password" placeholder="Password"> | password = input("Password: ") | kubectl get secret db-secret -o yaml
-docker run -p 8080:80 nginx | mkdir -p src/components | curl -u $USER:$PASS https://x | mysql -p shop | --token-file /run/secrets/token | secret = config.get("secret")
-go.sum h1:{b43}= | /nix/store/{l32}-python3 | claude-sonnet-4-5-20250929 | const KEY_CODES = {ENTER: 13} | cookie: Cookie | Set-Cookie header | eyJhbGciOi...
-data:image/png;base64,{b400} | arn:aws:iam::{d12}:role/x | AKIAIOSFODNN7EXAMPLE | pass | passport | compass = "north" | secretary: "Ann Smith" | author: bob
+LOOKALIKES = r"""
+password=<your password>
+password: string
+password: str = Field(...)
+const password = process.env.DB_PASSWORD
+token = os.environ["TOKEN"]
+export TOKEN=${TOKEN}
+const token = getToken()
+token: ${{ secrets.GITHUB_TOKEN }}
+api_key = "xxxxxxxxxxxxxxxx"
+password = "changeme"
+apiKey: 'YOUR_API_KEY'
+"integrity": "sha512-{b86}=="
+commit {x40}
+uuid {i}
+"id":"msg_01{A22}"
+"id":"toolu_01{A22}"
+"requestId":"req_011{A21}"
+"signature":"{b300}"
+input_tokens: 12345
+"max_tokens": 4096,
+primary_key = "user_id"
+key: "ArrowLeft"
+cache_key = f"{user}:{id}"
+public_key = "{b88}"
+postgres://user:password@localhost/db
+https://user:${PASS}@host/x
+password_hash = hash_password(password)
+if token == "": return
+Bearer <token>
+Authorization: Bearer $TOKEN
+Authorization: `Bearer ${token}`
+the password is required
+password is too short
+nextPageToken: "abc"
+sha256:{x64}
+etag: "{x32}"
+def check_password(self, password: str) -> bool:
+token = self.tokenizer.next_token()
+secretName: my-app-secret
+PASSWORD_MIN_LENGTH=12
+tests pass: 1234
+--- PASS: TestFoo (0.12s)
+token_count=1234567
+git@github.com:org/repo.git
+"password": "********"
+-----BEGIN CERTIFICATE-----\n{b64}\n-----END CERTIFICATE-----
+-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----
+key-value store
+sk-fading-circle-item
+"type": "password", "name": "password"
+<input type="password" name="password" placeholder="Password">
+password = input("Password: ")
+kubectl get secret db-secret -o yaml
+docker run -p 8080:80 nginx
+mkdir -p src/components
+curl -u $USER:$PASS https://x
+mysql -p shop
+--token-file /run/secrets/token
+secret = config.get("secret")
+go.sum h1:{b43}=
+/nix/store/{l32}-python3
+claude-sonnet-4-5-20250929
+const KEY_CODES = {ENTER: 13}
+cookie: Cookie
+Set-Cookie header
+eyJhbGciOi...
+data:image/png;base64,{b400}
+arn:aws:iam::{d12}:role/x
+AKIA{X9}EXAMPLE
+pass
+passport
+compass = "north"
+secretary: "Ann Smith"
+author: bob
 """.strip()
 
 
@@ -264,7 +335,7 @@ def corpus(seed: int, each: int = 3) -> Iterator[Sample]:
             for _ in range(each):
                 text, secret = fill(template, rng)
                 yield Sample(tier, template[:30], text, secret)
-    for template in re.split(r" \| |\n", LOOKALIKES):
+    for template in LOOKALIKES.splitlines():
         for _ in range(each):
             yield Sample(
                 0,

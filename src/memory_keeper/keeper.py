@@ -116,13 +116,22 @@ class Keeper:
             for session in spool.names(self.home):
                 moved += self._read_spool(session, wanted)
             self.watched = dict([*wanted.items()][-WATCHED:])
+            failed: dict[str, Exception] = {}
             for source in wanted.values():
-                for one in with_agents(source):
-                    added += self._read_transcript(one, deadline)
+                try:
+                    for one in with_agents(source):
+                        added += self._read_transcript(one, deadline)
+                except KeeperError:
+                    raise  # the store's own trouble is everybody's
+                except Exception as error:  # noqa: BLE001
+                    failed[source.session] = error  # one transcript that cannot be read must not keep out the others
             if added.finished:  # else the spools still say where to go on
                 for source, events, tail in moved:
-                    self._keep_spool(source, events, tail)
+                    if source.session not in failed:
+                        self._keep_spool(source, events, tail)
                 self._drop_spools()
+            if failed:
+                raise next(iter(failed.values()))
             return added
 
     def read(self, source: Source, deadline: float = 0.0, progress: Callable[[int], None] | None = None) -> Added:
@@ -421,12 +430,13 @@ def read_salt(home: str) -> bytes:
 def _make_salt(home: str, path: str) -> None:
     spool.make_folder(home)
     own = f"{path}.{posix.getpid()}"
-    fd = posix.open(own, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    fd = posix.open(own, flags, 0o600)
     try:
-        posix.write(fd, posix.urandom(16))
-    finally:
-        posix.close(fd)
-    try:
+        try:
+            posix.write(fd, posix.urandom(16))
+        finally:
+            posix.close(fd)
         posix.link(own, path)
     except FileExistsError:
         pass

@@ -33,7 +33,7 @@ else:
             text = text.strip(" \t\r\n")
             try:
                 value, end = _scan(text, 0)
-            except StopIteration:
+            except (StopIteration, SystemError):  # its own error is json's, and without json there it has none
                 raise ValueError("not JSON") from None
             if end != len(text):
                 raise ValueError("more after the JSON value")

@@ -133,12 +133,14 @@ class Sandbox:
         return sorted(found, key=lambda path: path.stat().st_mtime_ns)
 
     def close(self) -> None:
-        """Take it away, though a writer that outlives the CLI may be at work in it."""
-        wait_for(self._removed, "the sandbox's end")
+        """Take it away, once the writer that outlives the CLI has left it."""
+        wait_for(lambda: not self._processes(), "the end of the last process in the sandbox")
+        shutil.rmtree(self.root)
 
-    def _removed(self) -> bool:
-        shutil.rmtree(self.root, ignore_errors=True)
-        return not self.root.exists()
+    def _processes(self) -> list[str]:
+        """Who still lives in this home."""
+        mark = f"HOME={self.home}\0".encode()
+        return [path.parent.name for path in Path("/proc").glob("[0-9]*/environ") if mark in read_quietly(path)]
 
 
 class Session:
@@ -178,6 +180,14 @@ class Session:
     def __exit__(self, *raised: object) -> None:
         self.process.communicate()  # nothing more to ask: it ends the session and leaves
         self._watchdog.cancel()
+
+
+def read_quietly(path: Path) -> bytes:
+    """A file of /proc, whose process may be gone or another's."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def wait_for(look: Callable[[], T], what: str, patience: float = 60) -> T:

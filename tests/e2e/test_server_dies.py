@@ -9,7 +9,7 @@ from threading import Timer
 
 import pytest
 
-from tests.e2e.cli import Sandbox, Session, wait_for
+from tests.e2e.cli import Sandbox, Session, read_quietly, wait_for
 from tests.e2e.kept import assert_all_kept_once
 from tests.e2e.model import Model, Reply, call, text
 from tests.e2e.tui import Tui
@@ -18,20 +18,14 @@ pytestmark = pytest.mark.e2e
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process started, if it is still there."""
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-        return [int(child) for thread in threads for child in (thread / "children").read_text().split()]
-    except OSError:
-        return []
+    """The processes that a process started."""
+    lists = [read_quietly(path) for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    return [int(child) for one in lists for child in one.split()]
 
 
 def serves(pid: int) -> bool:
     """Whether the CLI talks to this process of ours."""
-    try:
-        return b"start.py\0mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
+    return b"start.py\0mcp" in read_quietly(Path(f"/proc/{pid}/cmdline"))
 
 
 def workers(cli: int) -> list[int]:

@@ -20,12 +20,13 @@ class Fault(NamedTuple):
     lasts: bool = False  # to every later one too
     reads: bool = False  # reading counts as well
     fuse: str = ""  # see faultpoint.c
+    under: str = ""  # a folder: only what is done there counts
 
     def environ(self, shim: Path, under: Path, trace: Path) -> dict[str, str]:
-        """The environment that makes it happen to whatever is done below a folder."""
+        """The environment that makes it happen to what is done below a folder."""
         given = {
             "LD_PRELOAD": shim,
-            "FAULT_UNDER": under.resolve(),
+            "FAULT_UNDER": self.under or under.resolve(),
             "FAULT_AT": self.at,
             "FAULT_HOW": self.how,
             "FAULT_LASTS": "1" if self.lasts else "",

@@ -47,7 +47,7 @@ class Verdict(NamedTuple):
         return Verdict(*(one + two for one, two in zip(self, other, strict=True)))
 
 
-# --- what the host writes ----------------------------------------------------------------------------------------------
+# --- what the host writes ---------------------------------------------------------------------------------------------
 
 
 class Line(NamedTuple):
@@ -116,7 +116,7 @@ class Growing:
         self.size = len(due)
 
 
-# --- the scene ---------------------------------------------------------------------------------------------------------
+# --- the scene --------------------------------------------------------------------------------------------------------
 
 
 class Asked(NamedTuple):
@@ -209,7 +209,7 @@ class Scene:
         shutil.rmtree(self.folder)
         shutil.copytree(self.folder.parent / "saved", self.folder)
 
-    # --- what must hold ------------------------------------------------------------------------------------------------
+    # --- what must hold -----------------------------------------------------------------------------------------------
 
     def judge(self) -> Verdict:
         """Everything that must hold once the writer has come by without a fault."""
@@ -218,15 +218,16 @@ class Scene:
         except Exception as error:  # noqa: BLE001  (whatever it is, it is the finding)
             return Verdict(wrong=(f"the store does not open: {error}",))
         try:
-            return (
+            verdict = (
                 self._judge_exits()
                 + self._judge_blocks(store)
                 + self._judge_records(store)
                 + self._judge_archive(store)
-                + Verdict(wrong=(*damage(store), *self._leaks()))
+                + Verdict(wrong=tuple(damage(store)))
             )
         finally:
             store.close()
+        return verdict + Verdict(wrong=tuple(self._leaks()))  # only now: closing a file would free the store's locks
 
     def judge_now(self, before: int) -> Verdict:
         """What must hold right after a fault, looked at in a copy: no damage, and the events from before are there."""

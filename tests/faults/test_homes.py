@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.faultpoint import run
-from tests.faults.scene import PYTHON, START, Scene, Verdict, well_behaved
+from tests.faults.faultpoint import Fault, run
+from tests.faults.scene import PYTHON, START, Growing, Scene, Verdict, well_behaved
 from tests.faults.server import Server
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
@@ -100,6 +100,32 @@ def test_something_else_in_the_place_of_a_file(scene: Scene, name: str, rubbish:
     assert not recover(scene)
 
 
+def test_what_is_kept_is_told_even_when_nothing_more_can_be(scene: Scene, tmp_path: Path) -> None:
+    assert not recover(scene)
+    scene.transcript.grow(4)
+    (scene.home / "archive").rename(scene.home / "aside")
+    (scene.home / "archive").touch()
+    said = json.loads(Scene(tmp_path, scene.shim, "session-2").hook("SessionStart").ran.out)
+    assert "mark" in said["hookSpecificOutput"]["additionalContext"]
+    assert "not keeping this session (NotADirectoryError" in said["systemMessage"]
+
+
+def test_a_transcript_that_cannot_be_read_does_not_keep_out_the_others(scene: Scene, tmp_path: Path) -> None:
+    other = Scene(tmp_path, scene.shim, "session-2")
+    bad = other.claude / "projects/bad"
+    other.transcript = Growing(bad / "session-2.jsonl", "session-2")
+    for one in (other, scene):
+        one.hook("SessionStart")
+    for one in (other, scene):
+        one.transcript.grow(3, torn=False)
+        one.hook("PostToolUse")
+    scene.look(Fault(2, "EIO", lasts=True, reads=True, under=str(bad)))  # it opens, and then nothing can be read
+    assert "OSError Input/output error" in scene.complaints()
+    assert not scene.judge()
+    scene.look()
+    assert not other.judge()
+
+
 def test_a_salt_that_was_cut_short(scene: Scene) -> None:
     scene.home.mkdir()
     (scene.home / "salt").write_bytes(b"1234567")
@@ -130,7 +156,7 @@ def test_a_folder_that_was_removed_under_the_hook(scene: Scene, tmp_path: Path) 
         assert well_behaved(event, done), done
 
 
-# --- what only the system can refuse -----------------------------------------------------------------------------------
+# --- what only the system can refuse ----------------------------------------------------------------------------------
 
 
 def without_privileges() -> list[str]:

@@ -57,7 +57,7 @@ class Scenes:
 
     def __init__(self, folder: Path, shim: Path) -> None:
         self.queues: dict[bool, Queue[Scene]] = {True: Queue(), False: Queue()}
-        self.numbers: dict[tuple[Story, bool], int] = {}
+        self.known: dict[tuple[Story, bool], tuple[str, ...]] = {}
         for number in range(JOBS):
             for fresh in (True, False):
                 scene = Scene(folder / f"{number}-{fresh}", shim)
@@ -76,16 +76,15 @@ class Scenes:
         finally:
             self.queues[fresh].put(scene)
 
-    def number_of_points(self, story: Story, fault: Fault) -> int:
-        """How many operations there are to fail."""
-        kind = story, fault.reads
-        if kind not in self.numbers:
+    def operations(self, story: Story, reads: bool = False) -> tuple[str, ...]:
+        """What there is to fail in a story."""
+        if (story, reads) not in self.known:
             with self.one(story.fresh) as scene:
-                ran, verdict = faulty_round(scene, story.what, fault._replace(at=0))
+                ran, verdict = faulty_round(scene, story.what, Fault(0, "kill", reads=reads))
             assert ran.operations, "the shim saw nothing"
             assert not verdict, verdict
-            self.numbers[kind] = len(ran.operations)
-        return self.numbers[kind]
+            self.known[story, reads] = ran.operations
+        return self.known[story, reads]
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +144,7 @@ def test_no_point_is_fatal(
     fault = HOWS[how]
     points: list[tuple[Story, int]] = []
     for story in STORIES[who]:
-        every = range(1, scenes.number_of_points(story, fault) + 1)
+        every = range(1, len(scenes.operations(story, fault.reads)) + 1)
         step = 1 if full else min(SPARSE, len(every))
         points += [(story, at) for at in every[7 * list(HOWS).index(how) % step :: step]]  # others for other faults
     with ThreadPoolExecutor(JOBS) as pool:
@@ -155,4 +154,16 @@ def test_no_point_is_fatal(
     for name in Verdict._fields:
         record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
     bad = [f"{story} {at}: {verdict}" for (story, at), (_, verdict) in zip(points, done, strict=True) if verdict]
+    assert not bad, "\n".join(bad)
+
+
+def test_killed_while_the_store_is_made(scenes: Scenes) -> None:
+    """Before it is in WAL mode it has a journal of another kind, which only a writer can take back."""
+    story = Story("look", fresh=True)
+    journal = [at for at, one in enumerate(scenes.operations(story), 1) if one.endswith("store.db-journal")]
+    assert journal
+    points = range(journal[0], journal[-1] + 2)
+    with ThreadPoolExecutor(JOBS) as pool:
+        done = list(pool.map(lambda at: try_point(scenes, story, Fault(at, "kill")), points))
+    bad = [f"{at}: {verdict}" for at, (_, verdict) in zip(points, done, strict=True) if verdict]
     assert not bad, "\n".join(bad)

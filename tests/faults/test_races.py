@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -14,7 +15,8 @@ import pytest
 
 from memory_keeper.keep import spool
 from memory_keeper.keep.sqlite import SqliteStore
-from tests.faults.scene import Scene, Verdict, script
+from tests.faults.scene import PYTHON, START, Scene, Verdict, script
+from tests.faults.server import Server, eventually
 
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
 
@@ -73,6 +75,38 @@ def test_writers_at_once_over_a_growing_transcript(tmp_path: Path, shim: Path) -
     scene.transcript.whole = len(lines)
     assert not scene.complaints()
     assert not finish(scene)
+
+
+def test_nobody_takes_the_log_of_a_store_in_use_away(tmp_path: Path, shim: Path) -> None:
+    """A process with two connections keeps the locks of both, so whoever closes the store is not the last to do so."""
+    scene = Scene(tmp_path, shim)
+    scene.transcript.grow(6)
+    with Server(scene) as server:
+        server.ask(server.hook("PostToolUse"))
+        eventually(lambda: scene.count(), "nothing was kept")
+        server.ask(server.hook("SessionEnd", reason="clear"))
+        scene.transcript.grow(3)
+        server.ask(server.hook("SessionStart", source="clear"))  # reads, and catches up
+        assert scene.look().code == 0
+        assert (scene.home / "store.db-wal").exists()
+        scene.transcript.grow(3, torn=False)
+        server.ask(server.hook("PostToolUse"))
+        eventually(
+            lambda: scene.count() > sum(len(line.marks) for line in scene.transcript.lines), "others see nothing"
+        )
+    assert not finish(scene)
+
+
+def test_a_reader_and_a_writer_in_one_process(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    SqliteStore(str(path)).close()
+    reader = SqliteStore(str(path), write=False)
+    writer = SqliteStore(str(path))
+    code = f"from memory_keeper.keep.sqlite import SqliteStore; SqliteStore({str(path)!r}).close()"
+    subprocess.run([PYTHON, "-c", code], env={"PYTHONPATH": str(START.parents[2])}, check=True)
+    assert path.with_name("store.db-wal").exists()
+    reader.close()
+    writer.close()
 
 
 def test_a_spool_is_taken_away_while_others_write_to_it(tmp_path: Path) -> None:

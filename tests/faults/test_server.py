@@ -68,7 +68,7 @@ def assert_connected(answers: list[Answer]) -> None:
     assert isinstance(tools["tools"], list)
 
 
-# --- a worker that dies ------------------------------------------------------------------------------------------------
+# --- a worker that dies -----------------------------------------------------------------------------------------------
 
 
 def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
@@ -185,7 +185,7 @@ def test_a_host_that_ignores_its_children_does_not_confuse_the_server(scene: Sce
     assert not finish(scene)
 
 
-# --- a worker that hangs -----------------------------------------------------------------------------------------------
+# --- a worker that hangs ----------------------------------------------------------------------------------------------
 
 
 def test_a_worker_that_hangs_is_replaced(scene: Scene) -> None:
@@ -211,7 +211,7 @@ def test_a_worker_with_much_to_do_is_left_alone(scene: Scene) -> None:
     assert not finish(scene)
 
 
-# --- the end -----------------------------------------------------------------------------------------------------------
+# --- the end ----------------------------------------------------------------------------------------------------------
 
 
 def close_input(server: Server) -> None:

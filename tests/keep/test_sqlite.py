@@ -252,7 +252,10 @@ def test_a_damaged_store_says_so_in_one_line(path: Path, how: str) -> None:
     path.write_bytes(data)
     with pytest.raises(KeeperError) as said:
         store = SqliteStore(str(path))
-        store.begin(Source("/t/s2.jsonl", "s2", "dir:/p"))
+        try:
+            store.begin(Source("/t/s2.jsonl", "s2", "dir:/p"))
+        finally:
+            store.close()
     assert "damaged" in str(said.value)
     assert "\n" not in str(said.value)
     assert said.value.hint

@@ -104,7 +104,7 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float) 
     said: Json = {"systemMessage": f"Memory Keeper cannot read {', '.join(broken)} and goes without"} if broken else {}
     with Keeper(home, environ) as keeper:
         try:
-            _catch_up(keeper, call)
+            said |= _catch_up(keeper, call)
             project, budget = keeper.project(call.project_dir), settings["tell"]["startBudget"]
             brief = keeper.brief(name, project, call.session, call.source, budget)
         except NotSetUp:
@@ -116,8 +116,11 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float) 
     return said or None
 
 
-def _catch_up(keeper: Keeper, call: Call) -> None:
-    """Read what the last session left unread; its writer may have only just been started."""
+def _catch_up(keeper: Keeper, call: Call) -> Json:
+    """Read what the last session left unread; its writer may have only just been started.
+
+    When that fails the user hears of it, and what is kept is told all the same.
+    """
     from memory_keeper.errors import Busy, NotSetUp
 
     fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
@@ -126,11 +129,15 @@ def _catch_up(keeper: Keeper, call: Call) -> None:
     except NotSetUp:
         behind = [] if spool.names(keeper.home) != [fresh] else None
     if behind is None:
-        return
+        return {}
     try:
         keeper.look(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
     except Busy:
         pass  # somebody else is at it: tell what there is
+    except Exception as error:
+        complain(keeper.home, "look", error)
+        return trouble(call.event, error) or {}
+    return {}
 
 
 def start_look(home: str) -> None:

@@ -113,7 +113,7 @@ STARTS: tuple[Row, ...] = (
     ("brevo", (b"xkeysib-", b"xsmtpsib-"), rb"[0-9a-f]{40,}(?:-[0-9A-Za-z]{16})?"),
     ("shopify", (b"shpat_", b"shpca_", b"shppa_", b"shpss_", b"shptka_"), WORD + rb"{32,}"),
     ("square", (b"sq0atp-", b"sq0csp-", b"sq0idp-"), SAFE + rb"{22,}"),
-    ("meta", (b"EAA",), WORD + rb"{60,}"),
+    ("meta", (b"EAA",), rb"(?<![+/]EAA)[0-9A-Za-z]{60,}"),
     ("meta", (b"EAACEdEose0cBA",), WORD + rb"{10,}"),
     ("paypal", (b"access_token$",), rb"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     ("plaid", (b"access-sandbox-", b"access-development-", b"access-production-"), UUID),
@@ -199,7 +199,7 @@ STARTS: tuple[Row, ...] = (
     ("riot", (b"RGAPI-",), UUID),
     ("wundergraph", (b"cosmo_",), HEX + rb"{32}"),
     ("bitbucket", (b"BBDC-",), SAFE + rb"{40,}"),
-    ("twitter", (b"AAAAAAAAAAAAAAAAAAAAA",), rb"[0-9A-Za-z%]{30,}"),
+    ("twitter", (b"AAAAAAAAAAAAAAAAAAAAA",), rb"[0-9A-Za-z]{4,80}%[0-9A-F]{2}[0-9A-Za-z%]{20,}"),
     ("ntlm", (b"TlRMTVNTUAA",), rb"[0-9A-Za-z+/]{28,}={0,2}"),
     ("ngrok", (b"cr_", b"ak_"), WORD + rb"{26,}(?![0-9A-Za-z])"),
     ("google-client", (b".apps.googleusercontent.com",), b""),
@@ -385,12 +385,18 @@ def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]
 # Parts of what people write where a secret would stand.
 PLACEHOLDERS = tuple(
     rb"""
-    example sample your change placeholder dummy fake redact xxx todo ... **** test mock foobar insert replace
-    enter -here _here goeshere my- my_ undefined process.env os.environ getenv import.meta env. config.
-    settings. self. this. args. opts. options. req. request. params. props. state. secrets. vars. var. data. ${
-    {{ $( %( <% #{ :// 123456 abcdef qwerty hidden masked password passwd supersecret mysecret deadbeef 00000000
-    11111111 aaaaaa notreal not-a not_a bogus wrong invalid none null string value token apikey api-key api_key
-    username
+    example sample your changeme change_me change-me placeholder dummy fake redact xxx todo ... **** mock foobar insert
+    replace -here _here goeshere undefined process.env os.environ getenv import.meta env. config. settings. self. this.
+    args. opts. options. req. request. params. props. state. secrets. vars. var. data. ${ {{ $( %( <% #{ :// 123456
+    abcdef qwerty hidden masked deadbeef 00000000 11111111 aaaaaa notreal not-a not_a bogus
+    """.split()
+)
+# Words that are no secret by themselves: what is left without them must be one.
+_FILLERS = tuple(
+    b"""
+    supersecret password passwort database username invalid correct account apikey string secret server strong passwd
+    default access admin value valid wrong login local token right null none test user pass enter super some user prod
+    root temp good word new old the key api bad dev foo bar baz abc xyz my db pw 12345 1234 123
     """.split()
 )
 
@@ -434,13 +440,24 @@ def fits(kind: str, form: str, quoted: bool, value: bytes, name: bytes = b"") ->
     return _random(value, kind)
 
 
-def _placeholder(value: bytes) -> bool:
+def _stand_in(value: bytes) -> bool:
+    """Something written where a secret would stand."""
     low = value.lower()
-    return b"\x00" in low or any(word in low for word in PLACEHOLDERS) or low in TRADE or len(set(low)) < 5
+    return low in TRADE or len(set(low)) < 4 or b"\x00" in low or any(word in low for word in PLACEHOLDERS)
+
+
+def _placeholder(value: bytes) -> bool:
+    """That, or a word or two that everybody uses: `test-password-1`."""
+    if _stand_in(value) or len(set(value)) < 5:
+        return True
+    low = value.lower()
+    for word in _FILLERS:
+        low = low.replace(word, b"")
+    return len(low.translate(None, b"-_. !0123456789" if len(low) < 6 else b"-_. ")) < 4
 
 
 def _password(value: bytes, quoted: bool) -> bool:
-    if not 6 <= len(value) <= 200 or not value.isascii() or b" " in value or _placeholder(value) or _coded(value):
+    if not 5 <= len(value) <= 200 or not value.isascii() or b" " in value or _placeholder(value) or _coded(value):
         return False
     if value[:1] in b"$<{%[*(|/~." or value[:2] in (b"--", b"->", b"!=") or _regex(rb"\d{4}-\d\d-\d\d").match(value):
         return False
@@ -449,7 +466,7 @@ def _password(value: bytes, quoted: bool) -> bool:
     marks = sum(byte in b"!@#$%^&*+?~=;,\\|:" for byte in value)
     if quoted:
         return (letters and bool(digits or marks)) or digits >= 8
-    return letters and digits > 0 and (marks > 0 or mess(value) > 1)
+    return letters and digits > 0 and (marks > 0 or mess(value) > 0)
 
 
 def _plain_password(value: bytes, quoted: bool, name: bytes) -> bool:
@@ -695,11 +712,9 @@ def _find_uri(data: bytes, low: bytes) -> Iterator[Span]:
 
 
 def _uri_password(value: bytes) -> bool:
-    low = value.lower()
-    if len(value) < 3 or len(set(value)) < 3 or low in TRADE or value[:1] in b"${<*[" or b"," in value:
+    if len(value) < 3 or value[:1] in b"${<*[" or b"," in value or _stand_in(value):
         return False
-    words = (b"${", b"{{", b"xxx", b"pass", b"your", b"example", b"redact", b"secret", b"****", b"token")
-    return not any(word in low for word in words)
+    return not value.lower().startswith((b"pass", b"secret", b"token"))
 
 
 def _find_sql(data: bytes, low: bytes) -> Iterator[Span]:
@@ -835,7 +850,7 @@ def _find_command(data: bytes, low: bytes) -> Iterator[Span]:
     for name, usage in COMMANDS:
         for at in _each(low, name):
             match = _regex(usage).match(data, at + len(name))
-            if match and match[1][:1] not in b"$<{*%" and not _placeholder(match[1]):
+            if match and match[1][:1] not in b"$<{*%" and not _stand_in(match[1]):
                 yield match.start(1), match.end(1), "password"
 
 
@@ -924,9 +939,8 @@ def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
         if not call and not path and fits(kind, form, group != "u", value, name):
             yield begin, stop, kind
         break
-    if kind == "password" and _TURNED.isdisjoint(data[max(0, start - 12) : start].split()):
-        return
-    if kind == "password":  # the other way round: `use ... as the password`
+    if kind == "password" and not _TURNED.isdisjoint(data[max(0, start - 12) : start].split()):
+        # the other way round: `use ... as the password`
         match = _regex(
             rb"([^\s\"'`\x00]{6,60})[\"'`]?[ \t]{1,3}(?:as|is)[ \t]{1,3}(?:(?:the|my|your|our|its|a)[ \t]{1,3})?$"
         ).search(data, max(0, start - 90), start)

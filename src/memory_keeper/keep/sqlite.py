@@ -273,7 +273,8 @@ class SqliteStore:
         """The newest events of a kind in the main thread of a project, or of one of its sessions; newest first."""
         only, given = (" and session = ?", (session,)) if session else ("", ())
         rows = self.db.execute(
-            f"select {EVENT} from event where project = ? and kind = ? and agent = ''{only} order by at desc limit ?",
+            f"select {EVENT} from event where project = ? and kind = ? and agent = ''{only}"
+            " order by at desc, seq desc limit ?",
             (project, kind, *given, limit),
         )
         return [_event(row) for row in rows]
