@@ -20,7 +20,7 @@ import re
 import string
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -199,7 +199,7 @@ const password = process.env.DB_PASSWORD
 token = os.environ["TOKEN"]
 export TOKEN=${TOKEN}
 const token = getToken()
-token: ${{ secrets.GITHUB_TOKEN }}
+token: ${{{{ secrets.GITHUB_TOKEN }}}}
 api_key = "xxxxxxxxxxxxxxxx"
 password = "changeme"
 apiKey: 'YOUR_API_KEY'
@@ -337,14 +337,7 @@ def corpus(seed: int, each: int = 3) -> Iterator[Sample]:
                 yield Sample(tier, template[:30], text, secret)
     for template in LOOKALIKES.splitlines():
         for _ in range(each):
-            yield Sample(
-                0,
-                template[:30],
-                fill(template.replace("\\n", "\n"), rng)[0].replace(
-                    "${ secrets.GITHUB_TOKEN }", "${{ secrets.GITHUB_TOKEN }}"
-                ),
-                "",
-            )
+            yield Sample(0, template[:30], fill(template.replace("\\n", "\n"), rng)[0], "")
 
 
 def survives(secret: str, text: str) -> bool:
@@ -374,8 +367,7 @@ def transcript_lines(folder: Path) -> list[bytes]:
     return [line for text in texts for line in text.split(b"\n") if line]
 
 
-def cpu(work: object, lines: list[bytes]) -> float:
-    assert callable(work)
+def cpu(work: Callable[[bytes], object], lines: list[bytes]) -> float:
     start = time.process_time()
     for line in lines:
         work(line)
@@ -399,7 +391,7 @@ def measure(folder: Path) -> None:
     total = sum(hits.values())
     print(f"{len(lines):,} lines, {size:.1f} MB")
     print(
-        f"redact_line {size / clean:.1f} MB/s CPU; json.loads of the same lines {size / parse:.0f} MB/s: {clean / parse:.2f} times its cost"
+        f"redact_line {size / clean:.1f} MB/s of CPU, json.loads {size / parse:.0f}: {clean / parse:.2f} times its cost"
     )
     print(f"gate opened by {len(opened) / len(lines):.1%} of lines, {sum(map(len, opened)) / size / 1e6:.1%} of bytes")
     print(f"{total} hits, {total / size:.2f} per MB: {dict(hits.most_common()) or 'none'}")
@@ -416,11 +408,8 @@ def main() -> None:
         measure(options.data)
     counts, wrong = recall(options.seed, options.each)
     for tier, (hit, total) in sorted(counts.items()):
-        print(
-            f"tier {tier}: {hit} of {total} caught, {hit / total:.1%}"
-            if tier
-            else f"look-alikes: {hit} of {total} touched, {hit / total:.1%}"
-        )
+        name, verb = (f"tier {tier}", "caught") if tier else ("look-alikes", "touched")
+        print(f"{name}: {hit} of {total} {verb}, {hit / total:.1%}")
     if options.wrong:
         for kind, number in collections.Counter((sample.tier, sample.kind) for sample in wrong).most_common():
             print(number, *kind)

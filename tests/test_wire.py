@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from memory_keeper import wire
 
+SRC = Path(wire.__file__).parents[1]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -50,6 +54,23 @@ def test_any_text_is_read_or_refused_as_json_does(text: str) -> None:
 def test_what_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         wire.loads(text)
+
+
+def test_what_is_no_json_is_refused_where_json_was_never_loaded() -> None:
+    """There the C scanner has no error to raise, as in a hook."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(SRC)!r})
+from memory_keeper import wire
+assert "json" not in sys.modules
+for text in {BROKEN!r}:
+    try:
+        wire.loads(text)
+    except ValueError:
+        continue
+    raise AssertionError(text)
+"""
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True, timeout=60)
 
 
 def test_white_space_around_it_is_nothing() -> None:
