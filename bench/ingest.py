@@ -135,7 +135,7 @@ ALONE = {"floor": floor, "keep": keep}
 
 
 def breakdown(folder: Path) -> None:
-    """Each stage by itself over the same lines, as a share of the floor's time."""
+    """The processor's time of each stage by itself over the same lines."""
     (path,) = folder.iterdir()
     spent = dict.fromkeys(("json.loads (floor)", "redact", "parse into events", "store and index", "compress"), 0.0)
     source = Source(str(path), "s", PROJECT)
@@ -145,33 +145,33 @@ def breakdown(folder: Path) -> None:
         offset = 0
 
         def spend(stage: str, begin: float) -> None:
-            spent[stage] += time.perf_counter() - begin
+            spent[stage] += time.process_time() - begin
 
         while lines := file.readlines(CHUNK):
-            begin = time.perf_counter()
+            begin = time.process_time()
             for line in lines:
                 json.loads(line)
             spend("json.loads (floor)", begin)
-            begin = time.perf_counter()
+            begin = time.process_time()
             kept = [redact_line(line, b"0" * 16, ()) for line in lines]
             spend("redact", begin)
-            begin = time.perf_counter()
+            begin = time.process_time()
             read = [read_line(line, source, offset + number, 0.0) for number, line in enumerate(kept)]
             spend("parse into events", begin)
             placed = [Placed(event, offset) for one in read if one for event in one.events]
             usages = [one.usage for one in read if one and one.usage]
-            begin = time.perf_counter()
+            begin = time.process_time()
             store.record(source, placed, usages)
             spend("store and index", begin)
-            begin = time.perf_counter()
+            begin = time.process_time()
             archive.compress(b"".join(kept))
             spend("compress", begin)
             offset += sum(map(len, lines))
-        begin = time.perf_counter()
+        begin = time.process_time()
         store.rebuild_index()
-        spent["(of which the index, built again)"] = time.perf_counter() - begin
+        spent["(of which the index, built again)"] = time.process_time() - begin
         store.close()
-    print("\nWhere the time goes, one stage after the other (compressing runs beside the rest)")
+    print("\nWhere the processor's time goes, one stage after the other (in truth compressing runs beside the rest)")
     base = spent["json.loads (floor)"]
     measure.table(("", "ms/MB", "x floor"), [
         (stage, f"{took * 1e9 / path.stat().st_size:.2f}", f"{took / base:.2f}") for stage, took in spent.items()

@@ -17,7 +17,7 @@ from memory_keeper.app.protocol import plainly, read
 from memory_keeper.model import NamedTuple
 
 ATTEMPTS = 2  # a line that two workers died of is answered without one
-PATIENCE = 4.0  # seconds a worker may take for a line: both attempts fit into the 10 that the host waits
+PATIENCE = 8.0  # seconds a worker may take for a line: the next one still has time, the host gives up at 10
 PIECE = 1 << 16
 
 

@@ -450,13 +450,20 @@ def _connect(path: str, write: bool) -> Connection:
 
 
 def _make_private(path: str) -> None:
-    """The file exists before SQLite opens it, so that it and its journals are nobody else's to read."""
+    """The file exists before SQLite opens it, so that it and its journals are nobody else's to read.
+
+    One that is there is not opened: closing it again would drop the locks that this process has on it.
+    """
     import posix
 
     from memory_keeper.keep.spool import make_folder
 
     make_folder(path.rpartition("/")[0])
-    posix.close(posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600))
+    try:
+        posix.close(posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if posix.lstat(path).st_mode & 0o170000 == 0o120000:
+            raise OSError(40, "Too many levels of symbolic links", path) from None  # as O_NOFOLLOW says it
 
 
 def _refuse_newer(path: str) -> None:
@@ -464,6 +471,8 @@ def _refuse_newer(path: str) -> None:
     db = _connect(path, write=False)
     try:
         version = _version(db)
+    except engine.OperationalError:
+        return  # somebody was killed while making the store: only a writer can take that back
     finally:
         db.close()
     if version > migrations.VERSION:
