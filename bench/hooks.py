@@ -22,7 +22,8 @@ from typing import Any
 
 from bench import measure
 from bench.measure import PYTHON, ROOT, START, Case, median, quantile
-from memory_keeper.keeper import Keeper, Lock
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Placed, Source
 from tests.e2e.cli import Sandbox, Session, find_cli, wait_for
 from tests.e2e.model import Model, Reply, Request

@@ -5,7 +5,7 @@
 
 The corpus is ours, so its recall flatters us: it shows what we meant to find. Every token in it is random and was never
 issued. Recall is strict: after redaction no 8 characters in a row of the secret may be left. Tiers: 1 issuers'
-prefixes, 2 structure (keys, URIs, headers), 3 a name and a value, 4 prose and command lines. Look-alikes stay as they are.
+prefixes, 2 structure (keys, URIs, headers), 3 a name and a value, 4 prose and command lines. Look-alikes stay put.
 """
 
 from __future__ import annotations

@@ -8,11 +8,12 @@ looking twice is looking once.
 from __future__ import annotations
 
 import posix
-from time import monotonic, sleep, time
+from time import monotonic, time
 
 from memory_keeper import config
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import KeeperError
 from memory_keeper.keep import archive, spool
+from memory_keeper.keep.home import Lock, read_salt
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Brief, Event, Member, NamedTuple, Placed, Source, Usage
 
@@ -350,37 +351,6 @@ class Keeper:
         return _size(path) > (source.offset if source else 0)
 
 
-class Lock:
-    """The writer's lock: held while something is moved, freed by the kernel when its holder dies."""
-
-    def __init__(self, home: str, patience: float) -> None:
-        self.home, self.patience, self.fd = home, patience, -1
-
-    def __enter__(self) -> None:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-
-        spool.make_folder(self.home)
-        self.fd = posix.open(
-            self.home + "/writer.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
-        )
-        until = monotonic() + self.patience
-        while True:
-            try:
-                flock(self.fd, LOCK_EX | LOCK_NB)
-                return
-            except BlockingIOError:
-                if monotonic() >= until:
-                    posix.close(self.fd)
-                    raise Busy("Another process is writing to the store", hint="try again in a moment") from None
-                sleep(0.01)
-            except BaseException:
-                posix.close(self.fd)
-                raise
-
-    def __exit__(self, *_: object) -> None:
-        posix.close(self.fd)
-
-
 def _choose(place: Place, store: SqliteStore) -> str:
     """The project of a place: by its best key, else as this directory was known when it had only a lesser one."""
     best = place.keys[0]
@@ -408,42 +378,6 @@ def with_agents(source: Source) -> list[Source]:
     return [source, *agents]
 
 
-def read_salt(home: str) -> bytes:
-    """The salt of this home, made at the first need; two at once agree on one."""
-    path = home + "/salt"
-    for _ in range(3):
-        try:
-            fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-        except FileNotFoundError:
-            _make_salt(home, path)
-            continue
-        try:
-            salt = posix.read(fd, 32)
-        finally:
-            posix.close(fd)
-        if len(salt) == 16:
-            return salt
-        posix.unlink(path)  # cut short by a crash
-    raise KeeperError(f"{path} cannot be made", hint="run `memory-keeper doctor`")
-
-
-def _make_salt(home: str, path: str) -> None:
-    spool.make_folder(home)
-    own = f"{path}.{posix.getpid()}"
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC
-    fd = posix.open(own, flags, 0o600)
-    try:
-        try:
-            posix.write(fd, posix.urandom(16))
-        finally:
-            posix.close(fd)
-        posix.link(own, path)
-    except FileExistsError:
-        pass
-    finally:
-        posix.unlink(own)
-
-
 def _inode(path: str) -> int:
     try:
         return posix.stat(path).st_ino
@@ -456,6 +390,3 @@ def _size(path: str) -> int:
         return posix.stat(path).st_size
     except OSError:
         return 0
-
-
-__all__ = ["Added", "Keeper", "Lock", "NotSetUp", "read_salt", "with_agents"]

@@ -228,7 +228,7 @@ def test_r11_killed_while_the_lock_is_held(machine: Machine) -> None:
     code = f"""
 import os, sys
 sys.path.insert(0, {str(SRC)!r})
-from memory_keeper.keeper import Lock
+from memory_keeper.keep.home import Lock
 with Lock({str(machine.home)!r}, 5.0):
     os.kill(os.getpid(), {int(signal.SIGKILL)})
 """

@@ -88,7 +88,7 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
 
     known = known_values(environ, config.read_dotenv(folder) if folder else ())
     if suspicious(text, known):
-        from memory_keeper.keeper import read_salt
+        from memory_keeper.keep.home import read_salt
 
         text = redact(text, read_salt(home), known)
     return text[:TEXT]
@@ -173,11 +173,13 @@ def complain(home: str, where: str, error: BaseException) -> None:
         return
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
     try:
-        fd = posix.open(home + "/problems.log", flags, 0o600)
+        path = home + "/problems.log"
+        fd = posix.open(path, flags, 0o600)
         try:
-            if posix.fstat(fd).st_size < LOG:
-                line = wire.dumps({"at": time(), "in": where[:40], "problem": describe(error)})
-                posix.write(fd, line.encode("ascii") + b"\n")
+            line = wire.dumps({"at": time(), "in": where[:40], "problem": describe(error)})
+            posix.write(fd, line.encode("ascii") + b"\n")
+            if posix.fstat(fd).st_size > LOG:
+                posix.rename(path, path + ".old")
         finally:
             posix.close(fd)
     except OSError:

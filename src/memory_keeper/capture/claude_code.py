@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     Block = tuple[str, str, str, str, str, bool, str]
 
+LATEST = 4102444800.0  # the year 2100
 LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
@@ -252,11 +253,12 @@ def _sidechain(entry: Json) -> bool:
 
 
 def _moment(stamp: Any) -> float:
-    """Epoch seconds of an ISO time; 0 when it is none."""
+    """Epoch seconds of an ISO time; 0 when it is none, or one that would be the newest for ever."""
     if not isinstance(stamp, str):
         return 0.0
     try:
-        return datetime.fromisoformat(stamp).timestamp()
+        at = datetime.fromisoformat(stamp).timestamp()
+        return at if 0 < at < LATEST else 0.0
     except (ValueError, OverflowError, OSError):
         return 0.0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posix
 import zlib
 
-from memory_keeper.keep.spool import make_folder
+from memory_keeper.keep.home import make_folder
 from memory_keeper.model import Member, Source
 
 LEVEL = 1  # level 6 costs three times the time for a fifth less space

@@ -47,26 +47,14 @@ def _open(home: str, session: str) -> int:
         try:
             fd = posix.open(path, flags, 0o600)
         except FileNotFoundError:
-            make_folder(home)
+            from memory_keeper.keep.home import make_folder
+
             make_folder(folder)
             fd = posix.open(path, flags, 0o600)
         flock(fd, LOCK_SH)
         if posix.fstat(fd).st_nlink:
             return fd
         posix.close(fd)  # the writer removed it between our open and our lock
-
-
-def make_folder(path: str, again: bool = True) -> None:
-    """A private folder, and the folders above it."""
-    try:
-        posix.mkdir(path, 0o700)
-    except FileExistsError:
-        return
-    except FileNotFoundError:
-        if not path or not again:
-            raise  # something on the way is a link to nowhere
-        make_folder(path.rpartition("/")[0])
-        make_folder(path, again=False)
 
 
 def records(data: bytes, *events: str) -> Iterator[Json]:

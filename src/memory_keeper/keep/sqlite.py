@@ -185,7 +185,10 @@ class SqliteStore:
 
     def recent_sources(self, project: str, limit: int) -> list[Source]:
         """The project's transcripts, the liveliest first, and the newest of those that nothing was read of yet."""
-        those = f"select {SOURCE} from source where project = ? and path not like '%.spool'"
+        those = (
+            f"select {SOURCE} from source s where project = ? and path not like '%.spool'"
+            " and not exists (select 1 from source newer where newer.path = s.path and newer.seq > s.seq)"
+        )
         lively = self.db.execute(those + " order by at desc limit ?", (project, limit)).fetchall()
         unread = self.db.execute(those + " and offset = 0 order by seq desc limit ?", (project, limit)).fetchall()
         return [Source._make(row) for row in dict.fromkeys(lively + unread)]
@@ -456,7 +459,7 @@ def _make_private(path: str) -> None:
     """
     import posix
 
-    from memory_keeper.keep.spool import make_folder
+    from memory_keeper.keep.home import make_folder
 
     make_folder(path.rpartition("/")[0])
     try:

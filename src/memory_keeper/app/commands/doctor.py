@@ -16,8 +16,9 @@ from memory_keeper.app.registration import claude_folder, installed_at
 from memory_keeper.app.terminal import age, paint, print_json, size
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
+from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keeper import Keeper, Lock
+from memory_keeper.keeper import Keeper
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}

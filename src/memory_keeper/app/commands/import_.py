@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import KeeperError, PartlyDone
-from memory_keeper.keeper import Added, Keeper, Lock
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Added, Keeper
 from memory_keeper.model import Source
 
 EXAMPLE = "memory-keeper import transcripts ~/.claude/projects"

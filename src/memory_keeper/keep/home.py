@@ -1,0 +1,88 @@
+"""The home itself: its folders, its writer's lock, its salt."""
+
+from __future__ import annotations
+
+import posix
+from time import monotonic, sleep
+
+from memory_keeper.errors import Busy, KeeperError
+
+
+def make_folder(path: str, again: bool = True) -> None:
+    """A private folder, and the folders above it."""
+    try:
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        if not path or not again:
+            raise  # something on the way is a link to nowhere
+        make_folder(path.rpartition("/")[0])
+        make_folder(path, again=False)
+
+
+class Lock:
+    """The writer's lock: held while something is moved, freed by the kernel when its holder dies."""
+
+    def __init__(self, home: str, patience: float) -> None:
+        self.home, self.patience, self.fd = home, patience, -1
+
+    def __enter__(self) -> None:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+
+        make_folder(self.home)
+        self.fd = posix.open(
+            self.home + "/writer.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
+        )
+        until = monotonic() + self.patience
+        while True:
+            try:
+                flock(self.fd, LOCK_EX | LOCK_NB)
+                return
+            except BlockingIOError:
+                if monotonic() >= until:
+                    posix.close(self.fd)
+                    raise Busy("Another process is writing to the store", hint="try again in a moment") from None
+                sleep(0.01)
+            except BaseException:
+                posix.close(self.fd)
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        posix.close(self.fd)
+
+
+def read_salt(home: str) -> bytes:
+    """The salt of this home, made at the first need; two at once agree on one."""
+    path = home + "/salt"
+    for _ in range(3):
+        try:
+            fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+        except FileNotFoundError:
+            _make_salt(home, path)
+            continue
+        try:
+            salt = posix.read(fd, 32)
+        finally:
+            posix.close(fd)
+        if len(salt) == 16:
+            return salt
+        posix.unlink(path)  # cut short by a crash
+    raise KeeperError(f"{path} cannot be made", hint="run `memory-keeper doctor`")
+
+
+def _make_salt(home: str, path: str) -> None:
+    make_folder(home)
+    own = f"{path}.{posix.getpid()}"
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    fd = posix.open(own, flags, 0o600)
+    try:
+        try:
+            posix.write(fd, posix.urandom(16))
+        finally:
+            posix.close(fd)
+        posix.link(own, path)
+    except FileExistsError:
+        pass
+    finally:
+        posix.unlink(own)
