@@ -24,13 +24,15 @@ HOOK = {
     OWN, f"{OWN}.app", f"{OWN}.app.hook", f"{OWN}.capture", f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep",
     f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy", f"{OWN}.wire",
 }  # fmt: skip
+# the first hook ever: it makes the home
+FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 # a hook with text: the gate that says whether there may be a secret in it
 GATE = {f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3",
-    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.migrations", f"{OWN}.keep.sqlite",
-    f"{OWN}.keeper",
+    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.home", f"{OWN}.keep.migrations",
+    f"{OWN}.keep.sqlite", f"{OWN}.keeper",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with
 TELL = {
@@ -65,7 +67,9 @@ def bare() -> set[str]:
     return loaded("-c", "pass")
 
 
-def hook(machine: Machine, event: str, **fields: Any) -> set[str]:
+def hook(machine: Machine, event: str, first: bool = False, **fields: Any) -> set[str]:
+    if not first:
+        (machine.home / "spool").mkdir(parents=True, exist_ok=True)
     payload = {"session_id": "s9", "cwd": str(machine.project), "hook_event_name": event, **fields}
     environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(machine.project)}
     return loaded(str(START), "hook", event, given=wire.dumps(payload).encode(), environ=environ)
@@ -78,11 +82,10 @@ def check(found: set[str], bare: set[str], *allowed: set[str]) -> None:
     assert not {name for name in NEVER if name in found - bare}
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["first", "again"])
-def test_a_tool_call(machine: Machine, bare: set[str], again: bool) -> None:
-    if again:
-        hook(machine, "PostToolUse")
-    check(hook(machine, "PostToolUse", tool_name="Bash", tool_use_id="toolu_1"), bare, HOOK)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_tool_call(machine: Machine, bare: set[str], first: bool) -> None:
+    found = hook(machine, "PostToolUse", first, tool_name="Bash", tool_use_id="toolu_1")
+    check(found, bare, HOOK, FIRST if first else set())
 
 
 def test_what_is_listed_is_needed(machine: Machine, bare: set[str]) -> None:

@@ -523,8 +523,11 @@ def _coded(value: bytes) -> bool:
 
 def _worded(value: bytes) -> bool:
     """Mostly words, as names in code are, whatever digits they carry."""
+    if value.lower() == value:
+        return False
     words = _regex(rb"[A-Z]?[a-z]{3,}").findall(value)
-    return value.lower() != value and sum(map(len, words)) * 2 > len(value)
+    spoken = [word for word in words if not _regex(rb"(?i)[^aeiouy]{4}|^[^aeiouy]+$").search(word)]
+    return sum(map(len, spoken)) * 2 > len(value)
 
 
 def _alive(token: bytes, label: str) -> bool:
