@@ -27,7 +27,7 @@ HOOK = {
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 # a hook with text: the gate that says whether there may be a secret in it
-GATE = {f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
+GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3",

@@ -238,17 +238,16 @@ class Keeper:
         last = self.writer.last_member(source)
         placed: list[Placed] = []
         usages: list[Usage] = []
-        offset, place, at = tail.begin, last.offset + last.size if last else 0, source.at or first_moment(lines)
+        place, at = last.offset + last.size if last else 0, source.at or first_moment(lines) or time()
         count, begin = 0, place
-        for line, redacted in zip(lines, kept, strict=True):
-            read = read_line(redacted, source, offset, at)
+        for redacted in kept:
+            read = read_line(redacted, source, place, at)
             if read:
                 count += 1
                 placed += [Placed(event, place) for event in read.events]
                 at = read.events[-1].at if read.events else at
                 if read.usage:
                     usages.append(read.usage)
-            offset += len(line) + 1
             place += len(redacted) + 1
         packer.join()
         member = self._archive(source, last, place - begin, packed[0])

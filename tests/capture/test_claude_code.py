@@ -193,10 +193,16 @@ def test_an_interruption_is_no_prompt(t: Transcript) -> None:
 
 def test_slash_commands_are_no_prompts(t: Transcript) -> None:
     assert kinds(*t.command("compact", "keep the names", "Compacted")) == ["command", "command"]
+    assert kinds(*t.command("cost")) == ["command", "command"]
     assert kinds(*t.prompt("<bash-input>ls</bash-input>")) == ["command"]
     (row,) = t.attachment("x")
     local = {**row, "type": "system", "subtype": "local_command", "content": "<command-name>/cost</command-name>"}
     assert kinds(local) == ["command"]
+
+
+def test_a_command_of_the_users_that_was_given_words_is_a_prompt(t: Transcript) -> None:
+    asked, _ = read(*t.command("ship", "the invoice export, by Friday"))
+    assert (asked.kind, asked.text) == ("prompt", "/ship the invoice export, by Friday")
 
 
 def test_what_was_typed_meanwhile(t: Transcript) -> None:

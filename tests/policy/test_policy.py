@@ -14,10 +14,15 @@ LATER = ("UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop")
 ALWAYS = ("PreCompact", "PostCompact", "SessionEnd")
 
 
-@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork", "", "tomorrow"])
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "", "tomorrow"])
 @pytest.mark.parametrize("status", [QUIET, GROWN, RESIDENT])
 def test_a_beginning_context_is_told(status: Status, source: str) -> None:
     assert decide("SessionStart", status._replace(source=source)) == [TELL]
+
+
+@pytest.mark.parametrize("status", [QUIET, GROWN, RESIDENT])
+def test_a_fork_has_all_that_its_origin_had(status: Status) -> None:
+    assert decide("SessionStart", status._replace(source="fork")) == []
 
 
 @pytest.mark.parametrize("event", LATER)

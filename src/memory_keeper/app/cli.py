@@ -6,7 +6,9 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from keyword import iskeyword
+from sqlite3 import DatabaseError
 from typing import Protocol, cast
 
 from memory_keeper import __version__, config
@@ -55,6 +57,8 @@ def _run(argv: list[str]) -> int:
     args = _parse(argv)
     try:
         os.umask(0o077)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
         args.home = os.path.abspath(os.path.expanduser(args.home)) if args.home else config.find_home(dict(os.environ))
         return load(args.command).run(args)
     except KeeperError as error:
@@ -64,6 +68,10 @@ def _run(argv: list[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return _say("interrupted", "", 130)
+    except OSError as error:
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
+    except DatabaseError as error:
+        return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
     except Exception as error:
         return _say(f"{type(error).__name__}: {error}", _log(args.home), 1)
 

@@ -32,6 +32,34 @@ LATEST = 4102444800.0  # the year 2100
 LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
+# those the host answers itself, whatever words they are given
+OWN_COMMANDS = frozenset(
+    [
+        "/add-dir",
+        "/agents",
+        "/clear",
+        "/color",
+        "/compact",
+        "/config",
+        "/context",
+        "/cost",
+        "/effort",
+        "/export",
+        "/fast",
+        "/hooks",
+        "/mcp",
+        "/memory",
+        "/model",
+        "/output-style",
+        "/permissions",
+        "/plugin",
+        "/rename",
+        "/resume",
+        "/rewind",
+        "/statusline",
+        "/theme",
+    ]
+)
 PATHS = ("file_path", "notebook_path", "path")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -44,7 +72,10 @@ class Line(NamedTuple):
 
 
 def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | None:
-    """The events of a line; `at` stands in when it has no time of its own. None for a blank line."""
+    """The events of a line; `at` stands in when it has no time of its own. None for a blank line.
+
+    `offset` is the line's place in the transcript as kept.
+    """
     if not line.strip():
         return None
     entry = _parse(line)
@@ -84,7 +115,7 @@ def _parse(line: bytes) -> Any:
 
 
 def _hashed(line: bytes, source: Source, offset: int) -> str:
-    """The id of a line that has none of its own."""
+    """The id of a line that has none of its own: the same from the transcript and from its archive."""
     given = f"{source.session}\0{source.agent}\0{offset}\0".encode("utf-8", "surrogatepass")
     return "h-" + blake2s(given + line, digest_size=16).hexdigest()
 
@@ -123,12 +154,18 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
 
 
 def _said(kind: str, text: str) -> Block:
-    """Text in the user's place, which is not always the user's."""
+    """Text in the user's place, which is not always the user's. A slash command that was given words is a prompt."""
     if kind == "prompt" and text.startswith(NOTICES):
         kind = "notice"
     elif kind == "prompt" and text.startswith(COMMANDS):
-        kind = "command"
+        name, words = _between(text, "command-name"), _between(text, "command-args")
+        asked = name and words and name not in OWN_COMMANDS
+        kind, text = ("prompt", f"{name} {words}") if asked else ("command", text)
     return _block(kind, text)
+
+
+def _between(text: str, tag: str) -> str:
+    return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
 
 
 def _read_assistant(entry: Json, source: Source) -> Iterator[Block]:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def words(text: str) -> tuple[str, ...]:
+    """Long tables of words are easier to read without their quotes."""
+    return tuple(text.split())
 
 
 WORD = rb"[0-9A-Za-z]"
@@ -241,53 +242,62 @@ RIDERS: tuple[Row, ...] = (
 STEMS = (b"pass", b"secret", b"token", b"key", b"pw")
 
 # Words after the stem: what the name holds is about a secret, not the secret.
-ABOUT = _set(
-    """
-    id ids name names type types file files filename path paths dir folder url urls uri endpoint host port
-    length len size count counts limit limits index idx field fields column columns label labels title text desc
-    description hint prompt placeholder regex pattern patterns policy rule rules error errors err message msg
-    status state expiry expires expiration ttl at age version algorithm alg format prefix suffix provider
-    manager service store storage usage map list array set ring board frame event handler press down up bind
-    binding bindings pair pairs space stone note visible input output validator validation schema model required
-    enabled disabled env var variable variables ref refs arn source kind scope scopes class role fn func
-    function helper utils util test tests check checks reset change changes changed confirm confirmation
-    strength rotation rotate generator gen less mode method mapping lookup link page form dialog modal view
-    button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache
-    exists found missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt
-    sum num number position offset order group groups stem stems word words string strings str int bool char
-    chars kinds scanner scanning detector detection redacted redaction redactor leak leaks used last updated
-    created modified date time day days verifier stored attachment ciphertext signature
-    """
+ABOUT = frozenset(
+    words(
+        """
+        id ids name names type types file files filename path paths dir folder url urls uri endpoint host port
+        length len size count counts limit limits index idx field fields column columns label labels title text desc
+        description hint prompt placeholder regex pattern patterns policy rule rules error errors err message msg
+        status state expiry expires expiration ttl at age version algorithm alg format prefix suffix provider
+        manager service store storage usage map list array set ring board frame event handler press down up bind
+        binding bindings pair pairs space stone note visible input output validator validation schema model required
+        enabled disabled env var variable variables ref refs arn source kind scope scopes class role fn func
+        function helper utils util test tests check checks reset change changes changed confirm confirmation
+        strength rotation rotate generator gen less mode method mapping lookup link page form dialog modal view
+        button toggle icon budget window cost rate bytes json yaml yml md py ts js go rs sh html css lock cache
+        exists found missing invalid valid present is has not true false hash hashed hasher digest fingerprint salt
+        sum num number position offset order group groups stem stems word words string strings str int bool char
+        chars kinds scanner scanning detector detection redacted redaction redactor leak leaks used last updated
+        created modified date time day days verifier stored attachment ciphertext signature
+        """
+    )
 )
 
 # Words before `key` and `token` that make it a harmless one.
-HARMLESS = _set(
-    """
-    public primary foreign cache sort partition index object dict map query lookup row column group unique
-    translation locale hot shortcut arrow tab react item list parent node child cursor next prev previous page
-    continuation continue cancellation cancel sync max min num input output total prompt completion special pad
-    eos bos unk syntax lexer parser first last current peek expected unexpected press config option sub field
-    meta data label message storage registry idempotency request lock change dedupe dedup event state props any
-    some each every the a an this that which is no of for by with on or and enter escape return space ctrl alt
-    shift cmd right left bucket s3 issue jira project host known authorized
-    """
+HARMLESS = frozenset(
+    words(
+        """
+        public primary foreign cache sort partition index object dict map query lookup row column group unique
+        translation locale hot shortcut arrow tab react item list parent node child cursor next prev previous page
+        continuation continue cancellation cancel sync max min num input output total prompt completion special pad
+        eos bos unk syntax lexer parser first last current peek expected unexpected press config option sub field
+        meta data label message storage registry idempotency request lock change dedupe dedup event state props any
+        some each every the a an this that which is no of for by with on or and enter escape return space ctrl alt
+        shift cmd right left bucket s3 issue jira project host known authorized
+        """
+    )
 )
 
 # Words before `key` that say it opens something.
-OPENING = _set(
-    """
-    api app access secret private auth account master shared encryption encrypt signing sign service admin
-    license subscription crypto session jwt hmac webhook deploy consumer client vault aes rsa preshared server
-    integration ingest write read root token user team org oauth sas connection apim function publish ssh
-    decryption validation machine
-    """
+OPENING = frozenset(
+    words(
+        """
+        api app access secret private auth account master shared encryption encrypt signing sign service admin
+        license subscription crypto session jwt hmac webhook deploy consumer client vault aes rsa preshared server
+        integration ingest write read root token user team org oauth sas connection apim function publish ssh
+        decryption validation machine
+        """
+    )
 )
 
 _PASSWORDS = frozenset(("password", "passwd", "passwort", "passphrase", "passcode"))
-_PASS = tuple(f"{user}pass" for user in _set("user db root admin mysql ssh require key store ldap ftp smtp mail"))
-_KEYS = tuple(f"{use}key" for use in _set("api access private auth account master shared signing encryption secret"))
+_PASS = tuple(f"{user}pass" for user in words("user db root admin mysql ssh require key store ldap ftp smtp mail"))
+_KEYS = tuple(f"{use}key" for use in words("api access private auth account master shared signing encryption secret"))
 _CREDENTIALS = ("credential", "credentials", "auth", "jwt", "psk")
 
+_FIRST = frozenset(
+    (b"api", b"access", b"auth", b"bot", b"bearer", b"secret", b"client", b"refresh", b"session", b"personal")
+)
 NAME = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 _BEYOND = b"\"'`\\])* \t"  # what may close a name before the sign that assigns
 _QUOTES = frozenset((b'"', b"'", b"`", b"\\"))
@@ -308,38 +318,38 @@ def kind_of(name: bytes) -> str:
 
 def _words(name: str) -> list[str]:
     """`dbPassword2` and `DB_PASSWORD_2` alike: db, password, 2. Without `re`: the gate asks."""
-    words, kind = [""], ""
+    found, kind = [""], ""
     for char in name:
         now = "0" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else ""
         if (kind, now) == ("A", "a"):
-            if len(words[-1]) > 1:  # of APIKey: the last capital begins the next word
-                words[-1:] = [words[-1][:-1], words[-1][-1]]
+            if len(found[-1]) > 1:  # of APIKey: the last capital begins the next word
+                found[-1:] = [found[-1][:-1], found[-1][-1]]
         elif now != kind:
-            words.append("")
-        words[-1] += char.lower() if now else ""
+            found.append("")
+        found[-1] += char.lower() if now else ""
         kind = now
-    return [word for word in words if word]
+    return [word for word in found if word]
 
 
-def _read_name(words: list[str]) -> str:
-    while words and words[-1].isdigit():
-        words.pop()
-    stems = [at for at, word in enumerate(words) if word.startswith(("pass", "secret", "token", "key", "pw"))]
-    if not words or "public" in words or not ABOUT.isdisjoint(words[stems[0] + 1 :] if stems else words[-1:]):
+def _read_name(parts: list[str]) -> str:
+    while parts and parts[-1].isdigit():
+        parts.pop()
+    stems = [at for at, word in enumerate(parts) if word.startswith(("pass", "secret", "token", "key", "pw"))]
+    if not parts or "public" in parts or not ABOUT.isdisjoint(parts[stems[0] + 1 :] if stems else parts[-1:]):
         return ""
-    joined = "".join(words)
-    if not _PASSWORDS.isdisjoint(words) or words[-1] in ("pass", "pwd", "pw"):
+    joined = "".join(parts)
+    if not _PASSWORDS.isdisjoint(parts) or parts[-1] in ("pass", "pwd", "pw"):
         return "password"
-    if joined.endswith(("password", "passwd", "pwd", "passphrase", *_PASS)):
+    if joined.endswith(("password", "passwd", "pwd", "passphrase", "bindpw", "rootpw", "userpw", "adminpw", *_PASS)):
         return "password"
-    before = words[words.index("key") - 1] if "key" in words[1:] else ""
-    if "secret" in words or joined.endswith(("secret", *_KEYS)) or before in OPENING:
+    before = parts[parts.index("key") - 1] if "key" in parts[1:] else ""
+    if "secret" in parts or joined.endswith(("secret", *_KEYS)) or before in OPENING:
         return "secret"
-    if "token" in words or joined.endswith("token"):
-        return "" if "token" in words[1:] and words[words.index("token") - 1] in HARMLESS else "token"
-    if words[-1] in _CREDENTIALS:
+    if "token" in parts or joined.endswith("token"):
+        return "" if "token" in parts[1:] and parts[parts.index("token") - 1] in HARMLESS else "token"
+    if parts[-1] in _CREDENTIALS:
         return "token"
-    return "key" if before and before not in HARMLESS and words[-1] == "key" else ""
+    return "key" if before and before not in HARMLESS and parts[-1] == "key" else ""
 
 
 def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]:
@@ -360,7 +370,7 @@ def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]
         or (first == b"," and closed)
         or (first == b"(" and stem[:1] == b"p")
         or (apart and (sign[:3] in _VERBS or gap[1:2] in _QUOTES or data[at - 1 : at] in (b"-", b"/", b"_")))
-        or (apart and stem[:1] == b"p")
+        or (apart and (stem[:1] == b"p" or (sign[:12].isalnum() and not sign[:12].isalpha())))
         or (closed and gap[1:2] == b" ")
         or sign[:3] in _PARTICLES
         or b"value" in gap[:30]
@@ -375,8 +385,11 @@ def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]
     if name.lower() == b"pass" and (first not in (b"=", b":") or name == b"PASS"):
         return nothing  # a verb, or a test that did
     kind = kind_of(name)
-    if not kind and data[start - 1 : start] == b" ":  # `api key`, `client secret`
-        kind = kind_of(data[max(0, start - 16) : start - 1].rpartition(b" ")[2] + b"_" + name)
+    word = data[max(0, start - 16) : start - 1].rpartition(b" ")[2] if data[start - 1 : start] == b" " else b""
+    if word and word.isalpha() and stem[:1] != b"p":  # `api key`, `client secret`, `access token`
+        joined = kind_of(word + b"_" + name)
+        if joined and (not kind or word.lower() in _FIRST):
+            return joined, start - 1 - len(word), end
     return kind, start, end
 
 
@@ -434,7 +447,7 @@ def fits(kind: str, form: str, quoted: bool, value: bytes, name: bytes = b"") ->
     if kind == "key":
         return form in ("assign", "entry", "attribute", "markup") and _random(value, kind)
     if form == "space" and not flag:
-        return _strong(value) and not _placeholder(value) and b"_" in name
+        return _strong(value) and not _placeholder(value) and not name.isalnum()
     if form in ("prose", "colon", "cell", "pair", "below", "paren", "particle"):
         return _strong(value) and not _placeholder(value)
     return _random(value, kind)
@@ -525,8 +538,8 @@ def _worded(value: bytes) -> bool:
     """Mostly words, as names in code are, whatever digits they carry."""
     if value.lower() == value:
         return False
-    words = _regex(rb"[A-Z]?[a-z]{3,}").findall(value)
-    spoken = [word for word in words if not _regex(rb"(?i)[^aeiouy]{4}|^[^aeiouy]+$").search(word)]
+    runs = _regex(rb"[A-Z]?[a-z]{3,}").findall(value)
+    spoken = [word for word in runs if not _regex(rb"(?i)[^aeiouy]{4}|^[^aeiouy]+$").search(word)]
     return sum(map(len, spoken)) * 2 > len(value)
 
 
@@ -859,7 +872,7 @@ def _find_command(data: bytes, low: bytes) -> Iterator[Span]:
 
 # `password` in other tongues; what may stand between it and the value.
 FOREIGN = tuple(
-    word.encode() for word in _set("비밀번호 암호 패스워드 비번 パスワード 密码 密碼 口令 пароль contraseña")
+    word.encode() for word in words("비밀번호 암호 패스워드 비번 パスワード 密码 密碼 口令 пароль contraseña")
 )
 _PARTICLE = b"(?:" + b"|".join(word.encode() for word in "는은가이를을は是为為") + b")"
 
@@ -881,7 +894,7 @@ _VALUE = (
 )
 _QUOTED = rb"\\{0,7}(?:\"(?P<d>[^\"\\\r\n\x00]{1,400})|'(?P<s>[^'\\\r\n\x00]{1,400}))"
 _OF = rb"(?:for|of|to|on|in|at)[ \t][0-9A-Za-z@._ -]{1,40}?"
-# What may stand between a secret's name and its value; the first that matches decides.
+# What may stand between a secret's name and its value. The first that matches decides, unless it was only prose.
 FORMS: tuple[tuple[str, bytes], ...] = (
     (
         "assign",
@@ -941,7 +954,8 @@ def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
         path = group == "u" and data[start - 1 : start] == b":" == data[end : end + 1]  # arn:...:secret:name
         if not call and not path and fits(kind, form, group != "u", value, name):
             yield begin, stop, kind
-        break
+        if form != "prose":  # `password to get in:` may have its value below
+            break
     if kind == "password" and not _TURNED.isdisjoint(data[max(0, start - 12) : start].split()):
         # the other way round: `use ... as the password`
         match = _regex(

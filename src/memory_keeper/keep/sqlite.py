@@ -272,15 +272,38 @@ class SqliteStore:
         )
         return [Session._make(row) for row in rows]
 
-    def latest(self, project: str, kind: str, limit: int, session: str = "") -> list[Event]:
-        """The newest events of a kind in the main thread of a project, or of one of its sessions; newest first."""
+    def latest(self, project: str, kind: str, limit: int, session: str = "", agents: bool = False) -> list[Event]:
+        """The newest events of a kind in a project or in one of its sessions, newest first; of the main thread, or
+        those of subagents too."""
         only, given = (" and session = ?", (session,)) if session else ("", ())
+        only += "" if agents else " and agent = ''"
         rows = self.db.execute(
-            f"select {EVENT} from event where project = ? and kind = ? and agent = ''{only}"
-            " order by at desc, seq desc limit ?",
+            f"select {EVENT} from event where project = ? and kind = ?{only} order by at desc, seq desc limit ?",
             (project, kind, *given, limit),
         )
         return [_event(row) for row in rows]
+
+    def outcome(self, id: str) -> tuple[Event, bool] | None:
+        """What the model said last about a prompt, and whether it was done then or in the middle of something."""
+        asked = self.db.execute("select seq, session from event where id = ?", (id,)).fetchone()
+        if not asked:
+            return None
+        turn = "session = ? and agent = '' and seq > ?"
+        end = self.db.execute(
+            f"select min(seq) from event where {turn} and kind = 'prompt'", (asked[1], asked[0])
+        ).fetchone()
+        given = (asked[1], asked[0], end[0] or 1 << 60)
+        row = self.db.execute(
+            f"select seq, {EVENT} from event where {turn} and seq < ? and kind = 'reply' order by seq desc limit 1",
+            given,
+        ).fetchone()
+        if not row:
+            return None
+        busy = self.db.execute(
+            f"select 1 from event where {turn} and seq < ? and kind in ('call', 'todo') limit 1",
+            (asked[1], row[0], given[2]),
+        ).fetchone()
+        return _event(row[1:]), not busy
 
     def project_of(self, session: str) -> str:
         """The project a session belongs to; empty when it is unknown."""
@@ -288,6 +311,14 @@ class SqliteStore:
             "select project from source where session = ? and project != '' order by seq desc limit 1", (session,)
         ).fetchone()
         return row[0] if row else ""
+
+    def session(self, beginning: str) -> str:
+        """The one session whose id begins so; empty when there is none, or more than one."""
+        rows = self.db.execute(
+            "select distinct session from source where session >= ? and session < ? limit 2",
+            (beginning, beginning + "\U0010ffff"),
+        ).fetchall()
+        return rows[0][0] if len(rows) == 1 else ""
 
     def last_moment(self, session: str) -> float:
         """When a session's transcript was last added to, by its own clock."""
@@ -330,11 +361,13 @@ class SqliteStore:
         """Events whose text matches an FTS5 expression, the best first; each filter only where it is given."""
         filters = {"project": project, "kind": kind or None, "session": session or None}
         only = {name: value for name, value in filters.items() if value is not None}
+        twice = "" if kind else " and e.kind != 'queued'"  # what was typed early is a prompt later
         rows = self.db.execute(
             "select e.id, 0, e.kind, e.at, e.session, e.project, -bm25(event_text),"
             " snippet(event_text, 0, '\x02', '\x03', '…', 24), e.path"
             " from event_text join event e on e.seq = event_text.rowid where event_text match ?"
             + "".join(f" and e.{name} = ?" for name in only)
+            + twice
             + " order by rank limit ?",
             (match, *only.values(), limit),
         )

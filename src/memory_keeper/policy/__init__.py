@@ -14,6 +14,11 @@ def always(status: Status) -> bool:
     return True
 
 
+def begins(status: Status) -> bool:
+    """A context that lacks what happened: a fork has all that its origin had."""
+    return status.source != "fork"
+
+
 def worthwhile(status: Status) -> bool:
     """A resident keeper looks for nothing; a command hook starts a process for it, so only now and then."""
     return status.resident or status.grown
@@ -21,7 +26,7 @@ def worthwhile(status: Status) -> bool:
 
 # on which event, when, do what
 TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
-    ("SessionStart", always, Action("tell", "start")),
+    ("SessionStart", begins, Action("tell", "start")),
     ("UserPromptSubmit", worthwhile, Action("look")),
     ("PostToolUse", worthwhile, Action("look")),
     ("Stop", worthwhile, Action("look")),

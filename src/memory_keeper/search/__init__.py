@@ -18,12 +18,14 @@ LONGEST = 4096
 def find(
     store: SqliteStore, query: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
 ) -> list[Hit]:
-    """What matches all the words, or if nothing does, any of them; the best first."""
+    """What has all the words, or words that begin so, or any of them; the best first."""
     words = terms(query)
-    if not words:
-        return []
-    all_of = store.find(" ".join(words), project, limit, kind, session)
-    return all_of or store.find(" OR ".join(words), project, limit, kind, session)
+    begun = [word + "*" for word in words]  # 함수 finds 함수를
+    for match in (" ".join(words), " ".join(begun), " OR ".join(words), " OR ".join(begun)) if words else ():
+        hits = store.find(match, project, limit, kind, session)
+        if hits:
+            return hits
+    return []
 
 
 def terms(query: str) -> list[str]:

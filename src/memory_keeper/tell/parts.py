@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import gmtime, strftime
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.facts import open_todos, touched
+from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.tell import Said
 from memory_keeper.text import clip, one_line
 
@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
     Part = Callable[["View"], tuple[str, list["Said"]]]
 
-SESSIONS, PROMPTS, CALLS, FILES = 4, 40, 200, 15
-PROMPT_TOKENS, REPLY_TOKENS = 150, 90
+PROMPTS, RECENT, CALLS = 150, 8, 300  # how much is asked of the store; the budget decides what is told
+PROMPT_TOKENS, REPLY_TOKENS = 150, 70
+SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 
 
 def prompts(view: View) -> tuple[str, list[Said]]:
-    """What the user asked last, in their own words."""
-    return "Asked last, newest first", [
-        Said(f"{when(event)} {clip(event.text.strip(), PROMPT_TOKENS)}", event.id) for event in _prompts(view)[:6]
+    """What the user asked last, in their own words, and what came of it."""
+    most = PROMPTS if view.source == "compact" else RECENT
+    return "Asked last, newest first, and what came of it", [
+        Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}{_came(view, event)}", event.id)
+        for event in _prompts(view)[:most]
     ]
 
 
@@ -32,42 +35,58 @@ def todos(view: View) -> tuple[str, list[Said]]:
     """What the model's own list says is not done, in the newest session that has one."""
     listed = [event for event in view.store.latest(view.project, "todo", CALLS) if _counts(view, event)]
     newest = [event for event in listed if event.session == listed[0].session]
-    return "Open todos", [
+    return f"Open todos, of {when(newest[0])}" if newest else "", [
         Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in open_todos(reversed(newest))
     ]
 
 
-def sessions(view: View) -> tuple[str, list[Said]]:
-    """What the last sessions were about and how they ended."""
-    lines = []
-    seen: dict[str, list[Event]] = {}
-    for event in _prompts(view):
-        seen.setdefault(event.session, []).append(event)
-    for session, asked in list(seen.items())[:SESSIONS]:
-        last = view.store.latest(view.project, "reply", 1, session=session)
-        last = [one for one in view.provisional if one.session == session and one.kind == "reply"][:1] or last
-        about = f"{when(asked[-1])} session {session[:8]}: {one_line(asked[-1].text, 160)}"
-        said = f" → {clip(one_line(last[0].text, 600), REPLY_TOKENS)}" if last else ""
-        lines.append(Said(about + said, (last or asked)[0].id))
-    return "The last sessions and how they ended", lines
-
-
 def files(view: View) -> tuple[str, list[Said]]:
-    """The files that were changed or read last."""
-    calls = [event for event in view.store.latest(view.project, "call", CALLS) if _counts(view, event)]
+    """The files that were changed or read last, by subagents too."""
+    calls = [event for event in view.store.latest(view.project, "call", CALLS, agents=True) if _counts(view, event)]
     roots = view.store.roots(view.project)
     return "Files touched", [
-        Said(
-            f"{one_line(within(roots, one.path), 300)} ({_times(one.changes, 'changed', one.reads, 'read')})", one.cite
-        )
-        for one in touched(calls)[:FILES]
+        Said(f"{one_line(within(roots, one.path), 300)} ({_times(one)})", one.cite, whole=True)
+        for one in touched(calls)
+    ]
+
+
+def sessions(view: View) -> tuple[str, list[Said]]:
+    """What the sessions before that were about and what came of them."""
+    older: dict[str, list[Event]] = {}
+    for event in _prompts(view)[RECENT:] if view.source != "compact" else ():
+        older.setdefault(event.session, []).append(event)
+    return "Sessions before that", [
+        Said(f"{when(asked[-1])} {one_line(asked[-1].text, 160)}{_ended(view, asked)}", asked[-1].id)
+        for asked in older.values()
     ]
 
 
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "start": ((prompts, 0.4), (todos, 0.35), (sessions, 0.6), (files, 1.0)),
+    "start": ((prompts, 0.55), (todos, 0.4), (files, 0.5), (sessions, 1.0)),
 }
+
+
+def _came(view: View, asked: Event) -> str:
+    """What the model said last about a prompt."""
+    missing = [event for event in view.provisional if event.kind == "reply" and event.session == asked.session]
+    if missing and missing[0].at > asked.at:
+        return _shown(missing[0], True)
+    found = view.store.outcome(asked.id)
+    return _shown(*found) if found else ""
+
+
+def _ended(view: View, asked: list[Event]) -> str:
+    """How a session ended: what came of its last prompt that was more than a thank-you."""
+    for event in asked[:3]:
+        found = view.store.outcome(event.id)
+        if found and len(found[0].text) >= SUBSTANCE:
+            return _shown(*found)
+    return ""
+
+
+def _shown(reply: Event, done: bool) -> str:
+    return ("\n→ " if done else "\n→ (broke off after) ") + clip(one_line(reply.text, 600), REPLY_TOKENS)
 
 
 def _prompts(view: View) -> list[Event]:
@@ -101,7 +120,12 @@ def within(roots: list[str], path: str) -> str:
     return next((path[len(root) + 1 :] for root in roots if path.startswith(root + "/")), path)
 
 
-def _times(*counted: int | str) -> str:
+def dense(text: str) -> str:
+    """A text without its blank lines and runs of blanks."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+
+
+def _times(one: Touched) -> str:
     """`changed 3x, read`."""
-    pairs = zip(counted[::2], counted[1::2], strict=True)
-    return ", ".join(f"{what} {number}x" if number != 1 else str(what) for number, what in pairs if number)
+    counted = ((one.changes, "changed"), (one.reads, "read"))
+    return ", ".join(f"{what} {number}x" if number > 1 else what for number, what in counted if number)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 
 from memory_keeper import config
-from memory_keeper.app.commands import project_of
+from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.capture.project import find_root
-from memory_keeper.errors import NotSetUp
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.parts import PLANS
 
@@ -27,13 +28,17 @@ def run(args: Namespace) -> int:
     """Compose it from what is kept now."""
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
-        if keeper.behind(project) is not None:
+        session = session_of(keeper, args.session)
+        with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
         budget = args.budget or config.load(args.home, find_root(args.project or os.getcwd()))[0]["tell"]["startBudget"]
-        brief = keeper.brief(args.name, project, args.session, "compact" if args.session else "startup", budget)
+        brief = keeper.brief(args.name, project, session, "compact" if session else "startup", budget)
+        kept = keeper.store.counts(project)["events"]
     if args.json:
         print_json({**brief._asdict(), "cites": list(brief.cites)})
         return 0
+    if not brief.text and kept:
+        raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")
     if not brief.text:
         raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
     print(brief.text)

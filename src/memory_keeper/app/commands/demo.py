@@ -9,9 +9,11 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
+from statistics import median
 from time import monotonic, sleep
 from typing import Any
 
+from memory_keeper.app.commands.show import raw_line
 from memory_keeper.app.terminal import paint, print_json, size
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -25,6 +27,8 @@ SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 START = os.path.join(HERE, "app", "start.py")
 TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
+RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
+QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -34,7 +38,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Play the session, then begin the next one."""
-    root = tempfile.mkdtemp(prefix="memory-keeper-demo-")
+    root = os.path.realpath(tempfile.mkdtemp(prefix="memory-keeper-demo-"))
     say = _Say(quiet=args.json)
     try:
         about = _play(root, say)
@@ -75,7 +79,7 @@ class _Host:
         own = {"HOME": root, "MEMORY_KEEPER_HOME": self.home, "CLAUDE_PROJECT_DIR": self.project}
         self.env = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", **own}
         self.command = [sys.executable, "-I", "-S", START]
-        self.calls, self.seconds = 0, 0.0
+        self.took: list[float] = []  # seconds, one for each answer of the server
         self.server = subprocess.Popen(
             [*self.command, "mcp"], env=self.env, cwd=self.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -96,14 +100,13 @@ class _Host:
     def ask(self, event: str, session: str, **more: str) -> Any:
         """A hook answered by the server."""
         assert self.server.stdin and self.server.stdout
-        self.calls += 1
         given = {"name": "hook", "arguments": self.payload(event, session, **more)}
-        question = {"jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": given}
+        question = {"jsonrpc": "2.0", "id": len(self.took), "method": "tools/call", "params": given}
         begun = monotonic()
         self.server.stdin.write(json.dumps(question).encode() + b"\n")
         self.server.stdin.flush()
         answer = json.loads(self.server.stdout.readline())
-        self.seconds += monotonic() - begun
+        self.took.append(monotonic() - begun)
         content = answer["result"]["content"]
         return json.loads(content[0]["text"]) if content else {}
 
@@ -124,32 +127,56 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
     told = host.start_process("SessionStart", NEXT, source="startup")
     text = told.get("hookSpecificOutput", {}).get("additionalContext", "")
     say(text)
-    say("\n3. Nothing is gone: a search, and the line of the transcript behind a match.\n", "bold")
+    say("\n3. Nothing is gone: a search, and the line of the transcript behind the first match.\n", "bold")
     with Keeper(host.home) as keeper:
-        hits = find(keeper.store, "retry budget", limit=3)
+        hits = find(keeper.store, QUERY, limit=3)
+        raw = raw_line(keeper, hits[0].id).decode("utf-8", "replace") if hits else ""
         counts = keeper.store.counts()
+    width = max(40, shutil.get_terminal_size().columns - 4)
+    say(f"  $ memory-keeper search {QUERY}", "cyan")
     for hit in hits:
-        say(f"  {short(hit.id)}  {hit.kind:7} {one_line(clean(hit.snippet), 110)}")
-    cost = tokens(text)
+        say(f"  {short(hit.id)}  {hit.kind:8} " + one_line(_unmarked(hit.snippet), width - 21))
+    if hits:
+        say(f"  $ memory-keeper show {short(hits[0].id)} --raw", "cyan")
+        say("  " + _around(raw, QUERY.split()[-1], width))
+    cost, took = tokens(text), 1000 * median(host.took)
     say("\n4. What it cost\n", "bold")
-    say(f"  {host.calls} hooks answered by the server, {1000 * host.seconds / max(1, host.calls):.1f} ms each")
+    say(f"  {len(host.took)} hooks answered by the server, half of them within {took:.1f} ms")
     say(f"  {counts['events']} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
-    say(f"  {cost} tokens told to the new session, which stand for {spent} tokens of context")
+    say(f"  {cost:,} tokens told to the new session; the old one had held up to {spent:,} tokens")
     say("  0 model requests, 0 packages installed")
     return {
         "events": counts["events"],
-        "hooks": host.calls,
+        "hooks": len(host.took),
+        "hook_ms": round(took, 2),
         "told_tokens": cost,
         "context_tokens": spent,
+        "query": QUERY,
+        "found": [hit.id for hit in hits],
+        "raw": raw,
         "brief": text,
     }
+
+
+def _unmarked(snippet: str) -> str:
+    return clean(snippet.replace("\x02", "").replace("\x03", ""))
+
+
+def _around(line: str, word: str, width: int) -> str:
+    """As much of a line as a terminal has room for, with the word in it."""
+    line = clean(line)
+    start = max(0, min(line.find(word) - width // 2, len(line) - width))
+    before, after = "…" * (start > 0), "…" * (start + width < len(line))
+    return before + line[start + len(before) : start + width - len(after)] + after
 
 
 def _session(host: _Host, say: _Say) -> int:
     """Let the transcript grow line by line, with the hooks that Claude Code would have called; the most it held."""
     most = 0
+    here = json.dumps(host.project)[1:-1].encode()
     with open(TRANSCRIPT, "rb") as lines, open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
         for line in lines:
+            line = line.replace(RECORDED_IN, here)
             entry = json.loads(line)
             transcript.write(line)
             transcript.flush()

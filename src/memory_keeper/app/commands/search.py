@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from memory_keeper.app.commands import project_of
+from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import KINDS
 from memory_keeper.search import find
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
@@ -18,7 +19,7 @@ def configure(parser: ArgumentParser) -> None:
     """What to look for, and where."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words; quotes and operators need no care")
     parser.set_defaults(words="query")
-    parser.add_argument("--kind", default="", help="only events of this kind: prompt, reply, call, result, ...")
+    parser.add_argument("--kind", default="", choices=["", *KINDS], metavar="KIND", help=f"one of {', '.join(KINDS)}")
     parser.add_argument("--session", default="", metavar="ID", help="only this session")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
     parser.add_argument("--limit", type=_limit, default=10, metavar="N", help="at most so many (1 to 1000)")
@@ -28,14 +29,17 @@ def run(args: Namespace) -> int:
     """The best matches first."""
     with Keeper(args.home) as keeper:
         project = None if args.all_projects else project_of(keeper, args)
-        hits = find(keeper.store, " ".join(args.query), project, args.limit, kind=args.kind, session=args.session)
+        session = session_of(keeper, args.session)
+        hits = find(keeper.store, " ".join(args.query), project, args.limit, kind=args.kind, session=session)
     if args.json:
         print_json([{**hit._asdict(), "snippet": _marked(hit.snippet, "", "")} for hit in hits])
         return 0
     if not hits:
         print("nothing found")
     for hit in hits:
-        about = f"{moment(hit.at)}  {hit.kind}" + (f"  {clean(hit.path)}" if hit.path else "")
+        about = f"{moment(hit.at)}  {hit.kind}{f'  {hit.project}' if args.all_projects else ''}" + (
+            f"  {clean(hit.path)}" if hit.path else ""
+        )
         print(f"{paint(short(hit.id), 'cyan')}  {paint(about, 'dim')}")
         on, off = paint("\x02", "bold").split("\x02") if paint("\x02", "bold") != "\x02" else ("«", "»")
         print("    " + _marked(one_line(clean(_marked(hit.snippet, "\ue000", "\ue001")), 300), on, off))

@@ -30,6 +30,7 @@ def run(args: Namespace) -> int:
                 "Nothing is kept yet", hint="run `memory-keeper install`, or `memory-keeper import transcripts`"
             ) from None
         sessions = keeper.store.sessions(project, 5)
+        roots = keeper.store.roots(project) if project else []
     about = {
         "project": project or "all projects",
         **counts,
@@ -41,14 +42,16 @@ def run(args: Namespace) -> int:
         print_json(about)
         return 0
     now = time()
-    print(paint(about["project"], "bold"))
-    print(f"  last captured  {moment(counts['last_look'])} ({age(counts['last_look'], now)})")
+    print(paint(about["project"], "bold") + (f"  {roots[0]}" if roots else ""))
+    looked = counts["last_look"]
+    print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
     print(f"  kept           {counts['events']} events of {counts['sessions']} sessions, {counts['pending']} pending")
     notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items())
     print(f"  notes          {notes or 'none yet'}")
     print(f"  store          {args.home} ({size(about['store_bytes'])})")
     for session in sessions:
-        print(f"  session {session.id[:8]}  {moment(session.last)}  {session.prompts} prompts, {session.events} events")
+        asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"
+        print(f"  session {session.id[:8]}  {moment(session.last)}  {asked}, {session.events} events")
     return 0
 
 
