@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
 import subprocess
-from typing import Any
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 from memory_keeper.errors import KeeperError, NotSetUp
 
 NAME = "memory-keeper"
-PARTS = (".claude-plugin", "plugin")
+PLUGIN = f"{NAME}@{NAME}"
+PARTS = (".claude-plugin", "bin", "plugin")
+SHELLS = ("enabledPlugins", "extraKnownMarketplaces")  # what Claude Code leaves empty when a plugin goes
+SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
+BEFORE = "before-install.json"
+# every name we give in the home: docs/reference/files.md
+KEPT = (
+    "store.db", "store.db-*", "archive", "spool", "writer.lock", "salt", "salt.[0-9]*", "problems.log",
+    "problems.log.old", "crash.log", "damaged-[0-9]*", BEFORE,
+)  # fmt: skip
+OURS = (*KEPT, "config.json", "marketplace", "marketplace.[0-9]*")
+
+
+class Returned(NamedTuple):
+    """What became of the user's settings."""
+
+    restored: list[str]  # they have their own bytes again
+    changed: list[str]  # the user has changed them since: only our traces went
 
 
 def claude_folder() -> str:
     """Where Claude Code keeps its own files."""
     return os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+
+
+def settings_path(scope: str, root: str) -> str:
+    """The settings that a scope of Claude Code's stands for."""
+    if scope == "user":
+        return os.path.join(claude_folder(), "settings.json")
+    return os.path.join(root, ".claude", SETTINGS[scope])
+
+
+def enter(project: str) -> None:
+    """Claude Code's commands go by the working directory."""
+    try:
+        os.chdir(project or ".")
+    except OSError as error:
+        raise KeeperError(f"{project}: {error.strerror}", hint="--project takes a directory") from None
 
 
 def installed_at(folder: str) -> str:
@@ -33,11 +67,8 @@ def installed_at(folder: str) -> str:
 
 def read_json(path: str) -> dict[str, Any] | None:
     """A JSON object in a file; None when there is none."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            value = json.load(file)
-    except (OSError, ValueError):
-        return None
+    data = _bytes(path)
+    value = None if data is None else _parsed(data)
     return value if isinstance(value, dict) else None
 
 
@@ -49,83 +80,174 @@ def assemble(home: str) -> str:
     target = os.path.join(home, "marketplace")
     fresh = f"{target}.{os.getpid()}"
     shutil.rmtree(fresh, ignore_errors=True)
-    for part in PARTS:
-        shutil.copytree(os.path.join(origin, part), os.path.join(fresh, part), ignore=shutil.ignore_patterns(".python"))
-    ignore = shutil.ignore_patterns("__pycache__", ".claude-plugin", "plugin")
-    shutil.copytree(package, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
-    os.chmod(os.path.join(fresh, "plugin", "launch"), 0o755)
-    shutil.rmtree(target, ignore_errors=True)
-    os.rename(fresh, target)
+    try:
+        for part in PARTS:
+            ignore = shutil.ignore_patterns(".python", ".python.*")
+            shutil.copytree(os.path.join(origin, part), os.path.join(fresh, part), ignore=ignore)
+        ignore = shutil.ignore_patterns("__pycache__", ".claude-plugin", "plugin")
+        shutil.copytree(package, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
+        os.chmod(os.path.join(fresh, "plugin", "launch"), 0o755)
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(fresh, target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
     return target
+
+
+def find_claude() -> str:
+    """Claude Code's own program."""
+    program = shutil.which("claude")
+    if not program:
+        raise NotSetUp("Claude Code's `claude` is not on the PATH", hint="install Claude Code first")
+    return program
 
 
 def claude(*args: str, needed: bool = True) -> str:
     """Run one of Claude Code's own commands."""
-    program = shutil.which("claude")
-    if not program:
-        raise NotSetUp("Claude Code's `claude` is not on the PATH", hint="install Claude Code first")
-    done = subprocess.run([program, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=180)
+    asked = f"claude {' '.join(args)}"
+    try:
+        done = subprocess.run(
+            [find_claude(), *args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=180
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KeeperError(f"{asked} failed: {error}") from None
     if done.returncode and needed:
         said = (done.stderr or done.stdout).strip().splitlines()
-        raise KeeperError(f"claude {' '.join(args)} failed: {said[-1] if said else done.returncode}")
+        raise KeeperError(f"{asked} failed: {said[-1] if said else done.returncode}")
     return done.stdout
+
+
+# --- the user's settings ------------------------------------------------------------------------------------------
 
 
 def remember(home: str, path: str) -> None:
     """Keep a file of the user's as it is before Claude Code edits it for us; only the first time."""
-    kept = os.path.join(home, "before-install.json")
+    kept = os.path.join(home, BEFORE)
     known = read_json(kept) or {}
     if path not in known:
-        known[path] = _text(path)
+        data = _bytes(path)
+        known[path] = {
+            "bytes": None if data is None else base64.b64encode(data).decode("ascii"),
+            "link": os.readlink(path) if os.path.islink(path) else None,
+        }
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(known, file)
 
 
-def put_back(home: str) -> list[str]:
-    """Give the user's files back their own bytes, where nothing but our registration had changed in them."""
-    kept = os.path.join(home, "before-install.json")
-    restored = []
-    for path, before in (read_json(kept) or {}).items():
-        now = _text(path)
+def put_back(home: str) -> Returned:
+    """Give the user's files back their own bytes; where more than our registration has changed, take only our traces."""
+    kept = os.path.join(home, BEFORE)
+    restored, changed = [], []
+    for path, was in (read_json(kept) or {}).items():
+        before = None if was["bytes"] is None else base64.b64decode(was["bytes"])
+        now = _bytes(path)
         if now is None or now == before:
             continue
-        if before is None and _bare(now) == {}:
-            os.unlink(path)
-        elif before is not None and _bare(now) == _bare(before):
-            _replace(path, before)
+        if _bare(now) == _bare(before or b""):
+            _give(path, was["link"], before)
+            restored.append(path)
         else:
-            continue  # the user changed more since: what Claude Code left is right
-        restored.append(path)
+            rest = _without_shells(now, before or b"")
+            if rest != now:
+                _give(path, was["link"], rest)
+            changed.append(path)
     if os.path.exists(kept):
         os.unlink(kept)
-    return restored
+    return Returned(restored, changed)
 
 
-def _bare(text: str) -> Any:
-    """Settings without the empty shells a removed plugin leaves."""
+def _parsed(data: bytes) -> Any:
+    """The JSON in a file, as forgivingly as it can be read; None when it is none."""
     try:
-        value = json.loads(text)
-    except ValueError:
-        return text
+        return json.loads(data.decode("utf-8-sig", "replace")) if data.strip() else {}
+    except (ValueError, RecursionError):
+        return None
+
+
+def _bare(data: bytes) -> Any:
+    """Settings without the empty shells a removed plugin leaves; what cannot be read is only like itself."""
+    value = _parsed(data)
     if not isinstance(value, dict):
-        return value
-    return {key: one for key, one in value.items() if key not in ("enabledPlugins", "extraKnownMarketplaces") or one}
+        return data
+    return {key: one for key, one in value.items() if key not in SHELLS or one}
 
 
-def _text(path: str) -> str | None:
+def _without_shells(now: bytes, before: bytes) -> bytes:
+    """The settings as they are now, less the empty shells that were not there before."""
+    value, was = _parsed(now), _parsed(before)
+    if not isinstance(value, dict):
+        return now
+    known = was if isinstance(was, dict) else {}
+    rest = {key: one for key, one in value.items() if key not in SHELLS or one or key in known}
+    return now if rest == value else (json.dumps(rest, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _bytes(path: str) -> bytes | None:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, "rb") as file:
             return file.read()
     except OSError:
         return None
 
 
-def _replace(path: str, text: str) -> None:
-    mode = os.stat(path).st_mode & 0o777
+def _give(path: str, link: str | None, data: bytes | None) -> None:
+    """Make a file have these bytes, or be away; where it was a link, the file behind it, and a link again."""
+    if link is not None and not os.path.islink(path):  # whoever wrote last put a file in the link's place
+        own = f"{path}.{os.getpid()}"
+        os.symlink(link, own)
+        os.replace(own, path)
+    real = os.path.realpath(path)
+    if data is not None:
+        _replace(real, data)
+    elif os.path.exists(real):
+        os.unlink(real)
+
+
+def _replace(path: str, data: bytes) -> None:
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
     own = f"{path}.{os.getpid()}"
-    with open(own, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    with open(own, "wb") as file:
+        file.write(data)
         file.flush()
         os.fsync(file.fileno())
     os.chmod(own, mode)
     os.replace(own, path)
+
+
+# --- our home -----------------------------------------------------------------------------------------------------
+
+
+def names_of_ours(home: str, patterns: tuple[str, ...] = OURS) -> list[str]:
+    """What in the home has a name that we give."""
+    try:
+        found = sorted(os.listdir(home))
+    except OSError:
+        return []
+    return [name for name in found if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def check_home(home: str) -> None:
+    """Refuse to delete in what is not plainly a home of ours."""
+    real = os.path.realpath(home)
+    above = os.path.join(real, "")
+    hint = "nothing was changed; without --purge nothing is deleted"
+    if os.path.islink(home):
+        raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
+    if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
+        raise KeeperError(f"{home} is no folder to purge", hint=hint)
+    if not {"store.db", "salt", "marketplace", BEFORE} & set(names_of_ours(home)):
+        raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
+
+
+def purge(home: str) -> list[str]:
+    """Delete what is ours, and the home if nothing else is in it; what is left there."""
+    for name in names_of_ours(home):
+        path = os.path.join(home, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    left = sorted(os.listdir(home))
+    if not left:
+        os.rmdir(home)
+    return left

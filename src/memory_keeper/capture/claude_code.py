@@ -34,31 +34,12 @@ TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
 # those the host answers itself, whatever words they are given
 OWN_COMMANDS = frozenset(
-    [
-        "/add-dir",
-        "/agents",
-        "/clear",
-        "/color",
-        "/compact",
-        "/config",
-        "/context",
-        "/cost",
-        "/effort",
-        "/export",
-        "/fast",
-        "/hooks",
-        "/mcp",
-        "/memory",
-        "/model",
-        "/output-style",
-        "/permissions",
-        "/plugin",
-        "/rename",
-        "/resume",
-        "/rewind",
-        "/statusline",
-        "/theme",
-    ]
+    "/" + name
+    for name in (
+        *("add-dir", "agents", "clear", "color", "compact", "config", "context", "cost", "effort", "export", "fast"),
+        *("hooks", "mcp", "memory", "model", "output-style", "permissions", "plugin", "rename", "resume", "rewind"),
+        *("statusline", "theme"),
+    )
 )
 PATHS = ("file_path", "notebook_path", "path")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")

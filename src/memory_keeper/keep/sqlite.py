@@ -39,6 +39,8 @@ NOTE = ", ".join(Note._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
 WAIT = 5.0  # seconds for a lock
+# in what SQLite says of a file that it can open and not make sense of
+DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
 
 
 class SqliteStore:
@@ -406,13 +408,22 @@ class SqliteStore:
 
     def problems(self) -> list[str]:
         """Damage that can be seen from inside: the file, the index, and every text against its checksum."""
-        found = [str(row[0]) for row in self.db.execute("pragma integrity_check(10)") if row[0] != "ok"]
-        for table in ("event", "note"):
-            bad = 0
-            for text, crc in self.db.execute(f"select text, crc from {table}"):
-                bad += zlib.crc32(text.encode("utf-8", "surrogatepass")) != crc
-            if bad:
-                found.append(f"{bad} of the {table} texts are not what was written")
+        found: list[str] = []
+        try:
+            for (said,) in self.db.execute("pragma integrity_check(10)"):
+                found += [str(said)] if said != "ok" else []
+            for table in ("event", "note"):
+                bad = 0
+                for text, crc in self.db.execute(f"select text, crc from {table}"):
+                    good = isinstance(text, str) and zlib.crc32(text.encode("utf-8", "surrogatepass")) == crc
+                    bad += not good
+                if bad:
+                    found.append(f"{bad} of the {table} texts are not what was written")
+        except (engine.DatabaseError, MemoryError, OverflowError) as error:  # what cannot be checked is damaged
+            explained = _explained(error, self.path)
+            if isinstance(explained, Busy):
+                raise explained from error
+            found.append(str(error) or type(error).__name__)
         return found
 
     def index_problem(self) -> str:
@@ -526,7 +537,7 @@ def _explained(error: Exception, path: str) -> KeeperError:
         return Busy(f"{path} is in use", hint="try again in a moment")
     if "unable to open" in said:
         return NotSetUp(f"Nothing is kept in {path} yet, or it cannot be opened", hint="run `memory-keeper doctor`")
-    if "malformed" in said or "not a database" in said:
+    if any(word in said for word in DAMAGE):
         return KeeperError(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
     return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")
 

@@ -7,9 +7,10 @@ import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper.app.registration import NAME, claude, put_back
+from memory_keeper.app import registration
+from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.terminal import print_json
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import KeeperError, NotSetUp
 
 EXAMPLE = "memory-keeper uninstall"
 
@@ -24,33 +25,69 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Unregister, give the user's settings back their bytes, and leave the store alone unless told otherwise."""
-    if args.project:
-        os.chdir(args.project)
-    marketplace = os.path.join(args.home, "marketplace")
+    registration.enter(args.project)
+    if args.purge:
+        registration.check_home(args.home)
+    known = bool(installed_at(registration.claude_folder()))
     if args.dry_run:
-        return _say(args, {"would_remove": [f"plugin {NAME}", marketplace] + ([args.home] if args.purge else [])})
+        return _say_what_would_go(args, known)
     if args.purge and not args.yes and not _sure(args.home):
         raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
-    claude("plugin", "uninstall", f"{NAME}@{NAME}", "--scope", args.scope, needed=False)
-    claude("plugin", "marketplace", "remove", NAME, needed=False)
-    restored = put_back(args.home)
-    shutil.rmtree(marketplace, ignore_errors=True)
-    if args.purge:
-        shutil.rmtree(args.home, ignore_errors=True)
-    return _say(args, {"removed": True, "restored": restored, "kept": "" if args.purge else args.home})
+    problem = _unregister(args.scope)
+    back = Returned([], []) if problem else registration.put_back(args.home)
+    shutil.rmtree(os.path.join(args.home, "marketplace"), ignore_errors=True)
+    left = registration.purge(args.home) if args.purge else []
+    if args.json:
+        about = {"registered": known, "unregistered": known and not problem, "problem": problem, **back._asdict()}
+        print_json({**about, "kept": "" if args.purge else args.home, "left": left})
+    else:
+        _say(args, known, problem, back, left)
+    return 1 if problem else 0
+
+
+def _unregister(scope: str) -> str:
+    """Let Claude Code forget the plugin; why not, when it could not."""
+    try:
+        claude("plugin", "uninstall", PLUGIN, "--scope", scope, needed=False)
+        claude("plugin", "marketplace", "remove", NAME, needed=False)
+    except NotSetUp as error:
+        if not installed_at(registration.claude_folder()):
+            return ""
+        return f"{error}: its registration of the plugin could not be touched"
+    if installed_at(registration.claude_folder()):
+        return "Claude Code still has the plugin registered: was it installed with another --scope?"
+    return ""
 
 
 def _sure(home: str) -> bool:
     if not sys.stdin.isatty():
         return False
-    return input(f"Delete everything in {home}? Type yes: ").strip() == "yes"
+    return input(f"Delete everything that was kept in {home}? Type yes: ").strip() == "yes"
 
 
-def _say(args: Namespace, about: dict[str, object]) -> int:
+def _say_what_would_go(args: Namespace, known: bool) -> int:
+    names = registration.names_of_ours(args.home)
+    gone = [name for name in names if args.purge or name in ("marketplace", registration.BEFORE)]
+    going = [f"plugin {NAME}"] * known + [os.path.join(args.home, name) for name in gone]
     if args.json:
-        print_json(about)
-    elif "would_remove" in about:
-        print("would remove:", *about["would_remove"], sep="\n  ")  # type: ignore[misc]
+        print_json({"would_remove": going})
     else:
-        print("Unregistered." + (f" What was kept is still in {about['kept']}." if about["kept"] else ""))
+        print("would remove:", *(going or ["nothing"]), sep="\n  ")
     return 0
+
+
+def _say(args: Namespace, known: bool, problem: str, back: Returned, left: list[str]) -> None:
+    if problem:
+        sys.stderr.write(f"memory-keeper: {problem}\n  hint: run `claude plugin uninstall {PLUGIN}`\n")
+    else:
+        print("Unregistered." if known else "The plugin was not registered with Claude Code.")
+    for path in back.restored:
+        print(f"{path} is as it was before.")
+    for path in back.changed:
+        print(f"{path} was changed since: it keeps your changes and lost only our entries.")
+    if not args.purge and registration.names_of_ours(args.home):
+        print(f"What was kept is still in {args.home}.")
+    elif left:
+        print(f"{args.home} stays, with what is not ours: {', '.join(left)}")
+    elif args.purge:
+        print(f"{args.home} is gone.")
