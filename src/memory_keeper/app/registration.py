@@ -135,7 +135,7 @@ def remember(home: str, path: str) -> None:
 
 
 def put_back(home: str) -> Returned:
-    """Give the user's files back their own bytes; where more than our registration has changed, take only our traces."""
+    """Give the user's files back their own bytes; where the user has changed more since, take only our traces."""
     kept = os.path.join(home, BEFORE)
     restored, changed = [], []
     for path, was in (read_json(kept) or {}).items():

@@ -5,25 +5,42 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import stat
+import sqlite3
+import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 from time import strftime, time
 from typing import NamedTuple
 
-from memory_keeper.app.registration import claude_folder, installed_at
+from memory_keeper import config
+from memory_keeper.app.commands.import_ import read_back
+from memory_keeper.app.registration import (
+    KEPT,
+    PLUGIN,
+    claude_folder,
+    installed_at,
+    names_of_ours,
+    read_json,
+    settings_path,
+)
 from memory_keeper.app.terminal import age, paint, print_json, size
-from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.capture.project import find_root
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import Lock
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.keep.sqlite import EVENT, SqliteStore
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Event, Placed, Source
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 LITTLE_DISK = 200 << 20
 FRESH = 7 * 86400.0
+PATIENCE = 3.0  # seconds for the writer's lock
+SCOPES = ("user", "project", "local")  # the later one wins
+ASIDE = "damaged-"
 
 
 class Finding(NamedTuple):
@@ -44,7 +61,9 @@ def run(args: Namespace) -> int:
     """One line for each check, one verdict, a fix line each."""
     if args.fix:
         _fix(args.home)
-    findings = [*_machine(), *_plugin(), *_home(args.home), *_store(args.home), *_problems(args.home)]
+    root = find_root(os.path.abspath(args.project or "."))
+    findings = [*_machine(), *_plugin(), *_settings(args.home, root), *_home(args.home), *_store(args.home)]
+    findings += _problems(args.home)
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
     if args.json:
         print_json({"verdict": worst, "checks": [finding._asdict() for finding in findings]})
@@ -73,17 +92,58 @@ def _plugin() -> Iterator[Finding]:
         yield Finding("plugin", "FAIL", f"{where} is not complete", "memory-keeper install")
     else:
         yield Finding("plugin", "OK", where)
+        yield _launch(os.path.join(where, "plugin", "launch"))
+
+
+def _launch(launcher: str) -> Finding:
+    """Call a hook as Claude Code does, in a home of its own, and see whether it keeps anything."""
+    with TemporaryDirectory(prefix="memory-keeper-") as home:
+        payload = json.dumps({"session_id": "doctor", "cwd": home}).encode()
+        try:
+            done = subprocess.run(
+                [launcher, "hook", "PostToolUse"],
+                input=payload,
+                capture_output=True,
+                timeout=10,
+                cwd=home,
+                env={**os.environ, "MEMORY_KEEPER_HOME": home, "CLAUDE_PROJECT_DIR": home},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Finding("launcher", "FAIL", f"{launcher}: {error}", "memory-keeper install")
+        if done.returncode:
+            return Finding("launcher", "FAIL", f"{launcher} leaves with {done.returncode}", "memory-keeper install")
+        if not spool.names(home):
+            fix = "have Python 3.11 or newer, with SQLite, on the PATH of Claude Code"
+            return Finding("launcher", "FAIL", f"{launcher} runs and keeps nothing", fix)
+    return Finding("launcher", "OK", "a hook that it started has kept its record")
+
+
+def _settings(home: str, root: str) -> Iterator[Finding]:
+    """What keeps anything from being captured although all is installed."""
+    found = []
+    paths = [settings_path(scope, root) for scope in SCOPES]
+    said = [(path, read_json(path) or {}) for path in dict.fromkeys(paths)]
+    plugins = [(path, one["enabledPlugins"]) for path, one in said if isinstance(one.get("enabledPlugins"), dict)]
+    enabled = [(path, one[PLUGIN]) for path, one in plugins if PLUGIN in one]
+    if enabled and enabled[-1][1] is False:
+        found.append(Finding("settings", "WARN", f"the plugin is disabled in {enabled[-1][0]}", "enable it: /plugin"))
+    hooks = [(path, one["disableAllHooks"]) for path, one in said if "disableAllHooks" in one]
+    if hooks and hooks[-1][1] is True:
+        found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
+    for path in config.load(home, root)[1]:
+        found.append(Finding("settings", "WARN", f"{path} cannot be read: the defaults hold", "make it valid JSON"))
+    yield from found or [Finding("settings", "OK", "nothing is turned off")]
 
 
 def _home(home: str) -> Iterator[Finding]:
     if not os.path.isdir(home):
         yield Finding("home", "WARN", f"{home} is not there yet", "start Claude Code once, or import transcripts")
         return
-    open_to_others = [path for path in _paths(home) if os.lstat(path).st_mode & 0o077]
-    if open_to_others:
-        yield Finding(
-            "permissions", "FAIL", f"{len(open_to_others)} files others may read", "memory-keeper doctor --fix"
-        )
+    exposed = [path for path in _paths(home) if _mode(path) & 0o077]
+    if exposed:
+        more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
+        said = f"others may get at {exposed[0]}{more}"
+        yield Finding("permissions", "FAIL", said, "memory-keeper doctor --fix")
     else:
         yield Finding("permissions", "OK", "everything is yours alone")
     free = shutil.disk_usage(home).free
@@ -94,29 +154,43 @@ def _home(home: str) -> Iterator[Finding]:
 
 def _store(home: str) -> Iterator[Finding]:
     try:
+        _check_lock(home)
+        if _lost(home):
+            yield Finding("store", "FAIL", "the store is gone, its archives are there", _fix_line(True))
+            return
         with Keeper(home) as keeper:
-            store = keeper.store
-            damage = store.problems()
+            damage = keeper.store.problems()
             yield Finding("store", "FAIL" if damage else "OK", "; ".join(damage) or "intact", _fix_line(bool(damage)))
-            counts = store.counts()
-            fresh = time() - counts["last_look"] < FRESH
-            said = f"{counts['events']} events, the last captured {age(counts['last_look'], time())}"
-            yield Finding(
-                "last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin"
-            )
-            yield from _index(keeper)
-            yield from _archives(keeper)
-            waiting = len(spool.names(home))
-            yield Finding("spool", "OK", f"{waiting} sessions with records to move or to match")
+            if not damage:
+                yield from _kept(keeper)
     except NotSetUp:
         yield Finding("store", "WARN", "nothing is kept yet", "start Claude Code once, or import transcripts")
+    except Busy as error:
+        yield Finding("store", "WARN", f"busy: {error}", error.hint)
     except KeeperError as error:
         yield Finding("store", "FAIL", str(error), error.hint)
+    except sqlite3.DatabaseError as error:
+        yield Finding("store", "FAIL", str(error), _fix_line(True))
+
+
+def _kept(keeper: Keeper) -> Iterator[Finding]:
+    counts = keeper.store.counts()
+    fresh = time() - counts["last_look"] < FRESH
+    said = f"{counts['events']} events, the last captured {age(counts['last_look'], time())}"
+    yield Finding("last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin")
+    yield from _index(keeper)
+    yield from _archives(keeper)
+    waiting = len(spool.names(keeper.home))
+    yield Finding("spool", "OK", f"{waiting} sessions with records to move or to match")
 
 
 def _index(keeper: Keeper) -> Iterator[Finding]:
-    with Lock(keeper.home, 10.0):
-        problem = keeper.writer.index_problem()
+    try:
+        with Lock(keeper.home, PATIENCE):
+            problem = keeper.writer.index_problem()
+    except Busy as error:
+        yield Finding("search index", "WARN", f"busy: {error}", error.hint)
+        return
     yield Finding("search index", "FAIL" if problem else "OK", problem or "complete", _fix_line(bool(problem)))
 
 
@@ -162,12 +236,26 @@ def _fix_line(broken: bool) -> str:
 
 
 def _paths(home: str) -> Iterator[str]:
-    """Everything that was kept; the plugin's own code is no secret."""
+    """The home and what we write in it; the plugin's code is no secret, and `config.json` is the user's own."""
     yield home
-    for folder, folders, names in os.walk(home):
-        if folder == home and "marketplace" in folders:
-            folders.remove("marketplace")
-        yield from (os.path.join(folder, name) for name in (*folders, *names))
+    for name in names_of_ours(home, KEPT):
+        path = os.path.join(home, name)
+        if os.path.islink(path):
+            continue
+        yield path
+        for folder, folders, names in os.walk(path):
+            inside = (os.path.join(folder, one) for one in (*folders, *names))
+            yield from (one for one in inside if not os.path.islink(one))
+
+
+def _mode(path: str) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return 0  # a spool that was moved meanwhile
+
+
+# --- repairing ----------------------------------------------------------------------------------------------------
 
 
 def _fix(home: str) -> None:
@@ -175,23 +263,42 @@ def _fix(home: str) -> None:
     if not os.path.isdir(home):
         return
     for path in _paths(home):
-        about = os.lstat(path)
-        if about.st_mode & 0o077 and not stat.S_ISLNK(about.st_mode):
-            os.chmod(path, about.st_mode & 0o700)
+        if _mode(path) & 0o077:
+            os.chmod(path, _mode(path) & 0o700)
     problems = os.path.join(home, "problems.log")
     if os.path.exists(problems):
         os.replace(problems, problems + ".old")
-    with Lock(home, 10.0):
+    _check_lock(home)
+    with Lock(home, PATIENCE):
         path = os.path.join(home, "store.db")
-        if os.path.exists(path) and _damaged(path):
-            _start_anew(home, path)
+        if _lost(home) or _damaged(path):
+            _put_aside(home)
         elif os.path.exists(path):
             with Keeper(home) as keeper:
                 if keeper.writer.index_problem():
                     keeper.writer.rebuild_index()
+    # each time: whoever was killed while reading back goes on here, and what has been read is known
+    for name in names_of_ours(home, (ASIDE + "[0-9]*",)):
+        _read_back(home, os.path.join(home, name))
+
+
+def _check_lock(home: str) -> None:
+    path = os.path.join(home, "writer.lock")
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        raise KeeperError(f"{path} is not a file, so nothing can be kept", hint="move it away")
+
+
+def _lost(home: str) -> bool:
+    """Whether there are archives and no store that they belong to."""
+    path = os.path.join(home, "store.db")
+    empty = not os.path.exists(path) or not os.path.getsize(path)
+    folder = os.path.join(home, "archive")
+    return empty and os.path.isdir(folder) and bool(os.listdir(folder))
 
 
 def _damaged(path: str) -> bool:
+    if not os.path.exists(path):
+        return False
     try:
         store = SqliteStore(path)
     except NotSetUp:
@@ -204,15 +311,58 @@ def _damaged(path: str) -> bool:
         store.close()
 
 
-def _start_anew(home: str, path: str) -> None:
-    """Put the damaged store aside, never away; the archives and Claude Code's transcripts give back its events."""
-    aside = os.path.join(home, "damaged-" + strftime("%Y%m%d-%H%M%S"))
+def _put_aside(home: str) -> None:
+    """Put the damaged store and its archives aside, never away."""
+    aside = os.path.join(home, ASIDE + strftime("%Y%m%d-%H%M%S"))
+    while os.path.exists(aside):
+        aside += "0"
     os.mkdir(aside, 0o700)
-    for name in os.listdir(home):
-        if name.startswith("store.db") or name == "archive":
-            os.rename(os.path.join(home, name), os.path.join(aside, name))
-    sys.stderr.write(
-        f"memory-keeper: the damaged store lies in {aside}; now run\n"
-        f"  memory-keeper import transcripts {os.path.join(aside, 'archive')}\n"
-        "  memory-keeper import transcripts\n"
-    )
+    for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
+        os.rename(os.path.join(home, name), os.path.join(aside, name))
+    sys.stderr.write(f"memory-keeper: the damaged store lies in {aside}; a new one is made from its archives\n")
+
+
+def _read_back(home: str, aside: str) -> None:
+    """Keep again what a store that was put aside had, by its archives; reading twice is reading once."""
+    folder = os.path.join(aside, "archive")
+    with Keeper(home) as keeper:
+        added = read_back(keeper, folder) if os.path.isdir(folder) else None
+        carried = _carry_over(keeper, os.path.join(aside, "store.db"))
+    if added and (added.events or carried):
+        sys.stderr.write(
+            f"memory-keeper: {added.events + carried} events were read back; what Claude Code still has comes in with\n"
+            "  memory-keeper import transcripts\n"
+        )
+
+
+def _carry_over(keeper: Keeper, path: str) -> int:
+    """What no transcript has, starts, ends and briefs: row by row, as far as the damaged store still gives them."""
+    try:
+        old = SqliteStore(path, write=False)
+    except KeeperError:
+        return 0
+    found: dict[str, list[Event]] = {}
+    try:
+        (last,) = old.db.execute("select coalesce(max(seq), 0) from event").fetchone()
+        for seq in range(1, min(last, os.path.getsize(path) // 16) + 1):
+            try:
+                row = old.db.execute(
+                    f"select {EVENT} from event where seq = ? and kind in ('start', 'end', 'told')", (seq,)
+                ).fetchone()
+            except sqlite3.DatabaseError:
+                continue
+            if row and all(isinstance(value, str) for value in (row[0], *row[2:6])):
+                found.setdefault(row[3], []).append(Event._make(row))
+    except sqlite3.DatabaseError:
+        pass  # nothing can be found in it
+    finally:
+        old.close()
+    return sum(_keep(keeper, session, events) for session, events in found.items())
+
+
+def _keep(keeper: Keeper, session: str, events: list[Event]) -> int:
+    """As the session's spool would have brought them."""
+    path = f"{keeper.home}/spool/{session}.spool"
+    with Lock(keeper.home, PATIENCE):
+        source = keeper.writer.source(path) or keeper.writer.begin(Source(path, session, events[0].project))
+        return keeper.writer.record(source, [Placed(event, 0) for event in events], now=time())

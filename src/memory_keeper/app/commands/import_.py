@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sys
+import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -17,6 +19,9 @@ from memory_keeper.model import Source
 
 EXAMPLE = "memory-keeper import transcripts ~/.claude/projects"
 ENDINGS = (".jsonl", ".jsonl.gz")
+MAGIC = b"\x1f\x8b\x08"  # how a gzip member begins
+BLANK = b" " * 79 + b"\n"
+LARGEST = 64 << 20  # bytes a damaged member may say it had
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -36,8 +41,8 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper, Bar("importing", sum(map(os.path.getsize, files))) as bar:
         for path in files:
             try:
-                total += keeper.read(_source(keeper, path), progress=bar.advance)
-            except (OSError, KeeperError) as error:
+                total += keeper.read(source_of(keeper, path), progress=bar.advance)
+            except (OSError, EOFError, zlib.error, KeeperError) as error:
                 failed.append(f"{path}: {error}")
     about = {
         "files": len(files),
@@ -77,17 +82,89 @@ def _files(paths: list[str]) -> Iterator[str]:
     yield from sorted(found, key=lambda file: (found[file], file))
 
 
-def _source(keeper: Keeper, path: str) -> Source:
+def source_of(keeper: Keeper, path: str) -> Source:
     """A transcript's session, agent and project, from its name and its first lines."""
     stem = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
-    said = _first(path)
+    said, ours = _first(path), archived(path)
     session, agent = stem, ""
-    if stem.startswith("agent-"):
+    if ours:
+        session, agent, _ = ours
+    elif stem.startswith("agent-"):
         session, agent = said.get("sessionId") or _session_above(path) or stem, stem.removeprefix("agent-")
-    directory = said.get("cwd") or os.path.dirname(path)
+    directory = said.get("cwd") or ("" if ours else os.path.dirname(path))
     with Lock(keeper.home, 60.0):
-        project = keeper.project(directory, change=True)
+        project = keeper.project(directory, change=True) if directory else keeper.writer.project_of(session)
     return Source(path, safe_name(session), project, safe_name(agent) if agent else "")
+
+
+def archived(path: str) -> tuple[str, str, int] | None:
+    """Session, agent and number in the name of an archive of ours; None when it is none."""
+    name, _, number = os.path.basename(path).removesuffix(".jsonl.gz").rpartition(".")
+    session, _, agent = name.partition(".agent-")
+    plain = session and safe_name(session) == session and number.isdecimal()
+    return (session, agent, int(number)) if plain and path.endswith(".jsonl.gz") else None
+
+
+def read_back(keeper: Keeper, folder: str) -> Added:
+    """Read archives of ours in again, in the order in which they were begun: a fork comes after its origin."""
+    files = [os.path.join(folder, name) for name in os.listdir(folder) if archived(name)]
+    added = Added()
+    with Bar("reading back", sum(map(os.path.getsize, files))) as bar:
+        for path in sorted(files, key=lambda path: (archived(path) or ("", "", 0))[::-1]):
+            added += keeper.read(source_of(keeper, _mended(path)))
+            bar.advance(os.path.getsize(path))
+    return added
+
+
+def _mended(path: str) -> str:
+    """An archive that can be read to its end: itself, or a copy of what is whole in it."""
+    try:
+        with gzip.open(path) as file:
+            while file.read(1 << 20):
+                pass
+        return path
+    except (OSError, EOFError, zlib.error):
+        pass
+    folder = os.path.join(os.path.dirname(path), "mended")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    copy = os.path.join(folder, os.path.basename(path))
+    with open(path, "rb") as packed, gzip.GzipFile(copy, "wb", 1, mtime=0) as out:
+        for data in _members(packed.read()):
+            out.write(data)
+    return copy
+
+
+def _members(packed: bytes) -> Iterator[bytes]:
+    """The whole lines of each gzip member. A damaged one gives as many blank lines as it had bytes, since lines without
+    an id are known by where they stand."""
+    start = 0
+    while start < len(packed):
+        data, end = _member(packed, start)
+        if end:
+            yield data[: data.rfind(b"\n") + 1]
+            start = end
+            continue
+        after = packed.find(MAGIC, start + 1)
+        while after > 0 and not _member(packed, after)[1]:
+            after = packed.find(MAGIC, after + 1)
+        if after < 0:
+            return
+        lost = min(int.from_bytes(packed[after - 4 : after], "little"), LARGEST)
+        yield BLANK * (lost // len(BLANK)) + b"\n" * (lost % len(BLANK))
+        start = after
+
+
+def _member(packed: bytes, start: int) -> tuple[bytes, int]:
+    """What a gzip member says and where it ends: with the file when it was cut short, nowhere when it is damaged."""
+    press, end = zlib.decompressobj(31), start
+    parts: list[bytes] = []
+    while not press.eof and end < len(packed):
+        try:
+            parts.append(press.decompress(packed[end : end + 65536]))
+        except zlib.error:
+            return b"", 0
+        end = min(end + 65536, len(packed))
+    return b"".join(parts), end - len(press.unused_data)
 
 
 def _session_above(path: str) -> str:
@@ -98,14 +175,14 @@ def _session_above(path: str) -> str:
 
 def _first(path: str) -> dict[str, str]:
     """`cwd` and `sessionId` of the first line that has them."""
-    import gzip
-
     found: dict[str, str] = {}
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
-        for _ in range(200):
+        read = 0
+        while read < 200 and {"cwd", "sessionId"} > found.keys():
             line = file.readline(1 << 22)
-            if not line or {"cwd", "sessionId"} <= found.keys():
+            if not line:
                 break
+            read += bool(line.strip())
             try:
                 entry = json.loads(line)
             except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from memory_keeper.app import registration
 from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.terminal import print_json
-from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 
 EXAMPLE = "memory-keeper uninstall"
 
@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
         print_json({**about, "kept": "" if args.purge else args.home, "left": left})
     else:
         _say(args, known, problem, back, left)
-    return 1 if problem else 0
+    return PartlyDone.code if problem else 0
 
 
 def _unregister(scope: str) -> str:
