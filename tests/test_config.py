@@ -60,9 +60,9 @@ def test_where_everything_is_kept(environ: dict[str, str], place: str) -> None:
     assert config.find_home(environ) == place
 
 
-def test_a_relative_home_is_seen_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_home_would_lie_in_whatever_project_sets_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert config.find_home({**HOME, "MEMORY_KEEPER_HOME": "mine"}) == f"{tmp_path}/mine"
+    assert config.find_home({**HOME, "MEMORY_KEEPER_HOME": "mine"}) == "/home/me/.local/share/memory-keeper"
 
 
 @pytest.mark.parametrize("environ", [{}, {"HOME": ""}, {"HOME": "relative"}])

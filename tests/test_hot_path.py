@@ -30,7 +30,7 @@ FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
-    "_functools", "_sqlite3",
+    "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.home", f"{OWN}.keep.migrations",
     f"{OWN}.keep.sqlite", f"{OWN}.keeper",
 }  # fmt: skip

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 DEFAULTS: Json = {
     "tell": {"startBudget": 1500},  # tokens of the brief at a session's start
 }
+DOTENV = ("/.env", "/.env.local")
+DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20
 PROJECT_FILES = ("/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
 
@@ -20,7 +22,7 @@ PROJECT_FILES = ("/.claude/memory-keeper.json", "/.claude/memory-keeper.local.js
 def find_home(environ: dict[str, str]) -> str:
     """Where everything is kept; outside every repository."""
     given = environ.get("MEMORY_KEEPER_HOME", "")
-    if given:
+    if given.startswith(("/", "~/")):  # a relative one would lie in whatever project sets it
         return _absolute(given, environ)
     data = environ.get("XDG_DATA_HOME", "")
     if not data.startswith("/"):
@@ -40,7 +42,7 @@ def _user_home(environ: dict[str, str]) -> str:
 def _absolute(path: str, environ: dict[str, str]) -> str:
     if path.startswith("~/"):
         path = _user_home(environ) + path[1:]
-    return path.rstrip("/") if path.startswith("/") else posix.getcwd() + "/" + path.rstrip("/")
+    return path.rstrip("/")
 
 
 def environment() -> dict[str, str]:
@@ -76,8 +78,14 @@ def _merge(settings: Json, given: Json) -> None:
 
 
 def read_dotenv(root: str) -> list[str]:
-    """The files of a project in which its secrets stand."""
-    return [text for text in map(read_small, (root + "/.env", root + "/.env.local")) if text]
+    """What the files say in which a project's secrets stand, up to the root of its repository."""
+    found: list[str] = []
+    for _ in range(DEPTH):
+        found += [text for text in (read_small(root + name) for name in DOTENV) if text]
+        if posix.access(root + "/.git", posix.F_OK) or not root.startswith("/"):
+            break
+        root = root.rpartition("/")[0]
+    return found
 
 
 def read_small(path: str) -> str | None:

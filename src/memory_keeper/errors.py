@@ -19,6 +19,10 @@ class NotSetUp(KeeperError):  # noqa: N818  (it reads as what it says)
     code = 3
 
 
+class Damaged(KeeperError):  # noqa: N818
+    """What was kept is not as it was written."""
+
+
 class Busy(KeeperError):  # noqa: N818
     """Somebody else holds what is needed; trying again later works."""
 

@@ -59,7 +59,7 @@ class Keeper:
         self._reader: SqliteStore | None = None
         self._writer: SqliteStore | None = None
         self._inode = 0  # of the store that is open
-        self._known: dict[str, tuple[str, ...]] = {}
+        self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._projects: dict[str, str] = {}  # what a directory's project is can change, but not within one session
         self._salt = b""
         self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
@@ -114,10 +114,15 @@ class Keeper:
             added = Added()
             moved: list[tuple[Source, list[Event], Tail]] = []
             wanted = {**self.watched, **{source.path: source for source in extra}}
-            for session in spool.names(self.home):
-                moved += self._read_spool(session, wanted)
-            self.watched = dict([*wanted.items()][-WATCHED:])
             failed: dict[str, Exception] = {}
+            for session in spool.names(self.home):
+                try:
+                    moved += self._read_spool(session, wanted)
+                except KeeperError:
+                    raise
+                except Exception as error:  # noqa: BLE001
+                    failed[session] = error  # nor may one spool
+            self.watched = dict([*wanted.items()][-WATCHED:])
             for source in wanted.values():
                 try:
                     for one in with_agents(source):
@@ -164,13 +169,15 @@ class Keeper:
         return found
 
     def _read_record(self, record: Json, session: str, wanted: dict[str, Source]) -> Iterator[Event]:
-        event, at, where = str(record.get("event")), float(record.get("at") or 0), str(record.get("dir") or "")
+        event, at, where = str(record.get("event")), _number(record.get("at")), str(record.get("dir") or "")
         if where and where not in self._projects:
             self._projects[where] = self.project(where, change=True)
         project = self._projects.get(where, "")
         transcript = record.get("transcript")
         if transcript and isinstance(transcript, str):
             wanted[transcript] = Source(transcript, session, project)
+            if event == "SessionStart":
+                wanted |= {source.path: source for source in self._missed(transcript)}
         kind = {"SessionStart": "start", "SessionEnd": "end", "Told": "told"}.get(event)
         if kind:
             yield Event(
@@ -183,6 +190,22 @@ class Keeper:
                 tool=str(record.get("source") or ""),
                 extra=str(record.get("extra") or ""),
             )
+
+    def _missed(self, transcript: str) -> Iterator[Source]:
+        """Transcripts beside this one that no hook ever named, written since we began to keep: the hooks were off."""
+        from memory_keeper.capture.claude_code import first_folder
+        from memory_keeper.capture.payload import is_name
+        from memory_keeper.capture.tail import read_new
+
+        folder, since = transcript.rpartition("/")[0], self.writer.began()
+        for name in _listed(folder) if since else ():
+            path, stem = f"{folder}/{name}", name.removesuffix(".jsonl")
+            if stem == name or not is_name(stem) or stem.startswith("agent-") or self.writer.source(path):
+                continue
+            if _changed(path) > since and (tail := read_new(Source(path, stem, ""), 1 << 16)):
+                where = first_folder(tail.data.split(b"\n"))
+                if where:
+                    yield Source(path, stem, self.project(where, change=True))
 
     def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
         project = next((event.project for event in events if event.project), source.project)
@@ -261,10 +284,12 @@ class Keeper:
         """Values that are secret because the environment or the project's .env says so."""
         from memory_keeper.capture.redact import known_values
 
-        if source.project not in self._known:
-            files = [text for root in self.writer.roots(source.project) for text in config.read_dotenv(root)]
-            self._known[source.project] = known_values(self.environ, files)
-        return self._known[source.project]
+        roots = self.writer.roots(source.project)
+        now = (source.project, *[_changed(root + name) for root in roots for name in config.DOTENV])
+        if now not in self._known:  # a key may be put there while a session runs
+            files = [text for root in roots for text in config.read_dotenv(root)]
+            self._known = {now: known_values(self.environ, files)}
+        return self._known[now]
 
     @property
     def salt(self) -> bytes:
@@ -330,7 +355,7 @@ class Keeper:
         kinds = {"UserPromptSubmit": "prompt", "Stop": "reply"}
         for record in spool.records(data, *kinds):
             kind = kinds.get(str(record.get("event")))
-            text, at = str(record.get("text") or ""), float(record.get("at") or 0)
+            text, at = str(record.get("text") or ""), _number(record.get("at"))
             if kind and text and at > seen and not store.said(session, text):
                 newest[kind] = Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text)
         return sorted(newest.values(), key=lambda event: event.at, reverse=True)
@@ -375,6 +400,24 @@ def with_agents(source: Source) -> list[Source]:
         for name in names
     ]
     return [source, *agents]
+
+
+def _number(value: object) -> float:
+    return value if isinstance(value, float) and 0 <= value < 1e11 else 0.0
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return sorted(posix.listdir(folder))
+    except OSError:
+        return []
+
+
+def _changed(path: str) -> float:
+    try:
+        return posix.stat(path).st_mtime
+    except OSError:
+        return 0.0
 
 
 def _inode(path: str) -> int:

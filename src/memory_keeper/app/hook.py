@@ -84,6 +84,7 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
     """Text without its secrets; the expensive half of the redactor is loaded only for a text that needs it."""
     if not text:
         return ""
+    text = text[: 2 * TEXT]  # twice, so that a secret at the cut is still seen whole
     from memory_keeper.capture.redact import known_values, redact, suspicious
 
     known = known_values(environ, config.read_dotenv(folder) if folder else ())

@@ -49,7 +49,9 @@ class Front:
         self.number = 0
         self.pid = self.to = self.back = -1  # the worker, and the pipes to and from it
         self.alive = 0.0  # when it was last idle or said something
-        self.unsent = self.asked = self.answered = b""
+        self.asked: list[bytes] = []  # the pieces of a line that has not ended
+        self.unsent = self.answered = b""
+        self.sent = 0  # of the unsent: cutting it off each time would cost the square of a long line
 
     def serve(self) -> None:
         """Pass lines on and answers back."""
@@ -77,7 +79,11 @@ class Front:
         return poll.poll(1000 if self.waiting else None)
 
     def _ask(self, data: bytes) -> None:
-        *lines, self.asked = (self.asked + data).split(b"\n") if b"\n" in data else [self.asked + data]
+        self.asked.append(data)
+        if b"\n" not in data:
+            return
+        *lines, rest = b"".join(self.asked).split(b"\n")
+        self.asked = [rest]
         for line in lines:
             if line.strip():
                 self.number += 1
@@ -101,11 +107,13 @@ class Front:
 
     def _send(self) -> None:
         try:
-            self.unsent = self.unsent[posix.write(self.to, self.unsent[: PIECE * 16]) :]
+            self.sent += posix.write(self.to, memoryview(self.unsent)[self.sent : self.sent + 16 * PIECE])
+            if self.sent == len(self.unsent):
+                self.unsent, self.sent = b"", 0
         except BlockingIOError:
             pass
         except OSError:
-            self.unsent = b""  # it is dead, but may have answered some before: that is still to be heard
+            self.unsent, self.sent = b"", 0  # it is dead, but may have answered some before: that is still to be heard
 
     def _hear(self) -> None:
         data = posix.read(self.back, PIECE)
@@ -155,6 +163,7 @@ class Front:
         _reap()
         self.pid = self.to = self.back = -1
         self.unsent = self.answered = b""
+        self.sent = 0
         guilty = min(self.waiting, default=0)  # it answers in order: what it died of is the oldest line
         self.waiting = {
             number: one._replace(given=False, killed=one.killed + (number == guilty))

@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 
 from memory_keeper import wire
-from memory_keeper.capture.payload import COMMANDS, NOTICES
+from memory_keeper.capture.payload import COMMANDS, NOTICES, is_name
 from memory_keeper.model import Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
@@ -63,17 +63,31 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
     if not isinstance(entry, dict):
         return Line([_other(_hashed(line, source, offset), at, source, "unreadable", failed=True)])
     uuid = entry.get("uuid")
-    base = storable(uuid) if isinstance(uuid, str) and uuid else _hashed(line, source, offset)
+    base = uuid if isinstance(uuid, str) and is_name(uuid) else _hashed(line, source, offset)
     at = _moment(entry.get("timestamp")) or at
     if _sidechain(entry) and not source.agent:
         source = source._replace(agent=_name(entry.get("agentId")) or "sidechain")
     reader = READERS.get(_name(entry.get("type")), _read_other)
     session, project, agent = source.session, source.project, source.agent
+    try:
+        blocks = list(reader(entry, source))
+    except RecursionError:  # nested just deep enough to be read and not to be written
+        return Line([_other(base, at, source, "unreadable", failed=True)])
     events = [
         Event(f"{base}:{number}", at, kind, session, project, text, tool, path, ref, agent, failed, extra, "")
-        for number, (kind, text, tool, path, ref, failed, extra) in enumerate(reader(entry, source))
+        for number, (kind, text, tool, path, ref, failed, extra) in enumerate(blocks)
     ]
     return Line(events, _usage(entry, source, at))
+
+
+def first_folder(lines: list[bytes]) -> str:
+    """The directory a transcript was begun in; empty when its first lines do not say."""
+    for line in lines[:50]:
+        entry = _parse(line)
+        folder = entry.get("cwd") if isinstance(entry, dict) else None
+        if isinstance(folder, str) and folder.startswith("/") and folder == storable(folder):
+            return folder
+    return ""
 
 
 def first_moment(lines: list[bytes]) -> float:

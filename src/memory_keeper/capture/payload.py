@@ -28,7 +28,7 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         transcript=_transcript(payload),
         cwd=cwd,
         # cwd follows the model's `cd`; the project does not
-        project_dir=environ.get("CLAUDE_PROJECT_DIR") or _path(payload, "project_dir") or cwd,
+        project_dir=_path(environ, "CLAUDE_PROJECT_DIR") or _path(payload, "project_dir") or cwd,
         agent=_name(payload, "agent_id"),
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
         text=_provisional(event, payload),
@@ -36,9 +36,14 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
     )
 
 
+def is_name(name: str) -> bool:
+    """Whether a name may stand in a file's name, and outside a fence."""
+    return 0 < len(name) <= 64 and NAME.issuperset(name)
+
+
 def safe_name(name: str) -> str:
     """A name that may stand in a file's name: itself when it is plain, else a hash of it."""
-    if 0 < len(name) <= 64 and NAME.issuperset(name):
+    if is_name(name):
         return name
     from hashlib import blake2s
 

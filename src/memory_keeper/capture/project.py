@@ -107,8 +107,10 @@ def _remote(git: str) -> str:
 
 def plain_address(address: str) -> str:
     """`git@host:owner/repo.git` and `https://user:secret@host/owner/repo` are the same place."""
+    address = address.partition("?")[0].partition("#")[0]  # where tokens stand
     scheme, found, rest = address.partition("://")
     if not found:
+        address = address.rpartition("@")[2]
         host, colon, path = address.partition(":")
         rest = f"{host}/{path.lstrip('/')}" if colon and "/" not in host else address
     elif scheme == "file":
@@ -126,13 +128,19 @@ def _first_commit(root: str) -> str:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     # else a partial clone fetches what is missing, with whatever program its configuration names
     environ |= {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    # a PATH that a project's settings lead into the project must not find its git there
+    folders = [
+        name for name in environ.get("PATH", "").split(":") if name[:1] == "/" and not f"{name}/".startswith(root + "/")
+    ]
+    environ["PATH"] = ":".join(folders)
     command = ["git", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "--no-optional-locks", "-C", root]
     try:
         said = subprocess.run(
             [*command, "rev-list", "--max-parents=0", "HEAD"],
-            capture_output=True, text=True, timeout=2, stdin=subprocess.DEVNULL, check=True, env=environ,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True, errors="replace",
+            timeout=2, check=True, env=environ, cwd="/",
         ).stdout.split()  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, ValueError, subprocess.SubprocessError):
         return ""
     return "root:" + min(said) if said else ""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     String = tuple[str, str]  # a text, and the kind of secret its key says it is, mostly none
 
 MARK = b"<REDACTED:"
+MOST = 500  # known values: each is searched for in every line
 PASSES = 8  # each hides what the last one laid bare; a text that needs more was made to
 
 
@@ -94,7 +95,7 @@ def known_values(environ: Mapping[str, str], dotenv: Iterable[str] = ()) -> tupl
             if assigned and not name.startswith("#"):
                 pairs.append((name.strip(), _unquoted(value.strip())))
     found = {value for name, value in pairs if _says_secret(name.upper()) and _worth_hiding(value)}
-    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+    return tuple(sorted(found, key=lambda value: (-len(value), value))[:MOST])
 
 
 def _unquoted(value: str) -> str:

@@ -7,6 +7,7 @@ counts; bytes after that were left by a writer that died before its commit, and 
 from __future__ import annotations
 
 import posix
+import stat
 import zlib
 
 from memory_keeper.keep.home import make_folder
@@ -31,6 +32,8 @@ def append(home: str, source: Source, last: Member | None, size: int, packed: by
     """Write a member behind the last that counts; it counts itself once the store says so."""
     make_folder(home + "/archive")
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+    if not last:
+        _put_aside(archive_path(home, source), len(packed))
     fd = posix.open(archive_path(home, source), flags, 0o600)
     try:
         start = last.start + last.length if last else 0
@@ -41,6 +44,17 @@ def append(home: str, source: Source, last: Member | None, size: int, packed: by
     finally:
         posix.close(fd)
     return Member(last.offset + last.size if last else 0, size, start, len(packed))
+
+
+def _put_aside(path: str, size: int) -> None:
+    """An archive that this store does not know was left by a writer that died at its first member, which comes now; or,
+    when there is more in it than that, by a store that was lost: it may be the only copy."""
+    try:
+        about = posix.lstat(path)
+    except FileNotFoundError:
+        return
+    if about.st_size > size and stat.S_ISREG(about.st_mode):
+        posix.rename(path, path.removesuffix(".jsonl.gz") + f"-{posix.urandom(4).hex()}.orphan.jsonl.gz")
 
 
 def read(home: str, source: Source, member: Member) -> bytes:

@@ -6,7 +6,7 @@ import sys
 import zlib
 
 from memory_keeper import wire
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
@@ -322,6 +322,11 @@ class SqliteStore:
         ).fetchall()
         return rows[0][0] if len(rows) == 1 else ""
 
+    def began(self) -> float:
+        """When something was first read into this store."""
+        (at,) = self.db.execute("select coalesce(min(looked), 0) from source where looked > 0").fetchone()
+        return float(at)
+
     def last_moment(self, session: str) -> float:
         """When a session's transcript was last added to, by its own clock."""
         (at,) = self.db.execute(
@@ -538,7 +543,7 @@ def _explained(error: Exception, path: str) -> KeeperError:
     if "unable to open" in said:
         return NotSetUp(f"Nothing is kept in {path} yet, or it cannot be opened", hint="run `memory-keeper doctor`")
     if any(word in said for word in DAMAGE):
-        return KeeperError(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
+        return Damaged(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
     return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")
 
 

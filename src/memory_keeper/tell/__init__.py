@@ -66,7 +66,7 @@ def cut(
     """As much of each section as its share of the budget holds; what one leaves over goes to the next."""
     opening = f'<memory-keeper brief="{name}" fence="{nonce}">\n{OPENING.format(where)}\n'
     closing = "</memory-keeper>"
-    left = budget - tokens(opening + closing) - 2
+    left = min(budget, 1_000_000) - tokens(opening + closing) - 2
     room = CHARACTERS - len(opening) - len(closing)
     written: list[str] = []
     cites: list[str] = []

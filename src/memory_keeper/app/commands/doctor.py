@@ -27,7 +27,7 @@ from memory_keeper.app.registration import (
 )
 from memory_keeper.app.terminal import age, paint, print_json, size
 from memory_keeper.capture.project import find_root
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import EVENT, SqliteStore
@@ -301,10 +301,10 @@ def _damaged(path: str) -> bool:
         return False
     try:
         store = SqliteStore(path)
-    except NotSetUp:
+    except Damaged:
+        return True
+    except KeeperError:
         return False
-    except KeeperError as error:
-        return "damaged" in str(error)
     try:
         return bool(store.problems())
     finally:

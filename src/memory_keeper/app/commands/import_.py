@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
         for path in files:
             try:
                 total += keeper.read(source_of(keeper, path), progress=bar.advance)
-            except (OSError, EOFError, zlib.error, KeeperError) as error:
+            except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
                 failed.append(f"{path}: {error}")
     about = {
         "files": len(files),
@@ -77,7 +77,7 @@ def _files(paths: list[str]) -> Iterator[str]:
             for name in names:
                 if name.endswith(ENDINGS):
                     file = os.path.join(folder, name)
-                    if not os.path.islink(file):
+                    if os.path.isfile(file) and not os.path.islink(file):
                         found[os.path.realpath(file)] = os.path.getmtime(file)
     yield from sorted(found, key=lambda file: (found[file], file))
 
@@ -91,7 +91,8 @@ def source_of(keeper: Keeper, path: str) -> Source:
         session, agent, _ = ours
     elif stem.startswith("agent-"):
         session, agent = said.get("sessionId") or _session_above(path) or stem, stem.removeprefix("agent-")
-    directory = said.get("cwd") or ("" if ours else os.path.dirname(path))
+    said_to_be = said.get("cwd", "")  # not relative: a stranger's transcript would land in whatever project we are in
+    directory = said_to_be if said_to_be[:1] == "/" else "" if ours else os.path.dirname(path)
     with Lock(keeper.home, 60.0):
         project = keeper.project(directory, change=True) if directory else keeper.writer.project_of(session)
     return Source(path, safe_name(session), project, safe_name(agent) if agent else "")

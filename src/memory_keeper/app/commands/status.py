@@ -10,6 +10,7 @@ from memory_keeper.app.commands import project_of
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper status"
 
@@ -42,7 +43,7 @@ def run(args: Namespace) -> int:
         print_json(about)
         return 0
     now = time()
-    print(paint(about["project"], "bold") + (f"  {roots[0]}" if roots else ""))
+    print(paint(clean(about["project"]), "bold") + (f"  {roots[0]}" if roots else ""))
     looked = counts["last_look"]
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
     print(f"  kept           {counts['events']} events of {counts['sessions']} sessions, {counts['pending']} pending")
