@@ -372,7 +372,7 @@ class Keeper:
     def _waits(self, session: str) -> bool:
         path = f"{self.home}/spool/{session}.spool"
         source = self.store.source(path)
-        return _size(path) > (source.offset if source else 0)
+        return _size(path) != (source.offset if source else 0)
 
 
 def _choose(place: Place, store: SqliteStore) -> str:

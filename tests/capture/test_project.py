@@ -11,6 +11,7 @@ import pytest
 from memory_keeper.capture.project import branch, find_place, find_root, plain_address
 from memory_keeper.keeper import Keeper
 
+pytestmark = pytest.mark.git
 IDENTITY = ("-c", "user.name=x", "-c", "user.email=x@example.invalid", "-c", "commit.gpgsign=false")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from memory_keeper.keep import archive
 from memory_keeper.keep.home import make_folder
 from memory_keeper.keeper import Keeper
@@ -19,6 +21,7 @@ def ids(keeper: Keeper, session: str) -> list[str]:
     return [event.id for event in keeper.store.events(session)]
 
 
+@pytest.mark.git
 def test_a_repository_git_cannot_read_stops_no_other_project(tmp_path: Path, machine: Machine) -> None:
     evil = tmp_path / "evil"
     subprocess.run(["git", "init", "-q", str(evil)], check=True)
@@ -55,7 +58,8 @@ def test_an_id_cannot_leave_the_fence(tmp_path: Path) -> None:
     assert brief.text.count("</memory-keeper>") == 1
 
 
-def test_a_git_beside_the_repository_is_not_run(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.git
+def test_a_git_beside_the_repository_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from memory_keeper.capture.project import find_place
 
     repo = tmp_path / "repo"

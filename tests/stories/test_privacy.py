@@ -102,7 +102,7 @@ def test_what_the_environment_says_is_secret_is_nowhere(machine: Machine, monkey
     assert places(everything_kept(machine), value) == []
 
 
-@pytest.mark.parametrize("remote", ["", "git@host:owner/app.git"])
+@pytest.mark.parametrize("remote", ["", pytest.param("git@host:owner/app.git", marks=pytest.mark.git)])
 def test_what_the_project_s_dotenv_says_is_secret_is_nowhere(machine: Machine, remote: str) -> None:
     if remote:
         subprocess.run(["git", "init", "-q", str(machine.project)], check=True, timeout=60)
@@ -171,6 +171,7 @@ def test_everything_is_private_whatever_the_umask(machine: Machine) -> None:
     assert stat.S_IMODE(machine.home.stat().st_mode) == 0o700
 
 
+@pytest.mark.git
 def test_r30_nothing_is_ever_written_into_the_project(machine: Machine) -> None:
     subprocess.run(["git", "init", "-q", str(machine.project)], check=True, timeout=60)
     (machine.project / "main.py").write_text("print('hello')\n")

@@ -59,6 +59,8 @@ class SqliteStore:
                 self.db.close()
                 raise
         except engine.DatabaseError as error:
+            if not write and "readonly" in str(error):  # its maker was killed: only a writer can take that back
+                raise NotSetUp(f"Nothing is kept in {path} yet") from error
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
         if not version and not write:
