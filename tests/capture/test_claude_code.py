@@ -45,7 +45,7 @@ def kinds(*rows: Row, source: Source = SOURCE) -> list[str]:
 @pytest.fixture(params=VERSIONS)
 def t(request: pytest.FixtureRequest) -> Transcript:
     """A transcript of each version."""
-    return Transcript("s1", "/work/app", version=request.param)
+    return Transcript("s1", "/srv/app", version=request.param)
 
 
 # --- what was said ----------------------------------------------------------------------------------------------------
