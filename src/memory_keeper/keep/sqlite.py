@@ -494,13 +494,28 @@ def _connect(path: str, write: bool) -> Connection:
     try:
         db.execute("pragma trusted_schema = off")
         if write:
-            db.execute("pragma journal_mode = wal")
+            _write_ahead(db)
             db.execute("pragma wal_autocheckpoint = 10000")
             db.execute("pragma cell_size_check = on")
     except engine.DatabaseError:
         db.close()
         raise
     return db
+
+
+def _write_ahead(db: Connection) -> None:
+    """Turn WAL on. SQLite does not wait for others here, as it does everywhere else, so we do."""
+    from time import monotonic, sleep
+
+    until = monotonic() + WAIT
+    while True:
+        try:
+            db.execute("pragma journal_mode = wal")
+            return
+        except engine.OperationalError as error:
+            if "locked" not in str(error) or monotonic() > until:
+                raise
+            sleep(0.01)
 
 
 def _make_private(path: str) -> None:
