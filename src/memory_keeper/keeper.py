@@ -202,7 +202,7 @@ class Keeper:
             path, stem = f"{folder}/{name}", name.removesuffix(".jsonl")
             if stem == name or not is_name(stem) or stem.startswith("agent-") or self.writer.source(path):
                 continue
-            if _changed(path) > since and (tail := read_new(Source(path, stem, ""), 1 << 16)):
+            if _changed(path) > since - 1 and (tail := read_new(Source(path, stem, ""), 1 << 16)):
                 where = first_folder(tail.data.split(b"\n"))
                 if where:
                     yield Source(path, stem, self.project(where, change=True))

@@ -35,6 +35,7 @@ else:
         import sqlite3 as engine
 
 EVENT = ", ".join(Event._fields)
+OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in Event._fields)
 NOTE = ", ".join(Note._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
@@ -276,38 +277,35 @@ class SqliteStore:
         )
         return [Session._make(row) for row in rows]
 
-    def latest(self, project: str, kind: str, limit: int, session: str = "", agents: bool = False) -> list[Event]:
+    def latest(
+        self, project: str, kind: str, limit: int, session: str = "", agents: bool = False, text: bool = True
+    ) -> list[Event]:
         """The newest events of a kind in a project or in one of its sessions, newest first; of the main thread, or
-        those of subagents too."""
+        those of subagents too; with their texts, which may be long, or without."""
         only, given = (" and session = ?", (session,)) if session else ("", ())
         only += "" if agents else " and agent = ''"
         rows = self.db.execute(
-            f"select {EVENT} from event where project = ? and kind = ?{only} order by at desc, seq desc limit ?",
+            f"select {EVENT if text else OUTLINE} from event where project = ? and kind = ?{only}"
+            " order by at desc, seq desc limit ?",
             (project, kind, *given, limit),
         )
         return [_event(row) for row in rows]
 
     def outcome(self, id: str) -> tuple[Event, bool] | None:
         """What the model said last about a prompt, and whether it was done then or in the middle of something."""
-        asked = self.db.execute("select seq, session from event where id = ?", (id,)).fetchone()
+        asked = self.db.execute("select session, seq from event where id = ?", (id,)).fetchone()
         if not asked:
             return None
-        turn = "session = ? and agent = '' and seq > ?"
-        end = self.db.execute(
-            f"select min(seq) from event where {turn} and kind = 'prompt'", (asked[1], asked[0])
-        ).fetchone()
-        given = (asked[1], asked[0], end[0] or 1 << 60)
+        turn = (
+            "session = :session and agent = '' and seq > :seq and seq < coalesce((select min(seq) from event"
+            " where session = :session and agent = '' and seq > :seq and kind = 'prompt'), 1 << 60)"
+        )
         row = self.db.execute(
-            f"select seq, {EVENT} from event where {turn} and seq < ? and kind = 'reply' order by seq desc limit 1",
-            given,
+            f"select exists (select 1 from event where {turn} and seq > e.seq and kind in ('call', 'todo')), {EVENT}"
+            f" from event e where {turn} and kind = 'reply' order by seq desc limit 1",
+            {"session": asked[0], "seq": asked[1]},
         ).fetchone()
-        if not row:
-            return None
-        busy = self.db.execute(
-            f"select 1 from event where {turn} and seq < ? and kind in ('call', 'todo') limit 1",
-            (asked[1], row[0], given[2]),
-        ).fetchone()
-        return _event(row[1:]), not busy
+        return (_event(row[1:]), not row[0]) if row else None
 
     def project_of(self, session: str) -> str:
         """The project a session belongs to; empty when it is unknown."""
@@ -360,7 +358,7 @@ class SqliteStore:
     def children(self, id: str) -> list[str]:
         """What a note covers."""
         rows = self.db.execute(
-            "select id from event where covered_by = ?1 union all select id from note where covered_by = ?1", (id,)
+            "select id from event where covered_by = ? union all select id from note where covered_by = ?", (id, id)
         )
         return [child for (child,) in rows]
 

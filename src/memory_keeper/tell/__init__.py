@@ -11,10 +11,11 @@ from memory_keeper.text import clip, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
 
+LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
 
 
@@ -41,7 +42,7 @@ class Section(NamedTuple):
     """A part of a brief: its heading, and lines of which the first are worth most."""
 
     heading: str
-    lines: list[Said]
+    lines: Iterable[Said]  # each is made only when there is room for it
     share: float  # of what is left of the budget
 
 
@@ -71,9 +72,12 @@ def cut(
     written: list[str] = []
     cites: list[str] = []
     for section in sections:
-        lines = _fitting(section, int(left * section.share), int(room * section.share), nonce)
+        rest = iter(section.lines)
+        first = [said for said in (next(rest, None),) if said]
+        every = section._replace(lines=_chained(first, rest))
+        lines = _fitting(every, int(left * section.share), int(room * section.share), nonce)
         if not lines:  # the first line of a part is worth more than its share
-            lines = _fitting(section._replace(lines=section.lines[:1]), left, room, nonce)
+            lines = _fitting(section._replace(lines=first), left, room, nonce)
         if lines:
             text = f"## {section.heading}\n" + "".join(line for line, _ in lines)
             left -= tokens(text) + 1
@@ -103,7 +107,14 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
         kept.append((line, said.cite))
         budget -= cost
         room -= units
+        if budget < LEAST:
+            break
     return kept
+
+
+def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:
+    yield from first
+    yield from rest
 
 
 def _units(text: str) -> int:

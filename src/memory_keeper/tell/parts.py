@@ -11,27 +11,27 @@ from memory_keeper.text import clip, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from memory_keeper.tell import View
 
-    Part = Callable[["View"], tuple[str, list["Said"]]]
+    Part = Callable[["View"], tuple[str, Iterable["Said"]]]
 
-PROMPTS, RECENT, CALLS = 150, 8, 300  # how much is asked of the store; the budget decides what is told
+PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 
 
-def prompts(view: View) -> tuple[str, list[Said]]:
+def prompts(view: View) -> tuple[str, Iterable[Said]]:
     """What the user asked last, in their own words, and what came of it."""
     most = PROMPTS if view.source == "compact" else RECENT
-    return "Asked last, newest first, and what came of it", [
+    return "Asked last, newest first, and what came of it", (
         Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}{_came(view, event)}", event.id)
         for event in _prompts(view)[:most]
-    ]
+    )
 
 
-def todos(view: View) -> tuple[str, list[Said]]:
+def todos(view: View) -> tuple[str, Iterable[Said]]:
     """What the model's own list says is not done, in the newest session that has one."""
     listed = [event for event in view.store.latest(view.project, "todo", CALLS) if _counts(view, event)]
     newest = [event for event in listed if event.session == listed[0].session]
@@ -40,25 +40,29 @@ def todos(view: View) -> tuple[str, list[Said]]:
     ]
 
 
-def files(view: View) -> tuple[str, list[Said]]:
+def files(view: View) -> tuple[str, Iterable[Said]]:
     """The files that were changed or read last, by subagents too."""
-    calls = [event for event in view.store.latest(view.project, "call", CALLS, agents=True) if _counts(view, event)]
+    calls = [
+        event
+        for event in view.store.latest(view.project, "call", CALLS, agents=True, text=False)
+        if _counts(view, event)
+    ]
     roots = view.store.roots(view.project)
-    return "Files touched", [
+    return "Files touched", (
         Said(f"{one_line(within(roots, one.path), 300)} ({_times(one)})", one.cite, whole=True)
         for one in touched(calls)
-    ]
+    )
 
 
-def sessions(view: View) -> tuple[str, list[Said]]:
+def sessions(view: View) -> tuple[str, Iterable[Said]]:
     """What the sessions before that were about and what came of them."""
     older: dict[str, list[Event]] = {}
     for event in _prompts(view)[RECENT:] if view.source != "compact" else ():
         older.setdefault(event.session, []).append(event)
-    return "Sessions before that", [
+    return "Sessions before that", (
         Said(f"{when(asked[-1])} {one_line(asked[-1].text, 160)}{_ended(view, asked)}", asked[-1].id)
         for asked in older.values()
-    ]
+    )
 
 
 # what one part leaves over of its share goes to the next
