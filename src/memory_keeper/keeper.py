@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RANK = {"dir": 0, "root": 1, "remote": 2}
 OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
+TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
@@ -177,7 +178,7 @@ class Keeper:
         if transcript and isinstance(transcript, str):
             wanted[transcript] = Source(transcript, session, project)
             if event == "SessionStart":
-                wanted |= {source.path: source for source in self._missed(transcript)}
+                wanted |= {source.path: source for source in self._missed(transcript, project)}
         kind = {"SessionStart": "start", "SessionEnd": "end", "Told": "told"}.get(event)
         if kind:
             yield Event(
@@ -191,8 +192,9 @@ class Keeper:
                 extra=str(record.get("extra") or ""),
             )
 
-    def _missed(self, transcript: str) -> Iterator[Source]:
-        """Transcripts beside this one that no hook ever named, written since we began to keep: the hooks were off."""
+    def _missed(self, transcript: str, project: str) -> Iterator[Source]:
+        """Transcripts of the project, beside this one, that no hook ever named, written since we began to keep: the
+        hooks were off. Two projects may share a folder there, so each has to say itself where it was."""
         from memory_keeper.capture.claude_code import first_folder
         from memory_keeper.capture.payload import is_name
         from memory_keeper.capture.tail import read_new
@@ -202,10 +204,10 @@ class Keeper:
             path, stem = f"{folder}/{name}", name.removesuffix(".jsonl")
             if stem == name or not is_name(stem) or stem.startswith("agent-") or self.writer.source(path):
                 continue
-            if _changed(path) > since - 1 and (tail := read_new(Source(path, stem, ""), 1 << 16)):
+            if _changed(path) > since - TICK and (tail := read_new(Source(path, stem, ""), 1 << 16)):
                 where = first_folder(tail.data.split(b"\n"))
-                if where:
-                    yield Source(path, stem, self.project(where, change=True))
+                if where and self.project(where, change=True) == project:
+                    yield Source(path, stem, project)
 
     def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
         project = next((event.project for event in events if event.project), source.project)
