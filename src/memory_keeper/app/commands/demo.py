@@ -172,7 +172,7 @@ def _around(line: str, word: str, width: int) -> str:
 
 def _session(host: _Host, say: _Say) -> int:
     """Let the transcript grow line by line, with the hooks that Claude Code would have called; the most it held."""
-    most = 0
+    most = last = 0
     here = json.dumps(host.project)[1:-1].encode()
     with open(TRANSCRIPT, "rb") as lines, open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
         for line in lines:
@@ -197,8 +197,9 @@ def _session(host: _Host, say: _Say) -> int:
                 host.ask("Stop", SESSION, last_assistant_message="")
                 used = message.get("usage") or {}
                 held = sum(used.get(f"{kind}input_tokens", 0) for kind in ("", "cache_read_", "cache_creation_"))
-                most = max(most, held)
-                say("  " + _gauge(held))
+                if held != last:  # a response of several blocks says it on each line
+                    say("  " + _gauge(held))
+                most, last = max(most, held), held
     return most
 
 
