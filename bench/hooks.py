@@ -22,13 +22,14 @@ from typing import Any
 
 from bench import measure
 from bench.measure import PYTHON, ROOT, START, Case, median, quantile
+from memory_keeper.keep import spool
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Placed, Source
 from tests.e2e.cli import Sandbox, Session, find_cli, wait_for
 from tests.e2e.model import Model, Reply, Request
 from tests.e2e.net import Net
-from tests.transcripts import big
+from tests.transcripts import big, dump
 
 QUICK = ("PostToolUse", "Stop", "UserPromptSubmit")
 EVENTS = (*QUICK, "SessionStart", "SessionEnd")
@@ -55,6 +56,7 @@ def main() -> None:
         sizes = [float(size) for size in args.sizes.split(",")]
         homes = {size: Home(Path(folder, f"{size:g}"), size) for size in sizes}
         as_command(list(homes.values()), args.runs)
+        long_lines(homes[sizes[0]], Home(Path(folder, "long"), sizes[0], long=5), args.runs)
         through_server(homes[sizes[0]], args.runs)
 
 
@@ -64,8 +66,8 @@ def main() -> None:
 class Home:
     """A user's home with one transcript, all of it kept, and payloads that name it."""
 
-    def __init__(self, folder: Path, size: float) -> None:
-        self.size, self.folder, self.keep = size, folder, str(folder / "keep")
+    def __init__(self, folder: Path, size: float, long: int = 0) -> None:
+        self.size, self.folder, self.keep, self.long = size, folder, str(folder / "keep"), long
         self.project = folder / "project"
         self.project.mkdir(parents=True)
         transcripts = folder / ".claude/projects/p"
@@ -79,6 +81,9 @@ class Home:
         }
         self.transcript = transcripts / "old.jsonl"
         big(self.transcript, int(size * 1e6))
+        if long:
+            with self.transcript.open("ab") as file:
+                file.write(long * dump({"type": "user", "message": {"role": "user", "content": "x" * 1_000_000}}))
         self.keeper = Keeper(self.keep, self.env)
         with Lock(self.keep, 5):
             project = self.keeper.project(str(self.project), change=True)
@@ -86,6 +91,7 @@ class Home:
         self.keeper.read(Source(str(self.transcript), "old", project))
         for event in EVENTS:
             self.payload(event).write_text(json.dumps(self.said(event)))
+        self.begin()
 
     def _fill(self, project: str) -> None:
         """Events of other sessions of the project: prompts, answers and calls with a file."""
@@ -128,7 +134,8 @@ class Home:
     def case(self, event: str, launch: bool) -> Case:
         """That hook, as Claude Code would run it."""
         command = (self.launch,) if launch else (PYTHON, "-I", "-S", START)
-        name = f"{event}, {self.size:g} MB{', plugin/launch' if launch else ''}"
+        lines = f" + {self.long} lines of 1 MB" if self.long else ""
+        name = f"{event}, {self.size:g} MB{lines}{', plugin/launch' if launch else ''}"
         before = self.settle if event == "SessionStart" else None
         return Case(name, (*command, "hook", event), self.env, self.payload(event), before)
 
@@ -136,6 +143,15 @@ class Home:
         """Move what hooks left, as the writer has when the next session starts, and begin with fresh spools."""
         self.keeper.look()
         shutil.rmtree(self.keep + "/spool", ignore_errors=True)
+        self.begin()
+        self.keeper.look()
+
+    def begin(self) -> None:
+        """Let the sessions be in the middle of a context that was told how full it is: that happens once in each."""
+        for session in (self.sessions[event] for event in EVENTS if event != "SessionStart"):
+            started = {"event": "SessionStart", "at": time.time(), "dir": str(self.project), "source": "startup"}
+            spool.append(self.keep, session, {**started, "transcript": str(self.transcript)})
+            spool.append(self.keep, session, {"event": "Warned", "at": time.time(), "level": "handoff warn critical"})
 
 
 def launcher(folder: Path) -> Path:
@@ -166,6 +182,18 @@ def as_command(homes: list[Home], runs: int) -> None:
         wall, cpu = ([median([took[field] for took in one]) for one in of] for field in (0, 1))
         ratios = f"{wall[0] / wall[1]:.3f} x (cpu {cpu[0] / cpu[1]:.3f} x)"
         print(f"{event}: {large.size:g} MB takes {ratios} what {small.size:g} MB takes")
+
+
+def long_lines(usual: Home, long: Home, runs: int) -> None:
+    """What the gauge costs when the last response lies behind lines of a megabyte."""
+    print(f"\nBehind long lines; {runs} runs each, interleaved")
+    events = ("UserPromptSubmit", "PostToolUse")
+    cases = [home.case(event, False) for event in events for home in (usual, long)]
+    times = measure.interleave([*measure.floors(), *cases], runs)
+    measure.report(times)
+    for event in events:
+        of = [median([took[0] for took in times[home.case(event, False).name]]) for home in (long, usual)]
+        print(f"{event}: behind {long.long} lines of 1 MB it takes {of[0] / of[1]:.3f} x what it usually takes")
 
 
 # --- through the server -----------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMORY_KEEPER_HOME", str(tmp_path / "keeper"))
     for name, folder in XDG.items():
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
-    for name in ("CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR"):
+    for name in ("CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "TMUX", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")

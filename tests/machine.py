@@ -6,12 +6,14 @@ the real time.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep, time
 from typing import Any, NamedTuple
@@ -23,7 +25,15 @@ from tests.transcripts import Transcript
 
 START = Path(memory_keeper.__file__).parent / "app/start.py"
 PATIENCE = 60.0  # seconds; a hook that takes longer hangs
-HEARD = ("UserPromptSubmit", "SessionStart")
+HEARD = ("UserPromptSubmit", "SessionStart", "PostToolUse")
+
+
+def without_rights() -> None:
+    """Root may write anywhere; give that up, so that modes mean something."""
+    if os.geteuid() == 0:
+        libc = ctypes.CDLL(None)
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+            libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 
 
 class Answer(NamedTuple):
@@ -142,13 +152,17 @@ class Session:
     def __init__(self, machine: Machine, project: Path, transcript: Transcript) -> None:
         self.machine, self.project, self.transcript = machine, project, transcript
         self.id = transcript.session
+        self.environ: dict[str, str] = {}  # of its process
         slug = "".join(char if char.isalnum() else "-" for char in str(project))
         self.path = machine.transcripts / slug / transcript.name
 
+    def payload(self, event: str, **fields: Any) -> dict[str, Any]:
+        payload = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.project)}
+        return {**payload, "hook_event_name": event, **fields}
+
     def happen(self, event: str, **fields: Any) -> Answer:
         """Call a hook of this session."""
-        payload = {"session_id": self.id, "transcript_path": str(self.path), "cwd": str(self.project)}
-        return self.machine.hook(event, {**payload, "hook_event_name": event, **fields}, self.project)
+        return self.machine.hook(event, self.payload(event, **fields), self.project, self.environ)
 
     def write(self) -> None:
         """Let what was said reach the transcript."""
@@ -179,6 +193,18 @@ class Session:
         """A request and its answer."""
         self.prompt(prompt)
         self.reply(reply)
+
+    def fill(self, tokens: int) -> None:
+        """A response comes, now, that was given so many tokens."""
+        (row,) = self.transcript.reply("I go on.", usage=tokens)
+        self.transcript.at = time()
+        row["timestamp"] = datetime.fromtimestamp(self.transcript.at, UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+        self.write()
+
+    @property
+    def handoff(self) -> Path:
+        """The file that its handoff is rendered in."""
+        return self.project / f".claude/memory/handoffs/HANDOFF-{self.id}.md"
 
     def end(self, reason: str = "other") -> Answer:
         return self.happen("SessionEnd", reason=reason)

@@ -35,7 +35,7 @@ def write(path: Path, value: Any) -> None:
 def budget(home: Path, root: Path | None = None) -> int:
     settings, broken = config.load(str(home), str(root) if root else "")
     assert not broken
-    return int(settings["tell"]["startBudget"])
+    return int(settings["tell.startBudget"])
 
 
 # --- places -----------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ def test_the_environment_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_defaults_hold(home: Path, root: Path) -> None:
-    assert budget(home, root) == config.DEFAULTS["tell"]["startBudget"]
+    assert budget(home, root) == config.DEFAULTS["tell.startBudget"]
 
 
 def test_the_nearest_file_wins(home: Path, root: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_broken_file_is_named_left_alone_and_costs_nothing(home: Path, text: s
 @pytest.mark.parametrize("value", ["1500", 1.5, True, None, [], {}, {"startBudget": 1}])
 def test_a_value_of_the_wrong_type_is_ignored(home: Path, value: Any) -> None:
     write(home / "config.json", {"tell": {"startBudget": value}})
-    assert budget(home) == config.DEFAULTS["tell"]["startBudget"]
+    assert budget(home) == config.DEFAULTS["tell.startBudget"]
 
 
 def test_what_is_unknown_is_ignored(home: Path, root: Path) -> None:
@@ -125,7 +125,7 @@ def test_what_is_unknown_is_ignored(home: Path, root: Path) -> None:
     write(root / ".claude/memory-keeper.json", hostile)
     settings, broken = config.load(str(home), str(root))
     assert not broken
-    assert settings == {**config.DEFAULTS, "tell": {**config.DEFAULTS["tell"], "startBudget": 7}}
+    assert settings == {**config.DEFAULTS, "tell.startBudget": 7}
 
 
 def test_only_regular_files_are_read(home: Path, root: Path, tmp_path: Path) -> None:
@@ -145,3 +145,119 @@ def test_a_huge_file_is_not_read_whole(home: Path) -> None:
     write(home / "config.json", '{"tell":{"startBudget":5}}' + " " * (4 << 20))
     settings, broken = config.load(str(home))
     assert (settings == config.DEFAULTS) == bool(broken)
+
+
+# --- every setting ----------------------------------------------------------------------------------------------------
+
+MODE, THRESHOLD = "compaction.mode", "compaction.triggers.sessionTokens.threshold"
+
+
+@pytest.fixture
+def claude(tmp_path: Path) -> Path:
+    """Claude Code's own folder."""
+    made = tmp_path / "home/.claude"
+    made.mkdir(parents=True)
+    return made
+
+
+def origins(home: Path, root: Path, environ: dict[str, str]) -> list[str]:
+    return [origin for origin, given in config.layers(str(home), str(root), environ) if given]
+
+
+def test_nested_and_dotted_names_are_the_same(home: Path) -> None:
+    for given in ({"compaction": {"triggers": {"sessionTokens": {"threshold": 30_000}}}}, {THRESHOLD: 30_000}):
+        write(home / "config.json", given)
+        assert config.load(str(home))[0] == {**config.DEFAULTS, THRESHOLD: 30_000}
+
+
+def test_names_nested_for_ever_end(home: Path) -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = {"a": deep}
+    write(home / "config.json", {"compaction": deep, "tell": {"startBudget": 7}})
+    assert config.load(str(home))[0] == {**config.DEFAULTS, "tell.startBudget": 7}
+
+
+def test_the_order_of_all_layers(home: Path, root: Path, claude: Path) -> None:
+    """Claude Code's files, the user's own, the project's, the environment: each wins over those before it."""
+    environ = {"HOME": str(claude.parent)}
+    block = {"compaction": {"mode": "clear", "triggers": {"sessionTokens": {"threshold": 20_000}}}}
+    places = [claude / "settings.json", root / ".claude/settings.json", root / ".claude/settings.local.json"]
+    places += [home / "config.json", root / ".claude/memory-keeper.json", root / ".claude/memory-keeper.local.json"]
+    for number, place in enumerate(places, 1):
+        block["compaction"]["triggers"] = {"sessionTokens": {"threshold": 20_000 + number}}
+        write(place, block)
+        assert config.load(str(home), str(root), environ)[0][THRESHOLD] == 20_000 + number
+    environ[config.variable(THRESHOLD)] = "30000"
+    assert config.load(str(home), str(root), environ)[0][THRESHOLD] == 30_000
+    assert origins(home, root, environ) == [*map(str, places), config.variable(THRESHOLD)]
+
+
+def test_only_the_compaction_block_of_claude_code_s_settings_is_read(home: Path, root: Path) -> None:
+    write(root / ".claude/settings.json", {"tell": {"startBudget": 9}, "compaction": {"mode": "block"}, "env": {}})
+    assert config.load(str(home), str(root), {"HOME": "/none"})[0] == {**config.DEFAULTS, MODE: "block"}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"compaction": 5}', '{"compaction": {"mode": 5}}'])
+def test_a_broken_file_of_claude_code_s_is_its_own_to_complain_about(home: Path, root: Path, text: str) -> None:
+    write(root / ".claude/settings.json", text)
+    assert config.load(str(home), str(root), {"HOME": "/none"}) == (config.DEFAULTS, [])
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "value"),
+    [
+        ("context.warnings", "false", False),
+        ("context.warnings", "0", False),
+        ("context.warnings", "ON", True),
+        ("context.warnings", "perhaps", True),
+        ("context.warnPercent", "55", 55),
+        ("context.warnPercent", "0", 70),
+        ("context.warnPercent", "-3", 70),
+        ("context.warnPercent", "many", 70),
+        (MODE, "clear", "clear"),
+        (MODE, "destroy", "supplement"),
+        (THRESHOLD, "19999", 100_000),
+        (THRESHOLD, "20000", 20_000),
+        ("tell.files", "off", False),
+        ("context.criticalTokens", "150000", 150_000),
+    ],
+)
+def test_the_environment_is_read_as_the_setting_s_type(home: Path, key: str, said: str, value: object) -> None:
+    settings, broken = config.load(str(home), environ={"HOME": "/none", config.variable(key): said})
+    assert (settings[key], broken) == (value, [])
+
+
+@pytest.mark.parametrize("key", config.DEFAULTS)
+def test_every_setting_has_a_type_a_variable_and_a_reason_when_it_is_wrong(key: str) -> None:
+    assert config.problem(key, config.DEFAULTS[key]) == ""
+    assert key in config.problem(key, None)
+    assert config.variable(key).replace("_", "").isupper()
+    assert len({config.variable(other) for other in config.DEFAULTS}) == len(config.DEFAULTS)
+
+
+def test_what_the_host_says_of_its_own_switch(claude: Path, root: Path) -> None:
+    environ = {"HOME": str(claude.parent)}
+    assert config.claude_settings(str(root), environ) == []
+    write(claude.parent / ".claude.json", {"autoCompactEnabled": False, "history": ["x"]})
+    write(root / ".claude/settings.json", {"autoCompactWindow": 200_000})
+    assert [given for _, given in config.claude_settings(str(root), environ)] == [
+        {"autoCompactEnabled": False},
+        {"autoCompactWindow": 200_000},
+    ]
+
+
+def test_the_host_s_folder_may_be_elsewhere(tmp_path: Path) -> None:
+    environ = {"HOME": "/none", "CLAUDE_CONFIG_DIR": str(tmp_path)}
+    write(tmp_path / ".claude.json", {"autoCompactEnabled": True})
+    write(tmp_path / "settings.json", {"autoCompactWindow": 200_000})
+    assert [path for path, _ in config.claude_settings("", environ)] == [
+        str(tmp_path / ".claude.json"),
+        str(tmp_path / "settings.json"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["{", '{"autoCompactEnabled": "no"}', '"autoCompactEnabled"', ""])
+def test_a_switch_that_says_nothing(claude: Path, text: str) -> None:
+    write(claude.parent / ".claude.json", text)
+    assert config.claude_settings("", {"HOME": str(claude.parent)}) == []

@@ -8,15 +8,38 @@ from memory_keeper import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from memory_keeper.model import Json
 
+# Every setting, by its dotted name: in a file `{"tell": {"startBudget": 800}}`, in the environment
+# MEMORY_KEEPER_TELL_STARTBUDGET=800.
 DEFAULTS: Json = {
-    "tell": {"startBudget": 1500},  # tokens of the brief at a session's start
+    "tell.startBudget": 1500,  # tokens of the brief at a session's start
+    "tell.handoffBudget": 2000,  # tokens of a handoff
+    "tell.files": True,  # render handoffs for people, in .claude/memory of the project
+    "context.warnings": True,  # say when the context fills up
+    "context.warnPercent": 70,  # of the window; never later than 90 % of the way to the compaction
+    "context.criticalPercent": 80,  # of the window; never later than 95 % of the way to the compaction
+    "context.warnTokens": 0,  # a fixed number as well, whatever the window; 0: none
+    "context.criticalTokens": 0,
+    "compaction.mode": "supplement",  # supplement | clear | block
+    "compaction.triggers.sessionTokens.enabled": True,
+    "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in mode clear: clear
+}
+CHOICES = {"compaction.mode": ("supplement", "clear", "block")}
+LEAST = {  # what a repository sets must not make a session useless
+    "compaction.triggers.sessionTokens.threshold": 20_000,
+    "context.warnPercent": 1,
+    "context.criticalPercent": 1,
 }
 DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20
 PROJECT_FILES = ("/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
+CLAUDE_FILES = ("/.claude/settings.json", "/.claude/settings.local.json")  # a `compaction` block there counts too
+SWITCH = "autoCompactEnabled"
+_switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 
 def find_home(environ: dict[str, str]) -> str:
@@ -53,28 +76,174 @@ def environment() -> dict[str, str]:
     }
 
 
-def load(home: str, root: str = "") -> tuple[Json, list[str]]:
-    """The settings in force, and the files that could not be read: those are left alone and the defaults hold."""
-    settings: Json = {section: dict(values) for section, values in DEFAULTS.items()}
-    broken = []
-    for path in (home + "/config.json", *([root + name for name in PROJECT_FILES] if root else [])):
-        said = read_small(path)
-        if said is None:
-            continue
-        try:
-            _merge(settings, wire.loads(said))
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            broken.append(path)
+def find_root(directory: str) -> str:
+    """The root of the repository or worktree around a directory; outside git, the directory."""
+    start = _real(directory)
+    here = start
+    while not _is_there(here + "/.git"):
+        above = here.rpartition("/")[0] or "/"
+        if above == here:
+            return start
+        here = above
+    return here
+
+
+def _real(path: str) -> str:
+    """`os.path.realpath`; a start asks for it every time and `os` is slow to load, so only where it has work to do."""
+    here = ""
+    for name in path.split("/")[1:]:
+        here += "/" + name
+        if name in ("", ".", "..") or _is_link(here):
+            break
+    else:
+        if path.startswith("/"):
+            return path
+    import os
+
+    return os.path.realpath(path)
+
+
+def _is_link(path: str) -> bool:
+    try:
+        posix.readlink(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _is_there(path: str) -> bool:
+    try:
+        posix.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def claude_folder(environ: dict[str, str]) -> str:
+    """Where Claude Code keeps its own files."""
+    return environ.get("CLAUDE_CONFIG_DIR", "") or _user_home(environ) + "/.claude"
+
+
+def claude_settings(root: str, environ: dict[str, str]) -> list[tuple[str, Json]]:
+    """Claude Code's own settings of the user and of a project, the weakest first; those that can be read."""
+    found: list[tuple[str, Json | None]] = []
+    if environ:
+        folder = claude_folder(environ)
+        given = environ.get("CLAUDE_CONFIG_DIR")
+        state = given + "/.claude.json" if given else folder + ".json"
+        switch = _switch(state)
+        found += [(state, {SWITCH: switch})] if switch is not None else []
+        found.append((folder + "/settings.json", _read(folder + "/settings.json", links=True)))
+    found += [(root + name, _read(root + name)) for name in CLAUDE_FILES] if root else []
+    return [(path, given) for path, given in found if given]
+
+
+def _switch(path: str) -> bool | None:
+    """Whether the host's own notes have automatic compaction on: a file that is not for people and can be large, so it
+    is read again only when it has changed."""
+    try:
+        about = posix.stat(path)
+    except OSError:
+        return None
+    mark = about.st_mtime, about.st_size
+    if _switches.get(path, (None, None))[0] != mark:
+        said = read_small(path, 64 * LARGEST, links=True) or ""
+        value = (_parse(said) or {}).get(SWITCH) if f'"{SWITCH}"' in said else None
+        _switches[path] = mark, value if isinstance(value, bool) else None
+    return _switches[path][1]
+
+
+def load(
+    home: str, root: str = "", environ: dict[str, str] | None = None, hosts: list[tuple[str, Json]] | None = None
+) -> tuple[Json, list[str]]:
+    """The settings in force, and the files that could not be read: those are left alone and the defaults hold.
+
+    `hosts` are Claude Code's own, when the caller has read them.
+    """
+    settings, broken = dict(DEFAULTS), []
+    for origin, given in layers(home, root, environ or {}, hosts):
+        if given is None:
+            broken.append(origin)
+        else:
+            settings.update(given)
     return settings, broken
 
 
-def _merge(settings: Json, given: Json) -> None:
-    """Take over the known settings of the right type; a cloned repository can say nothing else."""
-    for section, values in given.items():
-        for key, value in values.items() if isinstance(values, dict) else ():
-            known = settings.get(section, {}).get(key)
-            if known is not None and type(value) is type(known):
-                settings[section][key] = value
+def layers(
+    home: str, root: str, environ: dict[str, str], hosts: list[tuple[str, Json]] | None = None
+) -> Iterator[tuple[str, Json | None]]:
+    """Where settings are set, the weakest first: the file's path or the variable's name, and what it sets.
+
+    None stands for a file that cannot be read.
+    """
+    for path, given in claude_settings(root, environ) if hosts is None else hosts:
+        if isinstance(given.get("compaction"), dict):  # a broken file is the host's to complain about
+            yield path, valid(flatten({"compaction": given["compaction"]}))
+    for path in (home + "/config.json", *([root + name for name in PROJECT_FILES] if root else [])):
+        if (said := read_small(path, links=path.startswith(home))) is not None:
+            parsed = _parse(said)
+            yield path, None if parsed is None else valid(flatten(parsed))
+    for key, usual in DEFAULTS.items():
+        name = variable(key)
+        if name in environ:
+            yield name, valid({key: read_value(environ[name], usual)})
+
+
+def flatten(given: Json, above: str = "") -> Json:
+    """Nested settings by their dotted names; what is written dotted already is taken as it is."""
+    flat: Json = {}
+    for key, value in given.items():
+        if isinstance(value, dict) and above.count(".") < 5:
+            flat.update(flatten(value, f"{above}{key}."))
+        else:
+            flat[above + key] = value
+    return flat
+
+
+def valid(given: Json) -> Json:
+    """The known settings of the right type and size; a cloned repository can say nothing else."""
+    return {key: value for key, value in given.items() if not problem(key, value)}
+
+
+def problem(key: str, value: object) -> str:
+    """Why a setting cannot have this value; empty when it can."""
+    usual = DEFAULTS.get(key)
+    if usual is None:
+        return f"there is no setting {key}"
+    if type(value) is not type(usual):
+        return f"{key} takes {'true or false' if isinstance(usual, bool) else f'a value like {usual}'}"
+    if key in CHOICES and value not in CHOICES[key]:
+        return f"{key} is one of {', '.join(CHOICES[key])}"
+    if isinstance(value, int) and not isinstance(value, bool) and key in LEAST and value < LEAST[key]:
+        return f"{key} is at least {LEAST[key]}"
+    return ""
+
+
+def read_value(said: str, usual: object) -> object:
+    """What somebody typed, as the type that the setting has; itself when it is none."""
+    if isinstance(usual, bool):
+        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(said.lower(), said)
+    if isinstance(usual, int) and said.isdecimal():
+        return int(said)
+    return said
+
+
+def variable(key: str) -> str:
+    """The variable that overrides a setting."""
+    return "MEMORY_KEEPER_" + key.upper().replace(".", "_")
+
+
+def _read(path: str, links: bool = False) -> Json | None:
+    said = read_small(path, links=links)
+    return None if said is None else _parse(said)
+
+
+def _parse(said: str) -> Json | None:
+    try:
+        given = wire.loads(said)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return given if isinstance(given, dict) else None
 
 
 def read_dotenv(root: str) -> list[str]:
@@ -88,16 +257,27 @@ def read_dotenv(root: str) -> list[str]:
     return found
 
 
-def read_small(path: str) -> str | None:
-    """A small regular file; None when there is none. Never a link out of the project."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC)
-    except OSError:
+def read_small(path: str, most: int = LARGEST, links: bool = False) -> str | None:
+    """A small regular file; None when there is none. Never a link out of the project; the user's own files may be."""
+    fd = open_plain(path, links)
+    if fd is None:
         return None
     try:
-        regular = posix.fstat(fd).st_mode & 0o170000 == 0o100000
-        return posix.read(fd, LARGEST).decode("utf-8", "replace") if regular else None
+        return posix.read(fd, most).decode("utf-8", "replace")
     except OSError:
         return None
     finally:
         posix.close(fd)
+
+
+def open_plain(path: str, links: bool = False) -> int | None:
+    """A descriptor of a regular file, never of a pipe, a device or a link to elsewhere; None when it is none."""
+    flags = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | (0 if links else posix.O_NOFOLLOW)
+    try:
+        fd = posix.open(path, flags)
+    except OSError:
+        return None
+    if posix.fstat(fd).st_mode & 0o170000 == 0o100000:
+        return fd
+    posix.close(fd)
+    return None

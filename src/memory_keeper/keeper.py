@@ -10,12 +10,13 @@ from __future__ import annotations
 import posix
 from time import monotonic, time
 
-from memory_keeper import config
+from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import archive, spool
+from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock, read_salt
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Brief, Event, Member, NamedTuple, Placed, Source, Usage
+from memory_keeper.model import Brief, Event, Member, NamedTuple, Note, Placed, Source, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,18 @@ if TYPE_CHECKING:
     from memory_keeper.capture.tail import Tail
     from memory_keeper.model import Json
 
+# the records of hooks that are events of their own; the others only say where to look
+MARKS = {
+    "SessionStart": "start",
+    "SessionEnd": "end",
+    "Told": "told",
+    "Warned": "warned",
+    "Window": "window",
+    "AskClear": "ask",
+    "Blocked": "blocked",
+}
 RANK = {"dir": 0, "root": 1, "remote": 2}
-OLD_SPOOL = 3600.0  # seconds after which a spool that was moved may go
+OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
@@ -179,7 +190,7 @@ class Keeper:
             wanted[transcript] = Source(transcript, session, project)
             if event == "SessionStart":
                 wanted |= {source.path: source for source in self._missed(transcript, project)}
-        kind = {"SessionStart": "start", "SessionEnd": "end", "Told": "told"}.get(event)
+        kind = MARKS.get(event)
         if kind:
             yield Event(
                 id=f"{kind}-{session}-{int(at * 1000)}:0",
@@ -189,7 +200,7 @@ class Keeper:
                 project=project,
                 text="",
                 tool=str(record.get("source") or ""),
-                extra=str(record.get("extra") or ""),
+                extra=str(record.get("extra") or wire.dumps(record)),
             )
 
     def _missed(self, transcript: str, project: str) -> Iterator[Source]:
@@ -223,7 +234,10 @@ class Keeper:
             except OSError:
                 continue
             moved = source and source.offset == about.st_size
-            if moved and about.st_mtime < time() - OLD_SPOOL and not self._unmoved(session, self.writer):
+            age = time() - about.st_mtime
+            if not moved or age < OLD_SPOOL or (age < OPEN_SPOOL and not read_context(self.home, session).ended):
+                continue  # a session that goes on is asked at each hook what its context was told
+            if not self._unmoved(session, self.writer):
                 spool.remove(self.home, session, about.st_size)
 
     def _read_transcript(
@@ -304,7 +318,8 @@ class Keeper:
 
     def project(self, directory: str, change: bool = False) -> str:
         """The project a directory belongs to; `change` also writes down what was found."""
-        from memory_keeper.capture.project import find_place, find_root
+        from memory_keeper.capture.project import find_place
+        from memory_keeper.config import find_root
 
         store = self.writer if change else self.store
         if not change:
@@ -319,12 +334,50 @@ class Keeper:
 
     # --- telling ---------------------------------------------------------------------------------------------------
 
-    def brief(self, name: str, project: str, session: str, source: str, budget: int, now: float = 0.0) -> Brief:
-        """A brief for a session that begins or goes on."""
+    def brief(
+        self,
+        name: str,
+        project: str,
+        session: str,
+        source: str,
+        budget: int,
+        now: float = 0.0,
+        of: str = "",
+        fenced: bool = True,
+    ) -> Brief:
+        """A brief for a session that begins or goes on, of all that happened or `of` one session; or for people."""
         from memory_keeper.tell import View, compose
 
-        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)))
-        return compose(name, view, budget, posix.urandom(4).hex())
+        of = of or (session if source == "compact" else "")
+        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)), of)
+        return compose(name, view, budget, posix.urandom(4).hex() if fenced else "")
+
+    def save(self, session: str, budget: int, now: float = 0.0) -> Note | None:
+        """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.
+
+        The caller has looked before.
+        """
+        project, newest = self.store.project_of(session), self.store.newest(session)
+        unmoved = self._unmoved(session, self.store)
+        id = "handoff-" + _digest(session, newest, *[event.id for event in unmoved])
+        known = self.store.note(id)
+        if known or not (newest or unmoved):
+            return known
+        brief = self.brief("handoff", project, session, "", budget, of=session, fenced=False)
+        if not brief.text:
+            return None
+        cites = wire.dumps({"cites": list(brief.cites)})
+        note = Note(id, now or time(), "handoff", 0, project, brief.text, session, brief.tokens, cites)
+        with Lock(self.home, 5.0):
+            self._forget_old_store()
+            self.writer.add(note)
+        return note
+
+    def last_reply(self, session: str) -> str:
+        """What the model said last in a session."""
+        missing = [event.text for event in self._unmoved(session, self.store) if event.kind == "reply"]
+        known = self.store.latest(self.store.project_of(session), "reply", 1, session)
+        return next(iter([*missing, *[event.text for event in known]]), "")
 
     def provisional(self, project: str) -> list[Event]:
         """What hooks were told and no transcript has yet, newest first: the end of a session that was killed."""
@@ -402,6 +455,12 @@ def with_agents(source: Source) -> list[Source]:
         for name in names
     ]
     return [source, *agents]
+
+
+def _digest(*parts: str) -> str:
+    from hashlib import blake2s
+
+    return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _number(value: object) -> float:

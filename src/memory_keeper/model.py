@@ -99,6 +99,10 @@ KINDS = {
     "start": "a session began, or went on",
     "end": "a session ended",
     "told": "a brief was given to a context",
+    "warned": "the user and the model were told how full the context is",
+    "window": "the host said how large the window is",
+    "ask": "a clear was asked for",
+    "blocked": "a compaction was refused",
     "other": "any other line of a transcript, kept raw",
 }
 
@@ -132,6 +136,47 @@ class Usage(NamedTuple):
     cache_read: int
     cache_write: int
     output: int
+
+
+class Gauge(NamedTuple):
+    """How full a context is, as the host itself counts."""
+
+    tokens: int
+    model: str
+    stamp: str = ""  # when its response came, as the host writes it
+    version: str = ""  # of the host
+    compacted: bool = False  # what a compaction left: no response since
+
+
+class Limits(NamedTuple):
+    """Where a context ends; 0 is unknown, or never."""
+
+    window: int = 0  # all the tokens the model takes
+    compacts_at: int = 0  # the host compacts by itself
+    refuses_at: int = 0  # the host takes no more prompts: where it does not compact
+
+
+class Context(NamedTuple):
+    """What has happened to a context since it began, as far as hooks noticed."""
+
+    begun: float = 0.0
+    source: str = ""  # startup, resume, clear, compact, fork
+    folder: str = ""  # the project's
+    transcript: str = ""
+    pid: int = 0  # the host's process, and when the system started it: a number is given again to others
+    born: str = ""
+    model: str = ""  # as the host names it, window and all
+    window: int = 0  # as the host says; 0: it has not
+    module: bool = False  # the plugin's hooks module works, which can clear by itself
+    run: bool = False  # the host runs in a terminal of ours
+    warned: tuple[tuple[str, float], ...] = ()  # the levels that were told, and when first
+    asked: float = 0.0  # when a clear was last asked for
+    blocked: float = 0.0  # when a compaction was refused
+    prompted: float = 0.0  # when a turn last began or went on
+    stopped: float = 0.0  # when a turn last ended
+    busy: int = 0  # what still ran in the background then
+    terminal: tuple[str, str, str, str] = ("", "", "", "")  # TMUX, TMUX_PANE, STY, WINDOW of the host
+    ended: str = ""  # why it ended; empty while it goes on
 
 
 class Source(NamedTuple):
@@ -177,7 +222,7 @@ class Brief(NamedTuple):
 class Action(NamedTuple):
     """What a trigger asks for."""
 
-    do: str  # look | tell
+    do: str  # look | tell | warn | save | refuse
     what: str = ""
 
 
@@ -186,7 +231,10 @@ class Status(NamedTuple):
 
     resident: bool  # a server answers, so looking costs the caller nothing
     grown: bool  # the session's spool passed another page since the last record
-    source: str = ""  # of a start
+    source: str = ""  # of a start; of a compaction, what set it off
+    passed: tuple[str, ...] = ()  # levels the context has passed and nobody was told of
+    mode: str = "supplement"
+    blocked: bool = False  # a compaction of this context was refused before
 
 
 class Call(NamedTuple):
@@ -201,6 +249,8 @@ class Call(NamedTuple):
     source: str  # of a start: startup, resume, clear, compact, fork; of an end: its reason
     text: str  # provisional: the prompt, or the last answer
     ref: str  # prompt or tool id
+    model: str = ""  # of a start
+    busy: int = 0  # of a stop: what still runs in the background
 
 
 class Session(NamedTuple):
@@ -226,6 +276,18 @@ class Hit(NamedTuple):
     score: float
     snippet: str
     path: str
+
+
+def version_of(model: str) -> list[int]:
+    """The version in a model's name: 4 and 5 of `claude-sonnet-4-5-20250929`; empty for names we do not know."""
+    words = "".join(c if c.isalnum() else " " for c in model.lower()).split()
+    version: list[int] = []
+    for word in words[words.index("claude") + 1 :] if "claude" in words else ():
+        if word.isdecimal() and len(word) > 2:  # the date of a release: what follows it is no version
+            break
+        if word.isdecimal():
+            version.append(int(word))
+    return version
 
 
 if TYPE_CHECKING:

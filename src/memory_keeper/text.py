@@ -7,6 +7,8 @@ next to a character that is not ASCII (both would cost every hook milliseconds).
 
 from __future__ import annotations
 
+from memory_keeper.model import version_of
+
 # --- tokens ----------------------------------------------------------------------------------------------------------
 
 # No tokenizer of these models is public: the prices were fitted on the usage that real transcripts report. On other
@@ -55,13 +57,7 @@ def _price(text: str, prices: tuple[int, ...] = _PRICES[NEWEST]) -> int:
 
 def family(model: str) -> str:
     """Which tokenizer a model has: `claude-4` up to 4.6, `claude-5` from 4.7 on and for names we do not know."""
-    words = "".join(c if c.isalnum() else " " for c in model.lower()).split()
-    version: list[int] = []
-    for word in words[words.index("claude") + 1 :] if "claude" in words else ():
-        if word.isdecimal() and len(word) > 2:  # the date of a release: what follows it is no version
-            break
-        if word.isdecimal():
-            version.append(int(word))
+    version = version_of(model)
     return "claude-4" if version and version[:2] < [4, 7] else NEWEST
 
 

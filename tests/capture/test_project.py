@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.capture.project import branch, find_place, find_root, plain_address
+from memory_keeper.capture.project import branch, find_place, plain_address
+from memory_keeper.config import find_root
 from memory_keeper.keeper import Keeper
 
 pytestmark = pytest.mark.git

@@ -172,10 +172,9 @@ def test_everything_is_private_whatever_the_umask(machine: Machine) -> None:
 
 
 @pytest.mark.git
-def test_r30_nothing_is_ever_written_into_the_project(machine: Machine) -> None:
+def test_r30_git_sees_nothing_of_what_is_rendered_into_the_project(machine: Machine) -> None:
     subprocess.run(["git", "init", "-q", str(machine.project)], check=True, timeout=60)
     (machine.project / "main.py").write_text("print('hello')\n")
-    (machine.project / ".claude").mkdir()
     (machine.project / "CLAUDE.md").write_text("# Mine\n")
     before = tree(machine.project)
     session = machine.session()
@@ -189,10 +188,28 @@ def test_r30_nothing_is_ever_written_into_the_project(machine: Machine) -> None:
     session.end()
     machine.settle()
     machine.session().start()
-    assert tree(machine.project) == before
-    status = ["git", "-C", str(machine.project), "status", "--porcelain", "--ignored"]
-    listed = subprocess.run(status, check=True, capture_output=True, text=True, timeout=60).stdout.split("\n")
-    assert [line for line in listed if line and line[3:] not in ("main.py", "CLAUDE.md")] == []
+    after = tree(machine.project)
+    ours = {path for path in after if path.startswith(".claude")}
+    assert {path: what for path, what in after.items() if path not in ours} == before
+    assert any("HANDOFF-" in path for path in ours)
+    git = ["git", "-C", str(machine.project)]
+    subprocess.run([*git, "add", "-A"], check=True, timeout=60)
+    listed = subprocess.run([*git, "ls-files"], check=True, capture_output=True, text=True, timeout=60).stdout.split()
+    assert listed == ["CLAUDE.md", "main.py"]
+
+
+def test_with_files_switched_off_nothing_is_written_into_the_project(machine: Machine) -> None:
+    (machine.home / "config.json").parent.mkdir(exist_ok=True)
+    (machine.home / "config.json").write_text('{"tell": {"files": false}}')
+    session = machine.session()
+    session.start()
+    session.turn("Change main.py.", "Changed.")
+    session.happen("PreCompact", trigger="auto")
+    session.end()
+    machine.settle()
+    assert list(machine.project.iterdir()) == []
+    with machine.store() as store:
+        assert store.handoff(session.id)
 
 
 def test_what_a_repository_brings_is_not_believed(machine: Machine) -> None:

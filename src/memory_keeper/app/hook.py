@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memory_keeper.app.filling import Filling
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Call, Json
 
@@ -47,7 +48,12 @@ def main(argv: list[str]) -> None:
 
 
 def answer(
-    call: Call, home: str, environ: dict[str, str], look: Callable[[str], None], resident: bool = False, at: float = 0.0
+    call: Call,
+    home: str,
+    environ: dict[str, str],
+    look: Callable[[str, str, str], None],
+    resident: bool = False,
+    at: float = 0.0,
 ) -> Json | None:
     """Keep a record of the call and say what the host should hear; None for nothing.
 
@@ -55,14 +61,45 @@ def answer(
     kept twice is known to be one.
     """
     at = at or time()
-    grown = spool.append(home, call.session, _record(call, home, environ, at))
-    said = None
-    for action in decide(call.event, Status(resident, grown, call.source)):
+    record = _record(call, home, environ, at)
+    grown = spool.append(home, call.session, record)
+    filling = _measure(call, home, environ)
+    status = Status(resident, grown, call.source, filling.unsaid(at) if filling else (), *_mode(call, home, environ))
+    said: Json = {}
+    for action in decide(call.event, status):
         if action.do == "look":
-            look(home)
+            look(home, action.what, call.session)
         elif action.do == "tell":
-            said = _tell(call, home, environ, action.what, at)
-    return said
+            said |= _tell(call, home, environ, action.what, at, str(record.get("after") or ""))
+        elif action.do == "save":
+            _save(call, home, environ)
+        elif action.do == "warn" and filling:
+            said |= _warn(call, home, environ, filling, at)
+        elif action.do == "refuse":
+            said |= _refuse(call, home, at)
+    return said or None
+
+
+def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
+    """How full the context is, at the moments at which somebody can be told."""
+    if call.event not in ("UserPromptSubmit", "PostToolUse") or call.agent or not call.transcript:
+        return None
+    from memory_keeper.app.filling import measure
+
+    return measure(home, call.session, call.transcript, call.project_dir, environ)
+
+
+def _mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
+    """What becomes of a full context, and whether its compaction was refused before; where that matters."""
+    if call.event not in ("Stop", "PreCompact") or call.agent:
+        return "supplement", False
+    root = config.find_root(call.project_dir) if call.project_dir else ""
+    mode = config.load(home, root, environ)[0]["compaction.mode"]
+    if mode != "block":
+        return mode, False
+    from memory_keeper.keep.context import read_context
+
+    return mode, bool(read_context(home, call.session).blocked)
 
 
 def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
@@ -74,10 +111,31 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
         ("source", call.source),
         ("ref", call.ref),
         ("text", _clean(call.text, home, environ, call.project_dir)),
+        ("model", call.model),
+        ("busy", call.busy),
     ):
         if value:
             record[name] = value
-    return record
+    return record | _process(call, home, environ, at) if call.event == "SessionStart" else record
+
+
+def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
+    """Which process of the host a context runs in, and the session that the same process has just cleared."""
+    from memory_keeper.capture.host import OURS, born, find_pid, find_terminal
+
+    pid = find_pid(environ)
+    found: Json = {"pid": pid, "born": born(pid)}
+    terminal = find_terminal(environ)
+    if any(terminal):
+        found["terminal"] = terminal
+    if environ.get(OURS):
+        found["run"] = True
+    if call.source == "clear":
+        from memory_keeper.keep.context import find_cleared
+
+        if before := find_cleared(home, call.session, pid, at, str(found["born"]), call.project_dir):
+            found["after"] = before
+    return found
 
 
 def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
@@ -95,26 +153,98 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
     return text[:TEXT]
 
 
-def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float) -> Json | None:
-    """The brief for a context that begins; what the last session left unread is read first, within reason."""
-    from memory_keeper.capture.project import find_root
+def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
+    """The brief for a context that begins; what the last session left unread is read first, within reason.
+
+    A context that takes the place of one that was cleared is told that one's handoff.
+    """
     from memory_keeper.errors import NotSetUp
     from memory_keeper.keeper import Keeper
 
-    settings, broken = config.load(home, find_root(call.project_dir))
+    settings, broken = config.load(home, config.find_root(call.project_dir), environ)
     said: Json = {"systemMessage": f"Memory Keeper cannot read {', '.join(broken)} and goes without"} if broken else {}
+    _refresh_link(home)
     with Keeper(home, environ) as keeper:
         try:
             said |= _catch_up(keeper, call)
-            project, budget = keeper.project(call.project_dir), settings["tell"]["startBudget"]
-            brief = keeper.brief(name, project, call.session, call.source, budget)
+            if after:
+                name = "handoff"
+                said |= _take_over(keeper, after, call.project_dir)
+            project, budget = keeper.project(call.project_dir), settings["tell.startBudget"]
+            brief = keeper.brief(name, project, call.session, call.source, budget, of=after)
         except NotSetUp:
-            return said or None  # the very first session: nothing to tell
+            return said  # the very first session: nothing to tell
     if brief.text:
         told = wire.dumps({"brief": name, "tokens": brief.tokens, "cites": list(brief.cites)})
         spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": told})
         said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": brief.text}
-    return said or None
+    return said
+
+
+def _take_over(keeper: Keeper, session: str, folder: str) -> Json:
+    """Keep the handoff of a session that was cleared; when that fails, what happened is told all the same."""
+    from memory_keeper.app.handoff import keep_handoff, tell_cleared
+    from memory_keeper.errors import KeeperError
+
+    where = ""
+    try:
+        where = keep_handoff(keeper, session, folder, keeper.environ)
+    except (KeeperError, OSError) as error:
+        complain(keeper.home, "save", error)
+    return tell_cleared(keeper, session, where)
+
+
+def _save(call: Call, home: str, environ: dict[str, str]) -> str:
+    """Write the session's handoff; where it can be read, empty when that failed: the host goes on all the same."""
+    from memory_keeper.app.handoff import save
+
+    try:
+        return save(home, call.session, call.project_dir, environ, CATCH_UP)
+    except Exception as error:
+        complain(home, "save", error)
+        return ""
+
+
+def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float) -> Json:
+    """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
+    from memory_keeper.app.filling import warn
+    from memory_keeper.keep.context import read_context
+
+    reached = filling.unsaid(at)
+    record = {"event": "Warned", "at": at, "dir": call.project_dir, "level": " ".join(reached)}
+    spool.append(home, call.session, {**record, "tokens": filling.tokens})
+    first = dict(read_context(home, call.session).warned).get(reached[-1])
+    if first != at:
+        return {}  # another hook was faster
+    saved = _save(call, home, environ)
+    if reached[-1] == "handoff" or not filling.settings["context.warnings"]:
+        return {}
+    user, model = warn(filling, reached[-1], saved)
+    heard = {"hookEventName": call.event, "additionalContext": model}
+    return {"systemMessage": user, "hookSpecificOutput": heard}
+
+
+def _refuse(call: Call, home: str, at: float) -> Json:
+    """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
+    spool.append(home, call.session, {"event": "Blocked", "at": at, "dir": call.project_dir})
+    return {
+        "decision": "block",
+        "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
+        " (setting compaction.mode). If nothing happens, type /clear.",
+    }
+
+
+def _refresh_link(home: str) -> None:
+    """Point what a statusline runs to the plugin as it is installed now: an update brings a new folder."""
+    link, here = home + "/current", __file__.rpartition("/src/memory_keeper/")[0]
+    try:
+        if posix.readlink(link) == here or not posix.access(here + "/plugin/launch", posix.X_OK):
+            return
+        own = f"{link}.{posix.getpid()}"
+        posix.symlink(here, own)
+        posix.rename(own, link)
+    except OSError:
+        return  # there is none, as a rule
 
 
 def _catch_up(keeper: Keeper, call: Call) -> Json:
@@ -141,14 +271,14 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
     return {}
 
 
-def start_look(home: str) -> None:
+def start_look(home: str, what: str = "", session: str = "") -> None:
     """Start the detached writer, in a session of its own so that it outlives the host."""
     import sys
 
     here = __file__.rpartition("/")[0]
     posix.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", here + "/start.py", "look", home],
+        [sys.executable, "-I", "-S", here + "/start.py", "look", home, what, session],
         posix.environ,
         file_actions=[
             (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDWR, 0),

@@ -9,6 +9,10 @@ elif sys.argv[1:2] == ["mcp"]:
     from memory_keeper.app.mcp import main
 elif sys.argv[1:2] == ["look"]:
     from memory_keeper.app.look import main
+elif sys.argv[1:2] == ["turn"]:
+    from memory_keeper.app.turn import main
+elif sys.argv[1:2] == ["statusline"] and not {"--help", "-h", "--install", "--remove"} & {*sys.argv}:
+    from memory_keeper.app.statusline import main
 else:
     from memory_keeper.app.cli import main
 main(sys.argv[1:])

@@ -49,6 +49,15 @@ def size(number: float) -> str:
     return f"{number:.1f} GB"
 
 
+def bar(share: float, width: int, mark: float | None = None) -> str:
+    """A bar that is so full; with a mark where something happens."""
+    filled = round(max(0.0, min(share, 1.0)) * width)
+    cells = ["█"] * filled + ["░"] * (width - filled)
+    if mark is not None and 0 < mark <= 1:
+        cells[min(width - 1, int(mark * width))] = "│"
+    return "".join(cells)
+
+
 class Bar:
     """A progress bar on stderr, once something has taken a second; silent when nobody looks."""
 
@@ -67,10 +76,8 @@ class Bar:
 
     def _draw(self) -> None:
         share = min(1.0, self.done / self.total)
-        filled = int(share * 30)
         rate = self.done / (monotonic() - self.begun)
-        bar = "█" * filled + "░" * (30 - filled)
-        sys.stderr.write(f"\r{self.label} {bar} {share:4.0%} {size(rate)}/s ")
+        sys.stderr.write(f"\r{self.label} {bar(share, 30)} {share:4.0%} {size(rate)}/s ")
         sys.stderr.flush()
 
     def __enter__(self) -> Bar:

@@ -10,8 +10,10 @@ from time import sleep
 
 from memory_keeper import config, wire
 from memory_keeper.app.hook import answer, complain, describe, trouble, write_all
+from memory_keeper.app.look import follow
 from memory_keeper.app.protocol import nothing, plainly, read
 from memory_keeper.capture.payload import read_payload
+from memory_keeper.capture.tail import LAG
 from memory_keeper.keeper import Keeper
 
 TYPE_CHECKING = False
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-LAG = 0.4  # seconds a transcript's last lines may come after the hook that announces them
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
@@ -93,13 +94,16 @@ class Looking:
         self.home = home
         self.wanted = Condition()
         self.due = 0
+        self.after: list[tuple[str, str]] = []
         self.problem = ""
         Thread(target=self._run, daemon=True).start()
 
-    def poke(self, home: str) -> None:
-        """Something happened: look, and once more a moment later."""
+    def poke(self, home: str, what: str = "", session: str = "") -> None:
+        """Something happened: look, and once more a moment later; then what is to follow."""
         with self.wanted:
             self.due = 2
+            if what:
+                self.after.append((what, session))
             self.wanted.notify()
 
     def news(self) -> Json | None:
@@ -117,8 +121,11 @@ class Looking:
                     self.wanted.wait_for(lambda: self.due)
                     self.due -= 1
                     again = self.due
+                    after, self.after = ([], self.after) if again else (self.after, [])
                 try:
                     keeper.look(patience=30.0)
+                    for what, session in after:
+                        follow(keeper, what, session)
                 except Exception as error:
                     complain(self.home, "look", error)
                     keeper.close()

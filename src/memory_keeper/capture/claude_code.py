@@ -64,7 +64,7 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
         return Line([_other(_hashed(line, source, offset), at, source, "unreadable", failed=True)])
     uuid = entry.get("uuid")
     base = uuid if isinstance(uuid, str) and is_name(uuid) else _hashed(line, source, offset)
-    at = _moment(entry.get("timestamp")) or at
+    at = read_moment(entry.get("timestamp")) or at
     if _sidechain(entry) and not source.agent:
         source = source._replace(agent=_name(entry.get("agentId")) or "sidechain")
     reader = READERS.get(_name(entry.get("type")), _read_other)
@@ -94,7 +94,7 @@ def first_moment(lines: list[bytes]) -> float:
     """A time for lines at a file's start that have none: that of the first line that has one."""
     for line in lines[:100]:
         stamp = line.partition(b'"timestamp":"')[2][:40].partition(b'"')[0]
-        at = _moment(stamp.decode("ascii", "replace"))
+        at = read_moment(stamp.decode("ascii", "replace"))
         if at:
             return at
     return 0.0
@@ -284,7 +284,7 @@ def _sidechain(entry: Json) -> bool:
     return entry.get("isSidechain") is True
 
 
-def _moment(stamp: Any) -> float:
+def read_moment(stamp: Any) -> float:
     """Epoch seconds of an ISO time; 0 when it is none, or one that would be the newest for ever."""
     if not isinstance(stamp, str):
         return 0.0

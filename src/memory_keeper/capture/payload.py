@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_keeper import wire
 from memory_keeper.model import Call
 
 TYPE_CHECKING = False
@@ -33,6 +34,8 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
         text=_provisional(event, payload),
         ref=_name(payload, "tool_use_id") or _name(payload, "prompt_id"),
+        model=_text(payload, "model")[:100] if event == "SessionStart" else "",
+        busy=_number_of(payload.get("background_tasks")),
     )
 
 
@@ -54,6 +57,16 @@ def _provisional(event: str, payload: Json) -> str:
     """What was asked or answered; a task that ended in the background comes as a prompt too, and is none."""
     text = _text(payload, PROVISIONAL.get(event, ""))
     return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
+
+
+def _number_of(tasks: Any) -> int:
+    """How many things a list names; a server is given the list as text."""
+    if isinstance(tasks, str) and tasks:
+        try:
+            tasks = wire.loads(tasks)
+        except (ValueError, RecursionError):
+            return 0
+    return len(tasks) if isinstance(tasks, list) else 0
 
 
 def _text(payload: Json, field: str) -> str:

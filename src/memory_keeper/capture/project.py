@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posix
 
+from memory_keeper.config import find_root
 from memory_keeper.model import NamedTuple
 
 LARGEST = 1 << 20
@@ -19,49 +20,6 @@ class Place(NamedTuple):
 
     root: str  # of the repository or worktree; outside git, the directory
     keys: tuple[str, ...]  # remote:… or root:…, and always dir:…
-
-
-def find_root(directory: str) -> str:
-    """The root of the repository or worktree around a directory; outside git, the directory."""
-    start = _real(directory)
-    here = start
-    while not _is_there(here + "/.git"):
-        above = here.rpartition("/")[0] or "/"
-        if above == here:
-            return start
-        here = above
-    return here
-
-
-def _real(path: str) -> str:
-    """`os.path.realpath`; a start asks for it every time and `os` is slow to load, so only where it has work to do."""
-    here = ""
-    for name in path.split("/")[1:]:
-        here += "/" + name
-        if name in ("", ".", "..") or _is_link(here):
-            break
-    else:
-        if path.startswith("/"):
-            return path
-    import os
-
-    return os.path.realpath(path)
-
-
-def _is_link(path: str) -> bool:
-    try:
-        posix.readlink(path)
-    except (OSError, ValueError):
-        return False
-    return True
-
-
-def _is_there(path: str) -> bool:
-    try:
-        posix.lstat(path)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def find_place(directory: str) -> Place:

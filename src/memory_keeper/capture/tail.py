@@ -7,11 +7,12 @@ offset. Timestamps cannot serve: in real transcripts a fifth of the lines share 
 from __future__ import annotations
 
 import posix
-import stat
 import zlib
 
+from memory_keeper.config import open_plain
 from memory_keeper.model import NamedTuple, Source
 
+LAG = 0.4  # seconds a transcript's last lines may come after the hook that announces them
 CHUNK = 1 << 19  # how much is read at once; a longer line is read whole all the same
 HEAD, TAIL = 4096, 256
 
@@ -39,12 +40,10 @@ def read_new(source: Source, chunk: int = CHUNK) -> Tail | None:
 
 def open_regular(path: str) -> int | None:
     """A descriptor of a regular file of the user's own, never of a pipe, a device or a link to elsewhere."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC)
-    except OSError:
+    fd = open_plain(path)
+    if fd is None:
         return None
-    about = posix.fstat(fd)
-    if not stat.S_ISREG(about.st_mode) or (about.st_uid != posix.geteuid() and posix.geteuid() != 0):
+    if posix.fstat(fd).st_uid != posix.geteuid() and posix.geteuid() != 0:
         posix.close(fd)
         return None
     return _unpacked(fd) if path.endswith(".gz") else fd

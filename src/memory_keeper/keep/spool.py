@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PAGE = 16 << 10
+EVENT = b' {"event":"'  # inside a text the quotes would be escaped
 
 
 def append(home: str, session: str, record: Json) -> bool:
@@ -59,13 +60,20 @@ def _open(home: str, session: str) -> int:
 
 def records(data: bytes, *events: str) -> Iterator[Json]:
     """The intact records among whole lines of a spool; if events are named, only theirs."""
-    starts = [b'{"event":"%b"' % event.encode() for event in events]
+    wanted = {event.encode() for event in events}
     for line in data.split(b"\n"):
-        if starts and not any(start in line for start in starts):
+        if wanted and not _is_of(line, wanted):
             continue
         body = _body(line)
         if body is not None:
             yield wire.loads(body.decode("ascii"))
+
+
+def _is_of(line: bytes, events: set[bytes]) -> bool:
+    """Whether a line may be a record of one of these events: a look at its beginning, before it is parsed."""
+    if line.count(EVENT) != 1:  # after a cut write, another one on the same line
+        return EVENT in line
+    return line[line.find(EVENT) + len(EVENT) :].partition(b'"')[0] in events
 
 
 def _body(line: bytes) -> bytes | None:

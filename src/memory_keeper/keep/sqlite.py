@@ -39,6 +39,7 @@ OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in E
 NOTE = ", ".join(Note._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
+MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked'"  # the kinds that hooks leave of a context
 WAIT = 5.0  # seconds for a lock
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
@@ -307,6 +308,41 @@ class SqliteStore:
         ).fetchone()
         return (_event(row[1:]), not row[0]) if row else None
 
+    def failures(self, session: str, limit: int) -> list[tuple[Event, Event]]:
+        """The newest results of a session that were errors, each with its call."""
+        failed = self.db.execute(
+            f"select seq, {EVENT} from event where session = ? and kind = 'result' and failed and ref != ''"
+            " and agent = '' order by seq desc limit ?",
+            (session, limit),
+        ).fetchall()
+        found = []
+        for seq, *row in failed:
+            call = self.db.execute(  # a call stands shortly before its result
+                f"select {EVENT} from event where session = ? and seq < ? and ref = ? and kind in ('call', 'todo')"
+                " order by seq desc limit 1",
+                (session, seq, row[Event._fields.index("ref")]),
+            ).fetchone()
+            if call:
+                found.append((_event(tuple(row)), _event(call)))
+        return found
+
+    def newest(self, session: str) -> str:
+        """The id of the last thing that a transcript of a session says; empty when there is none."""
+        row = self.db.execute(
+            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'other')"
+            " order by seq desc limit 1",
+            (session,),
+        ).fetchone()
+        return row[0] if row else ""
+
+    def handoff(self, session: str = "", project: str = "") -> Note | None:
+        """The newest handoff of a session, or of a project."""
+        only, given = ("session", session) if session else ("project", project)
+        row = self.db.execute(
+            f"select {NOTE} from note where {only} = ? and kind = 'handoff' order by seq desc limit 1", (given,)
+        ).fetchone()
+        return Note._make(row) if row else None
+
     def project_of(self, session: str) -> str:
         """The project a session belongs to; empty when it is unknown."""
         row = self.db.execute(
@@ -321,6 +357,23 @@ class SqliteStore:
             (beginning, beginning + "\U0010ffff"),
         ).fetchall()
         return rows[0][0] if len(rows) == 1 else ""
+
+    def marks(self, session: str) -> list[str]:
+        """What hooks left of a session's contexts, oldest first: their records as they were."""
+        rows = self.db.execute(
+            f"select extra from event where session = ? and kind in ({MARKED}) order by seq",
+            (session,),
+        )
+        return [extra for (extra,) in rows]
+
+    def transcript(self, session: str) -> str:
+        """Where the host wrote a session down; empty when that is not known."""
+        row = self.db.execute(
+            "select path from source where session = ? and agent = '' and path not like '%.spool'"
+            " order by seq desc limit 1",
+            (session,),
+        ).fetchone()
+        return row[0] if row else ""
 
     def began(self) -> float:
         """When something was first read into this store."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import Action, Status
+from memory_keeper.model import Action, Limits, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from memory_keeper.model import Json
+
+LEVELS = ("handoff", "warn", "critical")  # that a filling context passes, in this order
+# the latest moment, on the way to where the host compacts or refuses
+LATEST = {"warn": 0.90, "critical": 0.95}
 
 
 def always(status: Status) -> bool:
@@ -24,19 +30,75 @@ def worthwhile(status: Status) -> bool:
     return status.resident or status.grown
 
 
+def fuller(status: Status) -> bool:
+    """The context has passed a level of which nobody was told."""
+    return bool(status.passed)
+
+
+def clears(status: Status) -> bool:
+    """Contexts are cleared by themselves, when a turn is over."""
+    return status.mode in ("clear", "block")
+
+
+def refuses(status: Status) -> bool:
+    """The host wants to compact and is to clear instead. Only once in a context: if nobody can clear, it may."""
+    return status.mode == "block" and status.source == "auto" and not status.blocked
+
+
 # on which event, when, do what
 TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("SessionStart", begins, Action("tell", "start")),
     ("UserPromptSubmit", worthwhile, Action("look")),
+    ("UserPromptSubmit", fuller, Action("warn")),
     ("PostToolUse", worthwhile, Action("look")),
+    ("PostToolUse", fuller, Action("warn")),
     ("Stop", worthwhile, Action("look")),
+    ("Stop", clears, Action("look", "settle")),
     ("SubagentStop", worthwhile, Action("look")),
-    ("PreCompact", always, Action("look")),
+    ("PreCompact", always, Action("save")),
+    ("PreCompact", refuses, Action("refuse")),
     ("PostCompact", always, Action("look")),
-    ("SessionEnd", always, Action("look")),
+    ("SessionEnd", always, Action("look", "save")),
 )
 
 
 def decide(event: str, status: Status) -> list[Action]:
     """What is to be done now; pure, so all it may know comes in."""
     return [action for kind, when, action in TRIGGERS if kind == event and when(status)]
+
+
+def thresholds(limits: Limits, settings: Json) -> dict[str, int]:
+    """From how many tokens on a context has passed each level; those that nothing is known for are left out."""
+    found: dict[str, int] = {}
+    if settings["compaction.triggers.sessionTokens.enabled"]:
+        found["handoff"] = settings["compaction.triggers.sessionTokens.threshold"]
+    end = limits.compacts_at or limits.refuses_at
+    for level in ("warn", "critical"):
+        marks = [
+            limits.window * settings[f"context.{level}Percent"] // 100,
+            int(end * LATEST[level]),
+            settings[f"context.{level}Tokens"],
+        ]
+        if known := [mark for mark in marks if mark > 0]:
+            found[level] = min(known)
+    return found
+
+
+def passed(tokens: int, limits: Limits, settings: Json) -> list[str]:
+    """The levels a context has passed, the lowest first."""
+    marks = thresholds(limits, settings)
+    return [level for level in LEVELS if level in marks and tokens >= marks[level]]
+
+
+def level(tokens: int, limits: Limits, settings: Json) -> str:
+    """How full a context is, in a word: ok, warn, critical, or unknown."""
+    reached = [one for one in passed(tokens, limits, settings) if one != "handoff"]
+    if reached:
+        return reached[-1]
+    return "ok" if "warn" in thresholds(limits, settings) else "unknown"
+
+
+def clear_is_due(tokens: int, limits: Limits, settings: Json, blocked: bool) -> bool:
+    """Whether a context is to be cleared now that nothing runs: it is full enough, or its compaction was refused."""
+    mode, reached = settings["compaction.mode"], passed(tokens, limits, settings)
+    return (mode == "clear" and bool({"handoff", "critical"} & {*reached})) or (mode == "block" and blocked)

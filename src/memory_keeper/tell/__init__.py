@@ -28,6 +28,7 @@ class View(NamedTuple):
     source: str  # how it began
     now: float
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
+    of: str = ""  # the one session to tell of: that which a compaction or a clear took out of the context
 
 
 class Said(NamedTuple):
@@ -57,16 +58,25 @@ def compose(name: str, view: View, budget: int, nonce: str) -> Brief:
     from memory_keeper.tell.parts import PLANS
 
     sections = [(part(view), share) for part, share in PLANS[name]]
-    where = "this session, before it was compacted" if view.source == "compact" else "earlier work on this project"
-    return cut(name, [Section(heading, lines, share) for (heading, lines), share in sections], budget, nonce, where)
+    parts = [Section(heading, lines, share) for (heading, lines), share in sections]
+    return cut(name, parts, budget, nonce, _where(view))
+
+
+def _where(view: View) -> str:
+    if view.of and view.of == view.session:
+        return "this session, before it was compacted"
+    return f"session {view.of[:8]}, which was cleared: its handoff" if view.of else "earlier work on this project"
 
 
 def cut(
     name: str, sections: Sequence[Section], budget: int, nonce: str, where: str = "earlier work on this project"
 ) -> Brief:
-    """As much of each section as its share of the budget holds; what one leaves over goes to the next."""
-    opening = f'<memory-keeper brief="{name}" fence="{nonce}">\n{OPENING.format(where)}\n'
-    closing = "</memory-keeper>"
+    """As much of each section as its share of the budget holds; what one leaves over goes to the next.
+
+    With a nonce it is for a model, opened and closed as data; without one it is for people, the same lines as Markdown.
+    """
+    opening = f'<memory-keeper brief="{name}" fence="{nonce}">\n{OPENING.format(where)}\n' if nonce else ""
+    closing = "</memory-keeper>" if nonce else ""
     left = min(budget, 1_000_000) - tokens(opening + closing) - 2
     room = CHARACTERS - len(opening) - len(closing)
     written: list[str] = []
@@ -96,10 +106,10 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
     kept: list[tuple[str, str]] = []
     for said in section.lines:
         cite = f" [{short(said.cite)}]"
-        line = fence(said.text, nonce) + cite + "\n"
+        line = quoted(said.text, nonce) + cite + "\n"
         cost = tokens(line) + 1
         if cost > budget and budget > 40 and not said.whole:
-            line = fence(clip(said.text, budget - tokens(cite) - 12), nonce) + cite + "\n"
+            line = quoted(clip(said.text, budget - tokens(cite) - 12), nonce) + cite + "\n"
             cost = tokens(line) + 1
         units = _units(line)
         if cost > budget or units > room:
@@ -110,6 +120,12 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
         if budget < LEAST:
             break
     return kept
+
+
+def quoted(text: str, nonce: str) -> str:
+    """What was captured: fenced for a model, an item of a list for people."""
+    fenced = fence(text, nonce)
+    return fenced if nonce else "- " + fenced[2:].replace("\n| ", "\n  ")
 
 
 def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:

@@ -7,7 +7,7 @@ from time import gmtime, strftime
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.tell import Said
-from memory_keeper.text import clip, one_line
+from memory_keeper.text import clip, clip_middle, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     Part = Callable[["View"], tuple[str, Iterable["Said"]]]
 
-PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
+PROMPTS, RECENT, CALLS, FAILURES = 60, 8, 150, 6  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 
 
 def prompts(view: View) -> tuple[str, Iterable[Said]]:
     """What the user asked last, in their own words, and what came of it."""
-    most = PROMPTS if view.source == "compact" else RECENT
+    most = PROMPTS if view.of else RECENT
     return "Asked last, newest first, and what came of it", (
         Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}{_came(view, event)}", event.id)
         for event in _prompts(view)[:most]
@@ -57,7 +57,7 @@ def files(view: View) -> tuple[str, Iterable[Said]]:
 def sessions(view: View) -> tuple[str, Iterable[Said]]:
     """What the sessions before that were about and what came of them."""
     older: dict[str, list[Event]] = {}
-    for event in _prompts(view)[RECENT:] if view.source != "compact" else ():
+    for event in _prompts(view)[RECENT:] if not view.of else ():
         older.setdefault(event.session, []).append(event)
     return "Sessions before that", (
         Said(f"{when(asked[-1])} {one_line(asked[-1].text, 160)}{_ended(view, asked)}", asked[-1].id)
@@ -65,19 +65,48 @@ def sessions(view: View) -> tuple[str, Iterable[Said]]:
     )
 
 
+def goal(view: View) -> tuple[str, Iterable[Said]]:
+    """What a session began with, unless that is among the last prompts anyway."""
+    asked = _prompts(view)
+    return "Asked first", [
+        Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}", event.id) for event in asked[RECENT:][-1:]
+    ]
+
+
+def failures(view: View) -> tuple[str, Iterable[Said]]:
+    """What went wrong last, with the call it was."""
+    found = view.store.failures(view.of, FAILURES) if view.of else []
+    return "Failed last", (Said(f"{_done(call)}\n→ {_answer(event)}", event.id) for event, call in found)
+
+
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
+    "handoff": ((prompts, 0.5), (todos, 0.4), (goal, 0.3), (files, 0.6), (failures, 1.0)),
     "start": ((prompts, 0.55), (todos, 0.4), (files, 0.5), (sessions, 1.0)),
 }
+
+
+def _done(call: Event) -> str:
+    return f"{call.tool} {one_line(call.path or call.text, 160)}"
+
+
+def _answer(result: Event) -> str:
+    return clip_middle(dense(result.text), REPLY_TOKENS)
 
 
 def _came(view: View, asked: Event) -> str:
     """What the model said last about a prompt."""
     missing = [event for event in view.provisional if event.kind == "reply" and event.session == asked.session]
-    if missing and missing[0].at > asked.at:
+    if missing and asked.id == _answered(view, missing[0]):
         return _shown(missing[0], True)
     found = view.store.outcome(asked.id)
     return _shown(*found) if found else ""
+
+
+def _answered(view: View, reply: Event) -> str:
+    """The prompt that an answer came to: the last one before it."""
+    before = (event.id for event in _prompts(view) if event.session == reply.session and event.at < reply.at)
+    return next(before, "")
 
 
 def _ended(view: View, asked: list[Event]) -> str:
@@ -96,16 +125,15 @@ def _shown(reply: Event, done: bool) -> str:
 def _prompts(view: View) -> list[Event]:
     """The user's prompts that this context does not have yet, newest first."""
     missing = [event for event in view.provisional if event.kind == "prompt"]
-    known = view.store.latest(view.project, "prompt", PROMPTS, session=view.session if view.source == "compact" else "")
+    known = view.store.latest(view.project, "prompt", PROMPTS, session=view.of)
     return [event for event in missing + known if _counts(view, event) and event.text.strip()]
 
 
 def _counts(view: View, event: Event) -> bool:
-    """Whether the context being told lacks an event: after a compaction it lost its own, else it lacks the others'."""
-    own = event.session == view.session
-    if view.source == "compact":
-        return own
-    return not own and (view.source != "resume" or event.at > _last(view))
+    """Whether the context being told lacks an event: what a compaction or a clear took out of it, else the others'."""
+    if view.of:
+        return event.session == view.of
+    return event.session != view.session and (view.source != "resume" or event.at > _last(view))
 
 
 def _last(view: View) -> float:

@@ -1,0 +1,62 @@
+"""A handoff now: everything new is brought in, then the session's handoff is kept as a note and rendered as a file."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from memory_keeper import config
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy
+from memory_keeper.keeper import Keeper
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memory_keeper.model import Json, Source
+
+ANSWER = 700  # tokens of the last answer that are shown again
+
+
+def save(
+    home: str, session: str, folder: str, environ: dict[str, str], patience: float, extra: tuple[Source, ...] = ()
+) -> str:
+    """Bring in what is new, within so many seconds, and keep the handoff; where it can be read, empty for none."""
+    with Keeper(home, environ) as keeper:
+        try:
+            keeper.look(extra, patience=patience, deadline=monotonic() + patience)
+        except Busy:
+            pass  # somebody else is at it: hand over what there is
+        return keep_handoff(keeper, session, folder, environ)
+
+
+def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
+    """What the user hears when it was not the user who cleared a session: its last answer too, which the host has wiped
+    from the screen."""
+    from memory_keeper.keep.context import read_context
+    from memory_keeper.text import clean, clip
+
+    if not read_context(keeper.home, session).asked:
+        return {}
+    said = "Memory Keeper cleared the context; it goes on from the handoff" + (f" ({where})." if where else ".")
+    answer = keeper.last_reply(session)
+    return {"systemMessage": f"{said} The last answer was:\n{clean(clip(answer, ANSWER))}" if answer else said}
+
+
+def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, str]) -> str:
+    """Keep a session's handoff as a note and render it for people; where it can be read, empty when there is none.
+
+    A file that cannot be written costs only the file: the note is what counts.
+    """
+    from memory_keeper.errors import KeeperError
+    from memory_keeper.tell.files import write_handoff
+
+    root = find_root(folder) if folder else ""
+    settings = config.load(keeper.home, root, environ)[0]
+    note = keeper.save(session, settings["tell.handoffBudget"])
+    if not note:
+        return ""
+    if not settings["tell.files"] or not root or f"{root}/.claude" == config.claude_folder(environ):
+        return note.id  # no project of its own: the host's folder is not ours to write in
+    try:
+        return write_handoff(root, note).removeprefix(root + "/")
+    except KeeperError:
+        return note.id

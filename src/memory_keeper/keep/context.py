@@ -1,0 +1,187 @@
+"""What has happened to a session's context since it began: folded from what hooks left in the session's spool.
+
+Nothing here is stored: what was told, warned or asked is a record like every other, and a context is the sum of its
+records since the last start. A spool that was moved and taken away after a quiet hour does not have its start any more;
+then the store has the same records.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from memory_keeper import wire
+from memory_keeper.keep import spool
+from memory_keeper.model import Context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memory_keeper.model import Json
+
+START, TOOL = b'{"event":"SessionStart"', b'{"event":"PostToolUse"'
+FURTHEST = 8 << 20  # bytes of a spool that are read
+SESSIONS = 64
+_known: dict[str, tuple[int, int, Context]] = {}  # spools, how far they were read, and what came of it
+JUST = 60.0  # seconds between the end that a clear is and the start that it is
+
+
+def read_context(home: str, session: str) -> Context:
+    """The context that a session has now. Who asks again, as a server does at each hook, pays for what is new."""
+    path = f"{home}/spool/{session}.spool"
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return _stored(home, session)
+    try:
+        about = posix.fstat(fd)
+        inode, offset, context = _known.get(path, (0, 0, Context()))
+        fresh = inode != about.st_ino or offset > about.st_size
+        if fresh:
+            inode, offset, context = about.st_ino, max(0, about.st_size - FURTHEST), Context()
+        data = posix.pread(fd, about.st_size - offset, offset)
+    finally:
+        posix.close(fd)
+    data = data[: data.rfind(b"\n") + 1]
+    offset, begin = offset + len(data), _first_start(data)
+    if begin >= 0:
+        data, context = data[begin:], Context()
+    elif fresh:
+        context = _stored(home, session)
+    for record in spool.records(data, *CHANGES):
+        context = fold(context, record)
+    context = _went_on(context, data)
+    if len(_known) >= SESSIONS:
+        _known.clear()
+    _known[path] = inode, offset, context
+    return context
+
+
+def _first_start(data: bytes) -> int:
+    """Where the last context began that was no compaction: one of those comes in the middle of a turn. -1: not here."""
+    begin = data.rfind(START)
+    while begin >= 0 and b'"source":"compact"' in data[begin : data.find(b"\n", begin)]:
+        begin = data.rfind(START, 0, begin)
+    return data.rfind(b"\n", 0, begin) + 1 if begin >= 0 else -1
+
+
+def _went_on(context: Context, data: bytes) -> Context:
+    """A turn may go on after its end: a hook of somebody else's can want that. Only the last tool call of the main
+    thread is looked at: there are many."""
+    begin = data.rfind(TOOL)
+    while begin >= 0:
+        line = data[data.rfind(b"\n", 0, begin) + 1 : data.find(b"\n", begin)]
+        if b'"agent":' not in line:
+            for record in spool.records(line):
+                return context._replace(prompted=max(context.prompted, _moment(record)))
+        begin = data.rfind(TOOL, 0, begin)
+    return context
+
+
+def find_cleared(home: str, session: str, pid: int, now: float, born: str = "", folder: str = "") -> str:
+    """The session that this process of the host has just cleared: the new one is not told which it was.
+
+    Its number alone is not enough: containers that share a home have the same numbers.
+    """
+    found, latest = "", 0.0
+    for name in spool.names(home):
+        try:
+            touched = posix.stat(f"{home}/spool/{name}.spool").st_mtime
+        except OSError:
+            continue
+        if name == session or touched < max(now - JUST, latest):
+            continue
+        context = read_context(home, name)
+        same = context.pid == pid and born in ("", context.born) and folder in ("", context.folder)
+        if context.ended == "clear" and same:
+            found, latest = name, touched
+    return found
+
+
+def fold(context: Context, record: Json) -> Context:
+    """A context after one more record."""
+    change = CHANGES.get(str(record.get("event")))
+    return change(context, record, _moment(record)) if change else context
+
+
+def _began(context: Context, record: Json, at: float) -> Context:
+    """A start begins a new context; the process and its terminal stay what they were where it does not say."""
+    terminal = record.get("terminal")
+    known = [str(word) for word in terminal][:4] if isinstance(terminal, list) else []
+    return Context(
+        begun=at,
+        source=str(record.get("source") or ""),
+        folder=str(record.get("dir") or context.folder),
+        transcript=str(record.get("transcript") or context.transcript),
+        pid=_number(record, "pid") or context.pid,
+        born=str(record.get("born") or context.born),
+        model=str(record.get("model") or context.model),
+        window=context.window if record.get("source") == "compact" else 0,
+        run=record.get("run") is True,
+        module=context.module,
+        terminal=(known[0], known[1], known[2], known[3]) if len(known) == 4 else context.terminal,
+        prompted=context.prompted if record.get("source") == "compact" else 0.0,
+        stopped=context.stopped if record.get("source") == "compact" else 0.0,
+    )
+
+
+def _prompted(context: Context, record: Json, at: float) -> Context:
+    """A turn begins; a clear that was asked for in one that is over, and nobody answered, is not wanted any more."""
+    return context._replace(prompted=at, asked=0.0 if context.stopped > context.asked else context.asked)
+
+
+def _window(context: Context, record: Json, at: float) -> Context:
+    module = context.module or record.get("by") == "module"
+    model = str(record.get("model") or context.model)
+    return context._replace(window=_number(record, "window"), model=model, module=module)
+
+
+def _warned(context: Context, record: Json, at: float) -> Context:
+    known = dict(context.warned)
+    new = [(level, at) for level in str(record.get("level") or "").split() if level not in known]
+    return context._replace(warned=(*context.warned, *new))
+
+
+CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
+    "SessionStart": _began,
+    "SessionEnd": lambda context, record, at: context._replace(ended=str(record.get("source") or "other")),
+    "UserPromptSubmit": _prompted,
+    "Stop": lambda context, record, at: context._replace(stopped=at, busy=_number(record, "busy")),
+    "Window": _window,
+    "Warned": _warned,
+    "AskClear": lambda context, record, at: context._replace(asked=at),
+    "Blocked": lambda context, record, at: context._replace(blocked=at),
+}
+
+
+def _stored(home: str, session: str) -> Context:
+    """The context as the store knows it: for a session whose spool was taken away."""
+    if not posix.access(home + "/store.db", posix.F_OK):
+        return Context()
+    from memory_keeper.errors import KeeperError
+    from memory_keeper.keep.sqlite import SqliteStore
+
+    try:
+        store = SqliteStore(home + "/store.db", write=False)
+    except KeeperError:
+        return Context()
+    try:
+        context = Context()
+        for extra in store.marks(session):
+            try:
+                context = fold(context, wire.loads(extra))
+            except (ValueError, AttributeError):
+                continue
+        return context
+    finally:
+        store.close()
+
+
+def _moment(record: Json) -> float:
+    at = record.get("at")
+    return at if isinstance(at, float) else 0.0
+
+
+def _number(record: Json, field: str) -> int:
+    value = record.get(field)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
