@@ -19,10 +19,11 @@ from typing import Any, TypeVar
 from tests.e2e.net import Net
 
 VERSION = "2.1.325"
-SDK_VERSION = "0.2.182"  # the release of claude-agent-sdk whose wheel carries that CLI
+OLD = "2.1.197"  # the newest whose npm wrapper runs on Node 20: no hooks modules, smaller windows
+SDK_VERSION = "0.2.182"  # the release of claude-agent-sdk whose wheel carries VERSION
 API_KEY = "test-dummy"
 # outside of any checkout, and known before a test is given a home of its own
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "memory-keeper-dev", f"claude-code-{VERSION}")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "memory-keeper-dev")
 PATIENCE = 300.0  # seconds until a session counts as stuck
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -31,43 +32,51 @@ T = TypeVar("T")
 # --- where it is ------------------------------------------------------------------------------------------------------
 
 
-def find_cli() -> Path | None:
-    """The CLI under test: $CLAUDE_BIN, else the one in the cache."""
-    given = os.environ.get("CLAUDE_BIN")
-    found = Path(given) if given else CACHE / "claude"
+def cache(version: str) -> Path:
+    """The folder in which a version is kept."""
+    return CACHE / f"claude-code-{version}"
+
+
+def find_cli(version: str = VERSION) -> Path | None:
+    """A CLI under test: $CLAUDE_BIN for the current one, else the one in the cache."""
+    given = os.environ.get("CLAUDE_BIN") if version == VERSION else None
+    found = Path(given) if given else cache(version) / "claude"
     return found if os.access(found, os.X_OK) else None
 
 
-def install_cli() -> Path:
-    """The CLI under test, fetched when it is not there: one file, moved to its place when it is complete."""
-    found = find_cli()
+def install_cli(version: str = VERSION) -> Path:
+    """A CLI under test, fetched when it is not there: one file, moved to its place when it is complete."""
+    found = find_cli(version)
     if found:
         return found
-    CACHE.mkdir(parents=True, exist_ok=True)
-    print(f"fetching Claude Code {VERSION} into {CACHE}", flush=True)
-    with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+    home = cache(version)
+    home.mkdir(parents=True, exist_ok=True)
+    print(f"fetching Claude Code {version} into {home}", flush=True)
+    with tempfile.TemporaryDirectory(dir=home) as folder:
         problems = []
         for fetch in (_by_npm, _from_wheel):
             try:
-                binary = fetch(Path(folder))
+                binary = fetch(Path(folder), version)
             except (OSError, KeyError, subprocess.CalledProcessError) as error:
                 problems.append(f"{fetch.__name__}: {error}")
                 continue
             binary.chmod(0o755)
-            return binary.replace(CACHE / "claude")
+            return binary.replace(home / "claude")
     raise OSError("; ".join(problems))
 
 
-def _by_npm(folder: Path) -> Path:
+def _by_npm(folder: Path, version: str) -> Path:
     machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
     package = f"@anthropic-ai/claude-code-{platform.system().lower()}-{machine}"
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run(["npm", "install", *quiet, "--prefix", str(folder), f"{package}@{VERSION}"], check=True)
+    subprocess.run(["npm", "install", *quiet, "--prefix", str(folder), f"{package}@{version}"], check=True)
     return folder / "node_modules" / package / "claude"
 
 
-def _from_wheel(folder: Path) -> Path:
+def _from_wheel(folder: Path, version: str) -> Path:
     """The wheel of Anthropic's SDK has the identical binary in it, for machines without npm."""
+    if version != VERSION:
+        raise OSError(f"no wheel is known to carry {version}")
     # a .venv need not have a pip of its own
     pythons = [sys.executable, getattr(sys, "_base_executable", sys.executable)]
     ask = ["-c", "import pip"]
@@ -201,4 +210,5 @@ def wait_for(look: Callable[[], T], what: str, patience: float = 60) -> T:
 
 
 if __name__ == "__main__":
-    print(install_cli())
+    for wanted in (VERSION, OLD):
+        print(install_cli(wanted))

@@ -9,20 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli import Sandbox, find_cli, install_cli
+from tests.e2e.cli import OLD, VERSION, Sandbox, find_cli, install_cli
 from tests.e2e.model import Model
 from tests.e2e.net import Net
 
 ROOT = Path(__file__).resolve().parents[2]
-SHIPPED = (".claude-plugin", "plugin", "src", "memory-keeper", "README.md", "LICENSE")
+SHIPPED = (".claude-plugin", "bin", "plugin", "src", "memory-keeper", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="session")
 def cli() -> Path:
     """The CLI under test."""
-    found = install_cli() if os.environ.get("MEMORY_KEEPER_TEST_ALL") else find_cli()
+    return have(VERSION)
+
+
+@pytest.fixture(scope="session")
+def old_cli() -> Path:
+    """A CLI from before hooks modules."""
+    return have(OLD)
+
+
+def have(version: str) -> Path:
+    """A CLI, or a reason to skip."""
+    found = install_cli(version) if os.environ.get("MEMORY_KEEPER_TEST_ALL") else find_cli(version)
     if found is None:
-        pytest.skip("no Claude Code CLI: `./dev test --all` fetches it")
+        pytest.skip(f"no Claude Code CLI {version}: `./dev test --all` fetches it")
     return found
 
 

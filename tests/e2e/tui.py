@@ -13,10 +13,10 @@ SIGN = "\u276f"  # what the input box begins with
 class Tui:
     """A terminal in which the CLI runs."""
 
-    def __init__(self, sandbox: Sandbox, *args: str) -> None:
+    def __init__(self, sandbox: Sandbox, *args: str, columns: int = 160, rows: int = 50) -> None:
         self._sandbox = sandbox
         variables = [word for name, value in sandbox.env.items() for word in ("-e", f"{name}={value}")]
-        size = ["-x", "160", "-y", "50", "-c", str(sandbox.project)]
+        size = ["-x", str(columns), "-y", str(rows), "-c", str(sandbox.project)]
         self._tmux("-f", "/dev/null", "new-session", "-d", *size, *variables, shlex.join([sandbox.cli, *args]))
         self._tmux("set-option", "remain-on-exit", "on")
         self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
@@ -28,6 +28,10 @@ class Tui:
     def screen(self) -> str:
         """What the user sees."""
         return self._tmux("capture-pane", "-p")
+
+    def picture(self) -> str:
+        """What the user sees, with the escapes that colour it, and blanks that have a colour."""
+        return self._tmux("capture-pane", "-e", "-N", "-p")
 
     def wait(self, text: str, times: int = 1) -> str:
         """The screen, once it shows a text that often."""
@@ -51,6 +55,12 @@ class Tui:
         self._tmux("send-keys", "-l", line)
         wait_for(lambda: self.box() == line, f"{line!r} in the input box")
         wait_for(lambda: self._enter() != line, f"{line!r} taken")
+
+    def draft(self, words: str) -> None:
+        """Type words and leave them in the input box."""
+        self.wait(SIGN)
+        self._tmux("send-keys", "-l", words)
+        wait_for(lambda: self.box() == words, f"{words!r} in the input box")
 
     def _enter(self) -> str:
         self._tmux("send-keys", "Enter")

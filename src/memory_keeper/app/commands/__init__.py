@@ -5,16 +5,26 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from memory_keeper.errors import KeeperError
+from memory_keeper.capture.payload import safe_name
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.keep import spool
+from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Context
+
+
+def folder_of(args: Namespace) -> str:
+    """The directory a command is about."""
+    directory = args.project or os.getcwd()
+    if not os.path.isdir(directory):
+        raise KeeperError(f"{directory} is not a directory", hint="--project takes a directory")
+    return os.path.abspath(directory)
 
 
 def project_of(keeper: Keeper, args: Namespace) -> str:
     """The project a command is about."""
-    directory = args.project or os.getcwd()
-    if not os.path.isdir(directory):
-        raise KeeperError(f"{directory} is not a directory", hint="--project takes a directory")
-    return keeper.project(directory)
+    return keeper.project(folder_of(args))
 
 
 def session_of(keeper: Keeper, given: str) -> str:
@@ -23,3 +33,44 @@ def session_of(keeper: Keeper, given: str) -> str:
     if given and not session:
         raise KeeperError(f"No session, or more than one, is called {given}", hint="`memory-keeper status` lists them")
     return session
+
+
+def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:
+    """The session a command is about, and its context: the one named, the one that runs it, else the newest here."""
+    given = args.session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if given:
+        live = [name for name in spool.names(keeper.home) if name.startswith(safe_name(given))]
+        session = live[0] if len(live) == 1 else session_of(keeper, given)
+    else:
+        session = _newest(keeper, args)
+    return session, _placed(keeper, session, read_context(keeper.home, session), args)
+
+
+def _newest(keeper: Keeper, args: Namespace) -> str:
+    """The session of this project that hooks told of last."""
+    root = find_root(folder_of(args))
+    found = []
+    for name in spool.names(keeper.home):
+        context = read_context(keeper.home, name)
+        if context.folder and find_root(context.folder) == root:
+            moved = os.lstat(f"{keeper.home}/spool/{name}.spool").st_mtime
+            found.append((not context.ended, moved, name))
+    if found:
+        return max(found)[2]
+    try:
+        known = keeper.store.sessions(project_of(keeper, args), 1)
+    except NotSetUp:
+        known = []
+    if not known:
+        raise NotSetUp("No session of this project is known", hint="run it inside a session, or give --session ID")
+    return known[0].id
+
+
+def _placed(keeper: Keeper, session: str, context: Context, args: Namespace) -> Context:
+    """A context with its transcript and folder, for a session whose hooks left nothing."""
+    if not context.transcript:
+        try:
+            context = context._replace(transcript=keeper.store.transcript(session))
+        except NotSetUp:
+            pass
+    return context if context.folder else context._replace(folder=folder_of(args))

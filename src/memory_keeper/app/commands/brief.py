@@ -9,7 +9,7 @@ from contextlib import suppress
 from memory_keeper import config
 from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.terminal import print_json
-from memory_keeper.capture.project import find_root
+from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.parts import PLANS
@@ -21,7 +21,9 @@ def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
     parser.add_argument("name", metavar="NAME", choices=sorted(PLANS), help=", ".join(sorted(PLANS)))
     parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
-    parser.add_argument("--session", default="", metavar="ID", help="the session to be told, after a compaction")
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="the session to tell of; of a handoff, default: the newest"
+    )
 
 
 def run(args: Namespace) -> int:
@@ -31,7 +33,9 @@ def run(args: Namespace) -> int:
         session = session_of(keeper, args.session)
         with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
-        budget = args.budget or config.load(args.home, find_root(args.project or os.getcwd()))[0]["tell"]["startBudget"]
+        budget = args.budget or config.load(args.home, find_root(args.project or os.getcwd()))[0]["tell.startBudget"]
+        if args.name == "handoff" and not session:
+            session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
         brief = keeper.brief(args.name, project, session, "compact" if session else "startup", budget)
         kept = keeper.store.counts(project)["events"]
     if args.json:

@@ -10,11 +10,12 @@ import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
 from statistics import median
+from textwrap import wrap
 from time import monotonic, sleep
 from typing import Any
 
 from memory_keeper.app.commands.show import raw_line
-from memory_keeper.app.terminal import paint, print_json, size
+from memory_keeper.app.terminal import bar, paint, print_json, size
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import find
@@ -189,10 +190,11 @@ def _session(host: _Host, say: _Say) -> int:
                 back = told.get("hookSpecificOutput", {}).get("additionalContext", "")
                 say(f"  and {tokens(back)} tokens of it are handed back at once")
             elif entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
-                host.ask("UserPromptSubmit", SESSION, prompt=content)
+                said = host.ask("UserPromptSubmit", SESSION, prompt=content)
                 say(f"  > {one_line(content, 90)}", "cyan")
+                _warn(said, say)
             elif entry.get("type") == "user" and isinstance(content, list):
-                host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo")
+                _warn(host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo"), say)
             elif message.get("stop_reason") == "end_turn":
                 host.ask("Stop", SESSION, last_assistant_message="")
                 used = message.get("usage") or {}
@@ -203,7 +205,12 @@ def _session(host: _Host, say: _Say) -> int:
     return most
 
 
+def _warn(said: Any, say: _Say) -> None:
+    """What the user is shown, and the model is told as well, once per level."""
+    if said.get("systemMessage"):
+        say("\n".join(wrap(said["systemMessage"], 100, initial_indent="  ! ", subsequent_indent="    ")), "yellow")
+
+
 def _gauge(held: int) -> str:
-    filled = min(30, held * 30 // WINDOW)
     style = "green" if held < 0.7 * WINDOW else "yellow" if held < 0.8 * WINDOW else "red"
-    return paint("█" * filled, style) + "░" * (30 - filled) + f" {held:,} of {WINDOW:,} tokens"
+    return paint(bar(held / WINDOW, 30), style) + f" {held:,} of {WINDOW:,} tokens"

@@ -26,7 +26,7 @@ from memory_keeper.app.registration import (
     settings_path,
 )
 from memory_keeper.app.terminal import age, paint, print_json, size
-from memory_keeper.capture.project import find_root
+from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import Lock

@@ -32,11 +32,13 @@ def run(args: Namespace) -> int:
             ) from None
         sessions = keeper.store.sessions(project, 5)
         roots = keeper.store.roots(project) if project else []
+        handoff = keeper.store.handoff(project=project) if project else None
     about = {
         "project": project or "all projects",
         **counts,
         "store": args.home,
         "store_bytes": _bytes(args.home),
+        "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
         "recent": [session._asdict() for session in sessions],
     }
     if args.json:
@@ -49,6 +51,8 @@ def run(args: Namespace) -> int:
     print(f"  kept           {counts['events']} events of {counts['sessions']} sessions, {counts['pending']} pending")
     notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items())
     print(f"  notes          {notes or 'none yet'}")
+    if handoff:
+        print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
     print(f"  store          {args.home} ({size(about['store_bytes'])})")
     for session in sessions:
         asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"

@@ -1,0 +1,157 @@
+"""`context`: how full the context is, what ate it, and how long it will last."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from memory_keeper.app.commands import folder_of, running_session
+from memory_keeper.app.filling import Filling, measure
+from memory_keeper.app.terminal import bar, moment, paint, print_json
+from memory_keeper.capture.claude_code import Line, read_line, read_moment
+from memory_keeper.capture.tail import open_regular
+from memory_keeper.capture.usage import BOUNDARY
+from memory_keeper.config import environment
+from memory_keeper.errors import KeeperError
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Source
+from memory_keeper.policy import thresholds
+from memory_keeper.reduce import spent
+from memory_keeper.text import clean, one_line
+
+EXAMPLE = "memory-keeper context"
+STYLES = {"ok": "green", "warn": "yellow", "critical": "red", "unknown": "dim"}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which context."""
+    parser.add_argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
+    parser.add_argument("--transcript", default="", metavar="FILE", help="measure this file instead")
+    parser.add_argument("--limit", type=int, default=5, metavar="N", help="rows of each list (default 5)")
+
+
+def run(args: Namespace) -> int:
+    """Measure, and take apart what was said since the context began."""
+    environ = environment()
+    if args.transcript:
+        if not os.path.isfile(args.transcript):
+            raise KeeperError(f"{args.transcript} is not a file", hint="--transcript takes a transcript of Claude Code")
+        session, transcript, folder = "", os.path.abspath(args.transcript), folder_of(args)
+    else:
+        with Keeper(args.home) as keeper:
+            session, context = running_session(keeper, args)
+        transcript, folder = context.transcript, context.folder
+    filling = measure(args.home, session, transcript, folder, environ)
+    found = spent.measure(*spent.since_compaction(newest_lines(transcript, session)))
+    about = _about(session, filling, found, args.limit)
+    if args.json:
+        print_json(about)
+    else:
+        _show(about, filling, found)
+    return 0
+
+
+def newest_lines(path: str, session: str) -> list[Line]:
+    """The lines of a transcript from its last compaction on."""
+    fd = open_regular(path) if path else None
+    if fd is None:
+        return []
+    with os.fdopen(fd, "rb") as file:
+        data = file.read()
+    begin = data.rfind(b"\n", 0, max(0, data.rfind(BOUNDARY))) + 1
+    lines, offset, source = [], begin, Source(path, session, "")
+    for line in data[begin:].split(b"\n"):
+        if read := read_line(line, source, offset, 0.0):
+            lines.append(read)
+        offset += len(line) + 1
+    return lines
+
+
+def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> dict[str, Any]:
+    gauge, limits, burn = filling.gauge, filling.limits, spent.burn(found)
+    end = limits.compacts_at or limits.refuses_at
+    return {
+        "session": session,
+        "tokens": gauge.tokens if gauge else None,
+        "window": limits.window or None,
+        "percent": filling.percent,
+        "compacts_at": limits.compacts_at or None,
+        "refuses_at": limits.refuses_at or None,
+        "level": filling.level,
+        "warns_at": {name: mark for name, mark in thresholds(limits, filling.settings).items() if name != "handoff"},
+        "mode": filling.settings["compaction.mode"],
+        "model": gauge.model if gauge else filling.context.model or None,
+        "at": read_moment(gauge.stamp) if gauge and gauge.stamp else None,
+        "since": filling.context.source or None,
+        "tokens_per_turn": burn.turn or None,
+        "tokens_per_response": burn.response or None,
+        "turns_left": spent.turns_left(filling.tokens, end, burn.turn) if gauge else None,
+        "breakdown": {
+            "base": found.base,
+            "freed": found.freed,
+            "not_counted_yet": found.estimated,
+            "tools": [share._asdict() for share in found.shares],
+            "files": [_file(share) for share in spent.by_file(found.costs)[:limit]],
+            "reread": [_file(share) for share in spent.rereads(found)[:limit]],
+            "largest": [one._asdict() for one in spent.largest(found.costs, limit)],
+        },
+    }
+
+
+def _relative(path: str, folder: str) -> str:
+    return path.removeprefix(folder.rstrip("/") + "/") if folder else path
+
+
+def _file(share: spent.Share) -> dict[str, Any]:
+    return {"path": share.what, "tokens": share.tokens, "times": share.times}
+
+
+def _show(about: dict[str, Any], filling: Filling, found: spent.Spent) -> None:
+    style = STYLES[about["level"]]
+    if about["tokens"] is None:
+        print("The context has no response yet: nothing is known of its size.")
+        return
+    tokens, window, end = about["tokens"], about["window"], filling.limits.compacts_at or filling.limits.refuses_at
+    if window:
+        mark = end / window if end else None
+        print(f"{paint(bar(tokens / window, 40, mark), style)} {about['percent']} %  {tokens:,} of {window:,} tokens")
+    else:
+        print(f"{tokens:,} tokens; how many the window has is not known (a statusline tells: memory-keeper statusline)")
+    print(f"  level        {paint(about['level'], style)}{_marks(about)}")
+    if end:
+        print(f"  {'compacts at ' if about['compacts_at'] else 'refuses from'} {end:,}{_left(about)}")
+    if about["tokens_per_turn"]:
+        each = f"{about['tokens_per_turn']:,} a turn, {about['tokens_per_response'] or 0:,} a response"
+        print(f"  burn rate    {each} (medians of the last turns)")
+    at = f", {moment(about['at'])}" if about["at"] else ""
+    print(f"  model        {clean(about['model'] or 'unknown')}{at}")
+    kept = ", what the compaction kept" if any(share.what == "summary" for share in found.shares) else ""
+    parts = [(f"system prompt, tools, memory files{kept}", found.base, 0), *found.shares]
+    _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
+    taken = about["breakdown"]
+    here = filling.context.folder
+    for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
+        _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
+    _table("Largest results", [(f"{one['tool']} {one['about']}", one["tokens"], 0) for one in taken["largest"]], tokens)
+    if found.freed:
+        print(f"\n{found.freed:,} tokens were freed again by Claude Code itself.")
+
+
+def _marks(about: dict[str, Any]) -> str:
+    marks = [f"{name} from {tokens:,}" for name, tokens in about["warns_at"].items()]
+    return f" ({', '.join(marks)})" if marks else ""
+
+
+def _left(about: dict[str, Any]) -> str:
+    left = about["turns_left"]
+    return "" if left is None else f", in about {left} turn{'s' * (left != 1)}"
+
+
+def _table(heading: str, rows: list[tuple[str, int, int]], tokens: int) -> None:
+    if not rows:
+        return
+    print(f"\n{paint(heading, 'bold')}")
+    for what, size, times in rows:
+        often = f"  {times}x" if times > 1 else ""
+        print(f"  {size:>9,}  {size * 100 // max(1, tokens):>3} %  {one_line(clean(what), 90)}{often}")

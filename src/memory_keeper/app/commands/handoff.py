@@ -1,0 +1,47 @@
+"""`handoff`: write a session's handoff now and print it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from memory_keeper.app.commands import running_session
+from memory_keeper.app.handoff import save
+from memory_keeper.app.terminal import print_json
+from memory_keeper.config import environment
+from memory_keeper.errors import NotSetUp
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note, Source
+
+EXAMPLE = "memory-keeper handoff"
+PATIENCE = 30.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Of which session."""
+    parser.add_argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
+
+
+def run(args: Namespace) -> int:
+    """Write it and show it."""
+    note, where = write(args)
+    if args.json:
+        print_json({"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text})
+    else:
+        print(note.text.rstrip())
+        print(f"\nKept as {note.id}" + (f", and in {where}" if where else ""))
+    return 0
+
+
+def write(args: Namespace) -> tuple[Note, str]:
+    """A session's handoff, brought up to date: the note, and its file if there is one."""
+    with Keeper(args.home) as keeper:
+        session, context = running_session(keeper, args)
+    sources = (Source(context.transcript, session, ""),) if context.transcript else ()
+    where = save(args.home, session, context.folder, environment(), PATIENCE, sources)
+    with Keeper(args.home) as keeper:
+        note = keeper.store.handoff(session)
+    if not note:
+        raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to hand over")
+    path = Path(context.folder, where)
+    return note, str(path) if where != note.id and path.exists() else ""

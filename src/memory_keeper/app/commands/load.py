@@ -1,0 +1,55 @@
+"""`load`: print what was saved, as a context that goes on from it is told."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+
+from memory_keeper import config
+from memory_keeper.app.commands import folder_of, project_of, running_session, session_of
+from memory_keeper.app.terminal import print_json
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.keeper import Keeper
+
+EXAMPLE = "memory-keeper load"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Of which session, and how much."""
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="default: the newest here but the one that runs this"
+    )
+    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
+
+
+def run(args: Namespace) -> int:
+    """Compose it from what is kept now."""
+    settings, _ = config.load(args.home, find_root(folder_of(args)), config.environment())
+    with Keeper(args.home) as keeper:
+        project = project_of(keeper, args)
+        with suppress(Busy):  # then tell what there is
+            keeper.look(keeper.behind(project) or ())
+        session = session_of(keeper, args.session) if args.session else _before(keeper, args, project)
+        budget = args.budget or settings["tell.handoffBudget"]
+        brief = keeper.brief("handoff", project, "", "", budget, of=session)
+    if not brief.text:
+        raise KeeperError(f"Nothing of session {session[:8]} fits into {budget} tokens", hint="give a larger --budget")
+    if args.json:
+        print_json({**brief._asdict(), "cites": list(brief.cites), "session": session})
+    else:
+        print(brief.text)
+    return 0
+
+
+def _before(keeper: Keeper, args: Namespace, project: str) -> str:
+    """The newest session of the project that said something, other than the one that asks."""
+    try:
+        own, _ = running_session(keeper, args)
+    except KeeperError:
+        own = ""
+    found = [session.id for session in keeper.store.sessions(project, 10) if session.prompts]
+    others = [session for session in found if session != own]
+    if not found:
+        raise NotSetUp("Nothing is saved of this project", hint="run `memory-keeper import transcripts`")
+    return (others or found)[0]
