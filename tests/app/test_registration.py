@@ -177,6 +177,95 @@ def test_a_projects_settings_lie_at_its_root(
     assert not (deep / ".claude").exists()
 
 
+# --- and what we change in them ourselves ---
+
+
+BEFORES = [
+    b'{"model":"opus",  "hooks": {}}',
+    b'{"statusLine":{"type":"command","command":"echo mine"}, "a":1}',
+    b"{}",
+    None,
+]
+
+
+@pytest.mark.parametrize("before", BEFORES)
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["install --statusline"],
+        ["install", "statusline --install"],
+        ["statusline --install", "install"],
+        ["statusline --install", "install", "statusline --remove"],
+        ["install --statusline", "install", "statusline --remove", "statusline --install"],
+        ["config set claude.autoCompactEnabled false", "install --statusline"],
+        ["install --statusline", "config set claude.autoCompactEnabled false", "statusline --remove"],
+    ],
+)
+def test_everything_changed_comes_back(claude: Path, before: bytes | None, steps: list[str]) -> None:
+    path = claude / "settings.json"
+    if before is not None:
+        path.write_bytes(before)
+    for step in steps:
+        assert run(*step.split()) == 0
+    if not any("--remove" in step for step in steps):
+        assert "current/plugin/launch" in settings(path)["statusLine"]["command"]
+    assert run("uninstall") == 0
+    assert (path.read_bytes() if path.exists() else None) == before
+    assert {one.name for one in home().iterdir()} <= {"changed-settings.lock"}
+
+
+def test_a_failed_install_leaves_the_status_line(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = claude / "settings.json"
+    path.write_bytes(b'{"model":"opus"}')
+    assert run("statusline", "--install") == 0
+    after = path.read_bytes()
+    monkeypatch.setenv("REFUSE", "install")
+    assert run("install") == 1
+    assert path.read_bytes() == after
+    assert run("statusline", "--remove") == 0
+    assert path.read_bytes() == b'{"model":"opus"}'
+
+
+def test_uninstall_says_what_became_of_the_settings(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = claude / "settings.json"
+    run("install", "--statusline")
+    run("config", "set", "claude.autoCompactEnabled", "false")
+    path.write_text(json.dumps({**settings(path), "autoCompactEnabled": True}))
+    capsys.readouterr()
+    assert run("uninstall", "--dry-run") == 0
+    would = capsys.readouterr().out
+    assert all(str(home() / name) in would for name in ("current", "changed-settings.json", "marketplace"))
+    assert run("uninstall", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {one["key"]: one["did"] for one in said["settings"]} == {
+        "statusLine": "restored",
+        "autoCompactEnabled": "theirs",
+    }
+    assert settings(path) == {"autoCompactEnabled": True}
+
+
+def test_settings_that_cannot_be_given_back_are_told_of(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = claude / "settings.json"
+    run("statusline", "--install")
+    after = path.read_bytes()
+    path.write_text("{broken")
+    assert run("uninstall") == 5
+    assert "statusLine is still ours" in capsys.readouterr().err
+    assert run("uninstall", "--purge", "--yes") == 5
+    assert "nothing was deleted" in capsys.readouterr().err
+    path.write_bytes(after)
+    assert run("uninstall", "--purge", "--yes") == 0
+    assert "statusLine" not in settings(path)
+    assert not home().exists()
+
+
+def test_install_with_a_status_line_that_cannot_be(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home().mkdir()
+    (home() / "changed-settings.json").write_text("{broken")
+    assert run("install", "--statusline") == 5
+    assert "The plugin is registered, the status line is not" in capsys.readouterr().err
+
+
 # --- not everything goes as it should ---
 
 

@@ -10,6 +10,8 @@ import subprocess
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from memory_keeper import config
+from memory_keeper.app import claude_settings
 from memory_keeper.errors import KeeperError, NotSetUp
 
 NAME = "memory-keeper"
@@ -17,13 +19,21 @@ PLUGIN = f"{NAME}@{NAME}"
 PARTS = (".claude-plugin", "bin", "plugin")
 SHELLS = ("enabledPlugins", "extraKnownMarketplaces")  # what Claude Code leaves empty when a plugin goes
 SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
-BEFORE = "before-install.json"
+BEFORE, CURRENT = "before-install.json", "current"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "salt", "salt.[0-9]*", "problems.log",
-    "problems.log.old", "crash.log", "damaged-[0-9]*", BEFORE,
+    "problems.log.old", "crash.log", "damaged-[0-9]*", BEFORE, "changed-settings.*",
 )  # fmt: skip
-OURS = (*KEPT, "config.json", "marketplace", "marketplace.[0-9]*")
+OURS = (
+    *KEPT,
+    "config.json",
+    "config.json.memory-keeper.[0-9]*",
+    CURRENT,
+    "current.[0-9]*",
+    "marketplace",
+    "marketplace.[0-9]*",
+)
 
 
 class Returned(NamedTuple):
@@ -43,6 +53,14 @@ def settings_path(scope: str, root: str) -> str:
     if scope == "user":
         return os.path.join(claude_folder(), "settings.json")
     return os.path.join(root, ".claude", SETTINGS[scope])
+
+
+def check_usual(home: str) -> None:
+    """Refuse a home that Claude Code's hooks would not use."""
+    usual = config.find_home(dict(os.environ))
+    if os.path.realpath(home) != os.path.realpath(usual):
+        hint = f"set MEMORY_KEEPER_HOME={home} where Claude Code is started, and here, instead of --home"
+        raise KeeperError(f"Claude Code's hooks would keep everything in {usual}, not in {home}", hint=hint)
 
 
 def enter(project: str) -> None:
@@ -94,6 +112,20 @@ def assemble(home: str) -> str:
     return target
 
 
+def point_current(home: str) -> str:
+    """Let `current` in our home lead to the plugin, wherever it lies: a path that outlives an update of it."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    root, link = os.path.dirname(os.path.dirname(package)), os.path.join(home, CURRENT)
+    if os.path.basename(os.path.dirname(package)) != "src" or not os.path.exists(os.path.join(root, "plugin/launch")):
+        root = os.path.join(home, "marketplace")  # what pip installed is no plugin
+        if not os.path.exists(os.path.join(root, "src/memory_keeper/app/statusline.py")):
+            assemble(home)
+    own = f"{link}.{os.getpid()}"
+    os.symlink(root, own)
+    os.replace(own, link)
+    return link
+
+
 def find_claude() -> str:
     """Claude Code's own program."""
     program = shutil.which("claude")
@@ -121,13 +153,17 @@ def claude(*args: str, needed: bool = True) -> str:
 
 
 def remember(home: str, path: str) -> None:
-    """Keep a file of the user's as it is before Claude Code edits it for us; only the first time."""
+    """Keep a file of the user's as it is before Claude Code edits it for us; only the first time.
+
+    Also as it would be without the keys that we changed ourselves: those may be given back before the rest is.
+    """
     kept = os.path.join(home, BEFORE)
     known = read_json(kept) or {}
     if path not in known:
         data = _bytes(path)
         known[path] = {
-            "bytes": None if data is None else base64.b64encode(data).decode("ascii"),
+            "bytes": _coded(data),
+            "plain": _coded(claude_settings.without_ours(home, path, data)),
             "link": os.readlink(path) if os.path.islink(path) else None,
         }
         with open(kept, "w", encoding="utf-8") as file:
@@ -139,13 +175,15 @@ def put_back(home: str) -> Returned:
     kept = os.path.join(home, BEFORE)
     restored, changed = [], []
     for path, was in (read_json(kept) or {}).items():
-        before = None if was["bytes"] is None else base64.b64decode(was["bytes"])
+        before = _decoded(was["bytes"])
         now = _bytes(path)
         if now is None or now == before:
             continue
-        if _bare(now) == _bare(before or b""):
-            _give(path, was["link"], before)
-            restored.append(path)
+        for one in (before, _decoded(was.get("plain", was["bytes"]))):
+            if _bare(now) == _bare(one or b""):
+                _give(path, was["link"], one)
+                restored.append(path)
+                break
         else:
             rest = _without_shells(now, before or b"")
             if rest != now:
@@ -154,6 +192,14 @@ def put_back(home: str) -> Returned:
     if os.path.exists(kept):
         os.unlink(kept)
     return Returned(restored, changed)
+
+
+def _coded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _decoded(said: str | None) -> bytes | None:
+    return None if said is None else base64.b64decode(said)
 
 
 def _parsed(data: bytes) -> Any:
@@ -235,7 +281,8 @@ def check_home(home: str) -> None:
         raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
     if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
         raise KeeperError(f"{home} is no folder to purge", hint=hint)
-    if not {"store.db", "salt", "marketplace", BEFORE} & set(names_of_ours(home)):
+    signs = {"store.db", "salt", "marketplace", BEFORE, claude_settings.LEDGER, claude_settings.LOCK}
+    if not signs & set(names_of_ours(home)):
         raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
 
 

@@ -6,12 +6,13 @@ import os
 import shutil
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper import config
 from memory_keeper.app import registration
+from memory_keeper.app.claude_settings import Outcome
+from memory_keeper.app.commands import statusline
 from memory_keeper.app.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.app.terminal import print_json
-from memory_keeper.capture.project import find_root
-from memory_keeper.errors import KeeperError
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError, PartlyDone
 
 EXAMPLE = "memory-keeper install"
 
@@ -20,24 +21,32 @@ def configure(parser: ArgumentParser) -> None:
     """For whom."""
     scopes = ("local", "project", "user")
     parser.add_argument("--scope", choices=scopes, default="user", help="as in Claude Code's settings")
+    parser.add_argument("--statusline", action="store_true", help="also show the gauge in Claude Code's status line")
 
 
 def run(args: Namespace) -> int:
     """Put the plugin together in our home and register it from there."""
-    usual = config.find_home(dict(os.environ))
-    if os.path.realpath(args.home) != os.path.realpath(usual):
-        hint = f"set MEMORY_KEEPER_HOME={args.home} where Claude Code is started, and here, instead of --home"
-        raise KeeperError(f"Claude Code's hooks would keep everything in {usual}, not in {args.home}", hint=hint)
+    registration.check_usual(args.home)
     registration.enter(args.project)
     registration.find_claude()
     os.makedirs(args.home, mode=0o700, exist_ok=True)
     where = _register(args.home, args.scope)
+    shown = _show(args.home) if args.statusline else None
     if args.json:
-        print_json({"installed": where, "scope": args.scope})
+        print_json({"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()})
     else:
         print(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
+        if shown:
+            statusline.say(shown)
         print("What Claude Code has already written down comes in with: memory-keeper import transcripts")
     return 0
+
+
+def _show(home: str) -> Outcome:
+    try:
+        return statusline.install(home)
+    except KeeperError as error:
+        raise PartlyDone(f"The plugin is registered, the status line is not: {error}", hint=error.hint) from None
 
 
 def _register(home: str, scope: str) -> str:

@@ -7,12 +7,14 @@ import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper.app import registration
+from memory_keeper.app import claude_settings, registration
+from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 
 EXAMPLE = "memory-keeper uninstall"
+GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -33,16 +35,38 @@ def run(args: Namespace) -> int:
         return _say_what_would_go(args, known)
     if args.purge and not args.yes and not _sure(args.home):
         raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
+    # before Claude Code lays the file out anew, and before its bytes are compared
+    settings, stuck = _restore_settings(args.home)
+    if stuck and args.purge:
+        raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else registration.put_back(args.home)
-    shutil.rmtree(os.path.join(args.home, "marketplace"), ignore_errors=True)
+    _remove_program(args.home)
     left = registration.purge(args.home) if args.purge else []
     if args.json:
-        about = {"registered": known, "unregistered": known and not problem, "problem": problem, **back._asdict()}
+        about = {"registered": known, "unregistered": known and not problem, "problem": problem or stuck}
+        about |= {**back._asdict(), "settings": [one._asdict() for one in settings]}
         print_json({**about, "kept": "" if args.purge else args.home, "left": left})
     else:
         _say(args, known, problem, back, left)
-    return PartlyDone.code if problem else 0
+        _say_settings(settings, stuck)
+    return PartlyDone.code if problem or stuck else 0
+
+
+def _restore_settings(home: str) -> tuple[list[Outcome], str]:
+    """Give Claude Code's own settings back what we changed in them; why not, when that failed."""
+    try:
+        outcomes = claude_settings.restore_all(home)
+    except KeeperError as error:
+        return [], str(error)
+    return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
+
+
+def _remove_program(home: str) -> None:
+    shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
+    current = os.path.join(home, registration.CURRENT)
+    if os.path.islink(current):
+        os.unlink(current)
 
 
 def _unregister(scope: str) -> str:
@@ -67,7 +91,7 @@ def _sure(home: str) -> bool:
 
 def _say_what_would_go(args: Namespace, known: bool) -> int:
     names = registration.names_of_ours(args.home)
-    gone = [name for name in names if args.purge or name in ("marketplace", registration.BEFORE)]
+    gone = [name for name in names if args.purge or name in GOING]
     going = [f"plugin {NAME}"] * known + [os.path.join(args.home, name) for name in gone]
     if args.json:
         print_json({"would_remove": going})
@@ -91,3 +115,13 @@ def _say(args: Namespace, known: bool, problem: str, back: Returned, left: list[
         print(f"{args.home} stays, with what is not ours: {', '.join(left)}")
     elif args.purge:
         print(f"{args.home} is gone.")
+
+
+def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
+    for one in outcomes:
+        if one.did == "restored":
+            print(f"{one.path}: {one.key} is as it was before.")
+        elif one.did == "theirs":
+            print(f"{one.path}: {one.key} was changed since; it stays.")
+    if stuck:
+        sys.stderr.write(f"memory-keeper: {stuck}\n  hint: mend the file and run `memory-keeper uninstall` again\n")

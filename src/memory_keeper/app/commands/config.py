@@ -1,0 +1,307 @@
+"""`config`: the settings in force and where they come from; Claude Code's own switch for compaction among them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from memory_keeper import config
+from memory_keeper.app import claude_settings
+from memory_keeper.app.claude_settings import Outcome
+from memory_keeper.app.commands import folder_of
+from memory_keeper.app.commands.statusline import settings_path
+from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError
+
+EXAMPLE = "memory-keeper config set context.warnPercent 60"
+SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
+WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
+PROJECT, LOCAL = config.PROJECT_FILES
+
+
+class Setting(NamedTuple):
+    """A setting as it holds here."""
+
+    key: str
+    value: Any
+    origin: str  # default, a file, or a variable
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Look at them, or change one."""
+    parser.add_argument("what", nargs="?", choices=WORDS, default="list", help="by default: list")
+    parser.add_argument("rest", nargs="*", metavar="KEY", help="the setting; with `set`, its value as well")
+    parser.set_defaults(words="rest", fail=parser.error)
+    parser.add_argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--project-file", action="store_true", help=f"in {PROJECT[1:]} of the project, for everybody")
+    where.add_argument("--local", action="store_true", help=f"in {LOCAL[1:]} of the project, for you")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+
+
+def run(args: Namespace) -> int:
+    """One of the five verbs."""
+    if len(args.rest) != WORDS[args.what]:
+        args.fail(f"{args.what} takes {('no KEY', 'a KEY', 'a KEY and a VALUE')[WORDS[args.what]]}")
+    root = find_root(folder_of(args))
+    if args.what == "list":
+        return _list(args, root)
+    key = args.rest[0]
+    if key not in (SWITCH, *config.DEFAULTS):
+        near = get_close_matches(key, [SWITCH, *config.DEFAULTS], 1, 0.5)
+        raise KeeperError(f"there is no setting {key}", hint=f"did you mean {near[0]}?" if near else "see the list")
+    if args.what == "get":
+        return _get(args, root)
+    if key == SWITCH:
+        return _switch(args, root)
+    if args.what == "restore":
+        raise KeeperError(f"{key} is a setting of ours", hint=f"memory-keeper config unset {key}")
+    return _change(args, root)
+
+
+# --- what holds -------------------------------------------------------------------------------------------------------
+
+
+def _in_force(home: str, root: str) -> tuple[list[Setting], list[str]]:
+    """Every setting with where it comes from, and the files that cannot be read."""
+    environ, broken = dict(os.environ), []
+    found = {key: Setting(key, value, "default") for key, value in config.DEFAULTS.items()}
+    for origin, given in config.layers(home, root, environ):
+        if given is None:
+            broken.append(origin)
+        found |= {key: Setting(key, value, origin) for key, value in (given or {}).items()}
+    return [*found.values(), _find_switch(root, environ)], broken
+
+
+def _find_switch(root: str, environ: dict[str, str]) -> Setting:
+    """Whether Claude Code compacts by itself here: variables win, also those that its own settings set."""
+    hosts = config.claude_settings(root, environ)
+    variables = {name: (environ.get(name, ""), name) for name in OFF}
+    for path, given in hosts:
+        said = given.get("env")
+        named = {name: str(said[name]) for name in OFF if name in said} if isinstance(said, dict) else {}
+        variables |= {name: (value, f"{name} in {path}") for name, value in named.items()}
+    for value, origin in variables.values():
+        if value.lower() in ("1", "true", "yes", "on"):
+            return Setting(SWITCH, False, origin)
+    for path, given in reversed(hosts):
+        if isinstance(given.get(config.SWITCH), bool):
+            return Setting(SWITCH, given[config.SWITCH], path)
+    return Setting(SWITCH, True, "default")
+
+
+def _list(args: Namespace, root: str) -> int:
+    settings, broken = _in_force(args.home, root)
+    if args.json:
+        about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
+        for key, usual in config.DEFAULTS.items():
+            about[key]["default"] = usual
+        print_json({"settings": about, "broken": broken})
+        return 0
+    width = max(len(one.key) for one in settings)
+    for one in settings:
+        origin = paint(f"  {one.origin}", "dim") if args.show_origin else ""
+        print(f"{one.key:{width}}  {_said(one.value):{10 * args.show_origin}}{origin}")
+    for path in broken:
+        sys.stderr.write(f"memory-keeper: {path} cannot be read: the defaults hold\n  hint: make it valid JSON\n")
+    return 0
+
+
+def _get(args: Namespace, root: str) -> int:
+    one = _holds(args, root)
+    if args.json:
+        print_json(one._asdict())
+    else:
+        print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+    return 0
+
+
+def _holds(args: Namespace, root: str) -> Setting:
+    return next(one for one in _in_force(args.home, root)[0] if one.key == args.rest[0])
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+# --- ours -------------------------------------------------------------------------------------------------------------
+
+
+def _change(args: Namespace, root: str) -> int:
+    """Set or unset one of our own in one of our own files; the rest of the file stays."""
+    key = args.rest[0]
+    path = root + (PROJECT if args.project_file else LOCAL) if args.project_file or args.local else ""
+    path = path or os.path.join(args.home, "config.json")
+    value = None
+    if args.what == "set":
+        value = config.read_value(args.rest[1], config.DEFAULTS[key])
+        if problem := config.problem(key, value):
+            raise KeeperError(problem, hint="nothing was changed")
+    if args.dry_run:
+        was = config.flatten(_read(path)).get(key)
+    else:
+        with claude_settings.exclusive(args.home):
+            given = _read(path)
+            was = config.flatten(given).get(key)
+            if was != value or type(was) is not type(value):
+                _write(
+                    path, without_setting(given, key) if value is None else with_setting(given, key, value), args.home
+                )
+    _say_change(args, path, was, value, _holds(args, root))
+    return 0
+
+
+def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> None:
+    key = args.rest[0]
+    if args.json:
+        print_json({"key": key, "path": path, "was": was, "now": value, "in_force": holds.value, "by": holds.origin})
+        return
+    would = "would be " if args.dry_run else ""
+    if value is not None:
+        print(f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})")
+    elif was is not None:
+        print(f"{key}  ({would}taken out of {path}; it was {_said(was)})")
+    else:
+        print(f"{key} is not set in {path}")
+    if not args.dry_run and value is not None and holds.origin != path:
+        print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+    elif not args.dry_run and value is None:
+        print(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
+
+
+def _read(path: str) -> dict[str, Any]:
+    hint = "nothing was changed"
+    if os.path.islink(path):
+        raise KeeperError(f"{path} is a link, and settings are not read through links", hint=hint)
+    try:
+        with open(path, encoding="utf-8") as file:
+            given = json.load(file, parse_constant=_refuse)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise KeeperError(f"{path} is not a JSON object", hint=f"{hint}; make it valid JSON first")
+    return given
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def with_setting(given: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """The settings with one more, nested as its name says."""
+    made = _nested(given, key.split("."), value)
+    if config.flatten(made).get(key) != value:  # written dotted as well, further down
+        made = _nested(without_setting(given, key), key.split("."), value)
+    return made
+
+
+def _nested(given: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
+    first, *rest = names
+    below: Any = given.get(first, {} if rest else None)
+    if isinstance(below, dict) is not bool(rest):
+        what = "no object" if rest else "an object"
+        raise KeeperError(f'"{first}" in this file is {what}', hint="nothing was changed; take it out first")
+    return {**given, first: _nested(below, rest, value) if rest else value}
+
+
+def without_setting(given: dict[str, Any], key: str) -> dict[str, Any]:
+    """The settings less one, nested or dotted, and less what is empty without it."""
+    left = {}
+    for name, value in given.items():
+        if name == key and not isinstance(value, dict):
+            continue
+        if isinstance(value, dict) and key.startswith(name + "."):
+            below = without_setting(value, key.removeprefix(name + "."))
+            if below or not value:
+                left[name] = below
+        else:
+            left[name] = value
+    return left
+
+
+def _write(path: str, given: dict[str, Any], home: str) -> None:
+    text = json.dumps(given, indent=2, ensure_ascii=False)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        data = json.dumps(given, indent=2).encode()
+    folder, shared = os.path.dirname(path), not path.startswith(os.path.join(home, ""))
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        os.chmod(folder, 0o755 if shared else 0o700)
+    claude_settings.write_file(path, data + b"\n", mode=0o644 if shared else 0o600)
+
+
+# --- Claude Code's own ------------------------------------------------------------------------------------------------
+
+
+def _switch(args: Namespace, root: str) -> int:
+    """Turn Claude Code's own compaction on or off in the user's settings, or put back what was there; say what for."""
+    if args.project_file or args.local:
+        raise KeeperError(f"{SWITCH} is changed in your own settings of Claude Code only", hint="nothing was changed")
+    path = settings_path()
+    if args.what == "unset":
+        raise KeeperError(f"{SWITCH} is Claude Code's", hint=f"memory-keeper config restore {SWITCH}")
+    if args.what == "restore":
+        outcome = claude_settings.restore(args.home, path, config.SWITCH, args.dry_run)
+    else:
+        value = config.read_value(args.rest[1], True)
+        if not isinstance(value, bool):
+            raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
+        outcome = claude_settings.change(args.home, path, config.SWITCH, value, args.dry_run)
+    holds = _holds(args, root)
+    limits = [_limits(window, root) for window in (SMALL, LARGE)]
+    if args.json:
+        about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
+        print_json({**outcome._asdict(), **about})
+    else:
+        _say_switch(args, outcome, limits, holds)
+    return 0
+
+
+def _limits(window: int, root: str) -> dict[str, int]:
+    """Where a window is compacted when the switch is on, and where prompts are refused when it is off."""
+    environ = {name: value for name, value in os.environ.items() if name not in OFF}
+    hosts = config.claude_settings(root, environ)
+    on, off = (
+        find_limits(window, "", "", 0, [*hosts, ("", {config.SWITCH: value})], environ) for value in (True, False)
+    )
+    return {"window": window, "compacts_at": on.compacts_at, "refuses_at": off.refuses_at}
+
+
+def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]], holds: Setting) -> None:
+    would = "Would change" if args.dry_run else "Changed"
+    if outcome.did == "theirs":
+        print(f"{outcome.path}: {config.SWITCH} was changed since; it stays {_told(outcome.now)}.")
+    elif outcome.did == "unchanged":
+        print(f"{outcome.path}: {config.SWITCH} is {_told(outcome.now)} already; nothing to do.")
+    else:
+        print(f"{would} {config.SWITCH} in {outcome.path}: {_told(outcome.was)} -> {_told(outcome.now)}.")
+        off = outcome.now is False
+        for one in limits:
+            print(_explained(off, **one))
+        if outcome.did == "changed":
+            print(f"To undo it: memory-keeper config restore {SWITCH}")
+    if not args.dry_run and holds.origin != outcome.path and outcome.did == "changed":
+        print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+
+
+def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str:
+    if not off:
+        return f"  window {window:,}: compacted at {compacts_at:,}; nothing is refused at {refuses_at:,} any more"
+    return (
+        f"  window {window:,}: compaction at {compacts_at:,} becomes refusal at {refuses_at:,}"
+        f" ({refuses_at - compacts_at:,} tokens more); then every prompt is refused until /clear or /compact"
+    )
+
+
+def _told(value: Any) -> str:
+    return "not set" if value is None else _said(value)
