@@ -1,0 +1,75 @@
+"""`run`: Claude Code in a terminal of our own, where a clear that was asked for is typed when it sits idle."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+from argparse import REMAINDER, ArgumentParser, Namespace
+from collections.abc import Callable
+from time import monotonic, time
+
+from memory_keeper.app.watch.pty import Ended, Pty
+from memory_keeper.app.watch.pty import run as run_in_pty
+from memory_keeper.capture.host import OURS
+
+EXAMPLE = "memory-keeper run -- claude --model opus"
+PAUSE = 10.0  # seconds between two tries
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Everything after the options is the program's."""
+    parser.add_argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments")
+    umask = os.umask(0o077)
+    os.umask(umask)
+    parser.set_defaults(umask=umask)  # asked now: our own files are made with another one
+
+
+def run(args: Namespace) -> int:
+    """Run the program; leave as it does."""
+    argv = args.program[1:] if args.program[:1] == ["--"] else args.program
+    if not argv:
+        sys.stderr.write(f"memory-keeper: nothing to run\n  hint: {EXAMPLE}\n")
+        return 2
+    problems: list[str] = []
+    status = run_in_pty(argv, OURS, args.umask, answerer(args.home, problems.append))
+    for problem in problems:
+        sys.stderr.write(f"memory-keeper: {problem}\n")
+    return leave(status)
+
+
+def answerer(home: str, complain: Callable[[str], object]) -> Callable[[Pty], None]:
+    """A look at what was asked for in this terminal; at most one try in a while, until it is answered or too late."""
+    after = 0.0
+
+    def answer(pty: Pty) -> None:
+        nonlocal after
+        if monotonic() < after:
+            return
+        from memory_keeper.app.watch.ask import open_asks
+        from memory_keeper.app.watch.clear import send_clear
+
+        try:
+            if any(pty.reaches(ask.pid) for ask in open_asks(home, time())):
+                send_clear(pty, pty.sleep)
+                after = monotonic() + PAUSE
+        except Ended:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever is wrong with us, the user's program goes on
+            complain(f"no longer looked for clears: {type(error).__name__}: {error}")
+            after = float("inf")
+
+    return answer
+
+
+def leave(status: int) -> int:
+    """The program's exit code; what was killed by a signal leaves by the same signal."""
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return code
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # the core is not ours
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+    return 128 - code

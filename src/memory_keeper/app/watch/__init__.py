@@ -1,0 +1,21 @@
+"""Sends `/clear` where it can: into a tmux pane, a window of GNU screen, or a terminal of our own. Verb: send_clear.
+
+Typing into somebody's terminal is dangerous, so nothing is typed but constants, only into the terminal of the very
+process that the clear was asked for, and only while its screen shows an idle prompt.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Terminal(Protocol):
+    """A place where Claude Code runs and keys can be typed."""
+
+    def screen(self) -> str:
+        """What the user sees now: plain text, line by line."""
+        ...
+
+    def type(self, keys: bytes) -> None:
+        """Type keys, as the bytes that a keyboard sends."""
+        ...

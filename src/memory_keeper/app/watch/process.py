@@ -1,0 +1,132 @@
+"""What the system says about processes and terminals, and programs that are run without trusting a project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import NamedTuple
+
+from memory_keeper.app.watch.ask import Ask, still_there
+from memory_keeper.app.watch.clear import Refused
+
+PATIENCE = 5.0  # seconds that a program may take
+GENERATIONS = 64
+
+
+class Process(NamedTuple):
+    """A process, as far as it matters to whom keys go."""
+
+    parent: int
+    group: int
+    terminal: int  # device number; 0: none
+    front: int  # the group that gets the terminal's keys
+    owner: int
+
+
+def read_process(pid: int) -> Process | None:
+    """A process; None when there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # the name, in brackets, may have blanks and brackets in it
+            words = file.read().rpartition(b")")[2].split()
+        parent, group, _, number, front = map(int, words[1:6])
+        owner = os.stat(f"/proc/{pid}").st_uid
+    except (OSError, ValueError):
+        return None if os.path.exists("/proc/self/stat") else _ask_ps(pid)
+    terminal = os.makedev(number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00) if number else 0
+    return Process(parent, group, terminal, front, owner)
+
+
+def _ask_ps(pid: int) -> Process | None:
+    """The same where there is no /proc."""
+    try:
+        words = run("/bin/ps", "-o", "ppid=,pgid=,tpgid=,uid=,tty=", "-p", str(pid)).split()
+        parent, group, front, owner = map(int, words[:4])
+        terminal = os.stat(os.path.join("/dev", words[4])).st_rdev
+    except (OSError, ValueError, IndexError, Refused):
+        return None
+    return Process(parent, group, terminal, front, owner)
+
+
+def read_ancestors(pid: int) -> list[int]:
+    """The parent of a process, its parent, and so on."""
+    found: list[int] = []
+    while len(found) < GENERATIONS and (process := read_process(pid)) and process.parent > 1:
+        pid = process.parent
+        found.append(pid)
+    return found
+
+
+def check(ask: Ask) -> Process:
+    """The process that a clear was asked for; it must be the one that was meant, ours, and get its terminal's keys."""
+    process = read_process(ask.pid)
+    if process is None or not still_there(ask):
+        raise Refused("its process has ended")
+    if process.owner != os.getuid():
+        raise Refused("its process is another user's")
+    if not process.terminal or process.group != process.front:
+        raise Refused("it is not in the foreground of its terminal")
+    return process
+
+
+def is_device(path: str, number: int) -> bool:
+    """Whether a terminal is the one of this number."""
+    try:
+        return os.stat(path).st_rdev == number
+    except OSError:
+        return False
+
+
+def find_device(number: int) -> str:
+    """The terminal of this number."""
+    for folder in ("/dev/pts", "/dev"):
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            path = os.path.join(folder, name)
+            if (name.isdigit() or name.startswith("tty")) and is_device(path, number):
+                return path
+    raise Refused("its terminal is not to be found")
+
+
+def find_program(name: str) -> str:
+    """The absolute path of a program that no project brought along."""
+    try:
+        project = _root(os.getcwd())
+    except FileNotFoundError:
+        project = ""  # it is gone, and cannot bring anything along
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    trusted = [folder for folder in folders if os.path.isabs(folder) and not _is_inside(folder, project)]
+    found = shutil.which(name, path=os.pathsep.join(trusted)) if trusted else None
+    if not found:
+        raise Refused(f"there is no {name} on the PATH")
+    return found
+
+
+def _root(folder: str) -> str:
+    """The project that a folder belongs to; empty when it is the whole home or the whole system."""
+    top = folder = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(top, ".git")) and top != os.path.dirname(top):
+        top = os.path.dirname(top)
+    root = folder if top == os.path.dirname(top) else top
+    return "" if root in ("/", os.path.realpath(os.path.expanduser("~"))) else root
+
+
+def _is_inside(folder: str, project: str) -> bool:
+    return bool(project) and (os.path.realpath(folder) + "/").startswith(project + "/")
+
+
+def run(*argv: str) -> str:
+    """What a program prints; it gets nothing of our environment that it could misunderstand."""
+    kept = {name: os.environ[name] for name in ("HOME", "USER", "LOGNAME", "SCREENDIR") if name in os.environ}
+    env = {**kept, "PATH": os.defpath, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+    program = os.path.basename(argv[0])
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, env=env, cwd="/", timeout=PATIENCE)
+    except OSError as error:
+        raise Refused(f"{program} cannot be run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise Refused(f"{program} does not answer") from None
+    if done.returncode:
+        told = (done.stderr or done.stdout).decode("utf-8", "replace").split("\n")[0].strip()
+        raise Refused(f"{program} refuses: {told or done.returncode}")
+    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,461 @@
+"""A terminal of our own between a program and the user's: everything passes unchanged, and we see the screen.
+
+Three processes take part. This one moves bytes, sizes and signals. The program runs as it would without us. The leader
+between them only waits for it: Ctrl-Z stops a program only when its parent is in the same session, and the session of
+the inner terminal cannot be the one we are in.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, NoReturn
+
+from memory_keeper.app.watch.vt import Screen
+from memory_keeper.errors import KeeperError
+
+CHUNK = 1 << 16
+QUIET, TICK = 0.5, 1.0  # seconds without output before the terminal is tended, and between two times
+LINGER = 0.05  # seconds in which output may still arrive once its program has ended or stopped
+LAST = 4 * CHUNK  # bytes: more than a terminal holds, and others may go on writing when the program is gone
+NUMBER = struct.Struct("i")
+PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
+CAUGHT = (*PASSED_ON, signal.SIGTSTP, signal.SIGWINCH, signal.SIGCONT)
+Modes = list[Any]
+
+
+class Ended(Exception):  # noqa: N818  (it reads as what it says)
+    """The program has ended while somebody tended its terminal."""
+
+
+def run(argv: list[str], mark: str, umask: int, tend: Callable[[Pty], object]) -> int:
+    """Run a program to its end; how it ended, as `os.wait` would say.
+
+    In its environment, `mark` is the number of its session. About once a second, while it shows nothing new, `tend` is
+    called and may look at the screen and type; the user's keys wait meanwhile.
+    """
+    if not os.isatty(1):
+        _become(argv, umask)  # there will be no screen to look at
+    terminal = _open_terminal()
+    try:
+        return Pty(terminal, argv, mark, umask).run(tend)
+    finally:
+        os.close(terminal)
+
+
+class Pty:
+    """The inner terminal, and the program in it."""
+
+    def __init__(self, terminal: int, argv: list[str], mark: str, umask: int) -> None:
+        self._terminal, self._here = terminal, True  # the user's, and whether it is still there
+        self._modes: Modes = termios.tcgetattr(terminal)
+        self._raw: Modes = []
+        self._inner, slave = os.openpty()
+        self._there = True  # whether somebody still has the inner one
+        self._typed, self._shown = b"", b""  # on its way in, on its way out
+        self._unseen = bytearray()  # shown, but not on our screen yet
+        self._screen = Screen(24, 80)
+        termios.tcsetattr(slave, termios.TCSANOW, self._modes)
+        self._resize()
+        os.set_blocking(self._inner, False)
+        self._leader, self._program, self._report = _start(argv, mark, umask, slave, (self._inner, terminal))
+        os.close(slave)
+        self._status: int | None = None
+        self._last, self._count = monotonic(), 0  # when the program has shown something, and how much in all
+
+    # --- for whoever tends it -----------------------------------------------------------------------------------------
+
+    def screen(self) -> str:
+        """What the user sees now."""
+        self._look()
+        return self._screen.text()
+
+    def type(self, keys: bytes) -> None:
+        """Type keys."""
+        self._typed += keys
+        self._send()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, while everything but the user's keys goes on."""
+        end = monotonic() + seconds
+        while (left := end - monotonic()) > 0:
+            self._pass_on(left, keys=False)
+            if self._status is not None or not self._here:
+                raise Ended
+
+    def reaches(self, pid: int) -> bool:
+        """Whether a process would get what is typed: it has this terminal, and is not in the background."""
+        try:
+            return os.getsid(pid) == self._leader and os.getpgid(pid) == os.tcgetpgrp(self._inner)
+        except OSError:
+            return False
+
+    # --- from the start to the end ------------------------------------------------------------------------------------
+
+    def run(self, tend: Callable[[Pty], object]) -> int:
+        """Pass everything on until the program has ended."""
+        self._wake, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        before = {number: signal.getsignal(number) for number in CAUGHT}
+        for number, handler in before.items():
+            if handler != signal.SIG_IGN:
+                signal.signal(number, lambda *_: None)  # the number comes through the pipe
+        try:
+            self._take_terminal()
+            self._tend(tend)
+            self._finish()
+        finally:
+            self._give_terminal_back()
+            signal.set_wakeup_fd(-1)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            for fd in (self._wake, wake, self._report, self._inner):
+                os.close(fd)
+        os.waitpid(self._leader, 0)
+        return self._status or 0
+
+    def _tend(self, tend: Callable[[Pty], object]) -> None:
+        due = 0.0
+        while self._status is None:
+            due, now = max(due, self._last + QUIET), monotonic()
+            if not self._here:
+                self._pass_on(None)
+            elif now < due or self._typed:
+                self._pass_on(max(due - now, 0) or TICK)
+            else:
+                try:
+                    tend(self)
+                except Ended:
+                    pass
+                due = monotonic() + TICK
+
+    def _pass_on(self, wait: float | None, keys: bool = True) -> None:
+        """Wait until something can be done, and do it; neither side is read while the other cannot take more."""
+        reads, writes = [self._wake, *([self._report] if self._status is None else [])], []
+        if self._shown:
+            writes.append(self._terminal)
+        elif self._there:
+            reads.append(self._inner)
+        if self._typed:
+            writes.append(self._inner)
+        elif self._here and keys:
+            reads.append(self._terminal)
+        ready, able, _ = select.select(reads, writes, [], wait)
+        if self._terminal in able:
+            self._show()
+        if self._inner in ready:
+            self._read_inner()
+        if self._inner in able:
+            self._send()
+        if self._terminal in ready:
+            self._read_terminal()
+        if self._wake in ready:
+            self._obey(os.read(self._wake, CHUNK))
+        if self._report in ready:
+            self._hear(os.read(self._report, CHUNK))
+
+    # --- bytes --------------------------------------------------------------------------------------------------------
+
+    def _read_inner(self) -> None:
+        data = _read(self._inner)
+        if data is None:
+            self._there = False
+        elif data:
+            self._last, self._count = monotonic(), self._count + len(data)
+            self._unseen += data
+            if self._here:
+                self._shown += data
+                self._show()
+            if len(self._unseen) >= CHUNK:
+                self._look(self._unseen.rfind(b"\n") + 1)  # whole lines, of which most can be passed over
+
+    def _read_terminal(self) -> None:
+        data = _read(self._terminal)
+        if data is None:
+            self._hang_up()
+        elif data:
+            self.type(data)
+
+    def _show(self) -> None:
+        written = _write(self._terminal, self._shown)
+        if written is None:
+            self._hang_up()
+        else:
+            self._shown = self._shown[written:]
+
+    def _send(self) -> None:
+        written = _write(self._inner, self._typed) if self._there else None
+        self._typed = b"" if written is None else self._typed[written:]
+
+    def _look(self, end: int = 0) -> None:
+        self._screen.feed(bytes(self._unseen[: end or None]))
+        del self._unseen[: end or None]
+
+    def _finish(self) -> None:
+        """Show what the program had written when it ended or stopped."""
+        end, most = monotonic() + LINGER, self._count + LAST
+        while self._shown or (self._there and self._count < most and monotonic() < max(end, self._last + LINGER)):
+            self._pass_on(None if self._shown else LINGER, keys=False)
+
+    # --- signals ------------------------------------------------------------------------------------------------------
+
+    def _obey(self, numbers: bytes) -> None:
+        for number in numbers:
+            if number == signal.SIGWINCH:
+                self._resize()
+            elif number == signal.SIGCONT:
+                self._take_terminal()
+            elif self._status is None:
+                _kill(self._program, number)
+            else:  # there is nobody to pass it on to: it is for us, who only wait for a terminal that takes no more
+                self._shown, self._there = b"", False
+
+    def _hear(self, told: bytes) -> None:
+        """The leader has said what became of the program, or has been killed."""
+        statuses = [status for (status,) in NUMBER.iter_unpack(told)] or [signal.SIGHUP]
+        for status in statuses:
+            if os.WIFSTOPPED(status):
+                self._stop()
+            else:
+                self._status = status
+
+    def _stop(self) -> None:
+        """Stop with the program, and go on with it when the shell says so."""
+        self._finish()
+        self._give_terminal_back()
+        handler = signal.getsignal(signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, signal.SIG_IGN if handler == signal.SIG_IGN else signal.SIG_DFL)
+        os.kill(0, signal.SIGTSTP)  # the whole job, as Ctrl-Z does; ignored where no shell could continue us
+        signal.signal(signal.SIGTSTP, handler)
+        self._take_terminal()
+        _kill(-self._program, signal.SIGCONT)
+
+    def _hang_up(self) -> None:
+        """The user's terminal is gone, so the inner one goes too, and its leader tells the program."""
+        self._here, self._there, self._shown, self._typed = False, False, b"", b""
+        os.close(self._inner)
+        self._inner = os.open(os.devnull, os.O_RDWR)
+
+    # --- the user's terminal ------------------------------------------------------------------------------------------
+
+    def _take_terminal(self) -> None:
+        """Have every key as a byte, and tell the size."""
+        try:
+            now = termios.tcgetattr(self._terminal)
+            if now != self._raw:  # else we have it already
+                self._modes = now
+                _set_modes(self._terminal, _make_raw(now))
+                self._raw = termios.tcgetattr(self._terminal)
+        except termios.error:
+            self._hang_up()
+        self._resize()
+
+    def _give_terminal_back(self) -> None:
+        """Put its modes back, unless it is somebody else's by now."""
+        try:
+            ours = os.tcgetpgrp(self._terminal) == os.getpgrp()
+        except OSError:
+            ours = True  # it is not the terminal of our session: nobody else could have it
+        try:
+            if ours and self._raw:
+                _set_modes(self._terminal, self._modes)
+                self._raw = []
+        except termios.error:
+            pass  # it is gone
+
+    def _resize(self) -> None:
+        try:
+            size = fcntl.ioctl(self._terminal, termios.TIOCGWINSZ, bytes(8))
+            fcntl.ioctl(self._inner, termios.TIOCSWINSZ, size)
+        except OSError:
+            return
+        rows, columns, *_ = struct.unpack("HHHH", size)
+        self._look()
+        self._screen.resize(rows or 24, columns or 80)
+
+
+# --- starting ---------------------------------------------------------------------------------------------------------
+
+
+def _start(argv: list[str], mark: str, umask: int, slave: int, ours: tuple[int, ...]) -> tuple[int, int, int]:
+    """Start the leader, and through it the program: their numbers, and a pipe that tells what becomes of it."""
+    report, told = os.pipe()
+    leader = os.fork()
+    if not leader:
+        try:
+            for fd in (*ours, report):  # while somebody has it, a terminal does not hang up
+                os.close(fd)
+            _lead(argv, mark, umask, slave, told)
+        finally:
+            os._exit(1)
+    os.close(told)
+    if not os.isatty(0):
+        _close_stdin()
+    first = os.read(report, NUMBER.size)
+    (number,) = NUMBER.unpack(first or NUMBER.pack(-errno.EAGAIN))
+    if number < 0:
+        os.waitpid(leader, 0)
+        raise _not_started(argv, -number)
+    return leader, number, report
+
+
+def _lead(argv: list[str], mark: str, umask: int, slave: int, report: int) -> NoReturn:
+    """Start the program in the inner terminal, wait for it, and say what becomes of it."""
+
+    def step_forward() -> None:
+        os.setpgid(0, 0)
+        _take_keys(slave)
+
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    given = [slave if os.isatty(fd) else None for fd in range(3)]  # a pipe or a file stays what it is
+    try:
+        program = subprocess.Popen(
+            argv,
+            stdin=given[0],
+            stdout=given[1],
+            stderr=given[2],
+            env={**_environment(), mark: str(os.getpid())},
+            umask=umask,
+            close_fds=False,  # ours close themselves; others are for the program
+            preexec_fn=step_forward,
+        )
+    except OSError as error:
+        os.write(report, NUMBER.pack(-(error.errno or errno.EIO)))
+        os._exit(1)
+    for number in (*PASSED_ON, signal.SIGTSTP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, lambda *_: _hang_up(program.pid))
+    for fd in range(3):
+        os.dup2(slave, fd)  # who writes into a pipe must see when the program does not read it any more
+    os.write(report, NUMBER.pack(program.pid))
+    while True:
+        _, status = os.waitpid(program.pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            _take_keys(slave)  # when a leader goes, the foreground is told to hang up: spare what is left there
+        os.write(report, NUMBER.pack(status))
+        if not os.WIFSTOPPED(status):
+            os._exit(0)
+
+
+def _hang_up(group: int) -> None:
+    """Tell a group of processes that its terminal is gone: the system tells the leader alone."""
+    _kill(-group, signal.SIGHUP)
+    _kill(-group, signal.SIGCONT)  # or it would not hear it while it is stopped
+
+
+def _take_keys(slave: int) -> None:
+    """Bring our group of processes to the foreground."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # what one gets for it in the background
+    try:
+        os.tcsetpgrp(slave, os.getpgrp())
+    except OSError:
+        pass  # it was hung up
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _become(argv: list[str], umask: int) -> NoReturn:
+    """Be the program, from now on."""
+    os.umask(umask)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(argv[0], argv, _environment())
+    except OSError as error:
+        raise _not_started(argv, error.errno or errno.EIO) from None
+
+
+def _not_started(argv: list[str], number: int) -> KeeperError:
+    missing = number == errno.ENOENT
+    error = KeeperError(f"{argv[0]}: {'not found' if missing else os.strerror(number)}")
+    error.code = 127 if missing else 126  # as shells say it
+    return error
+
+
+def _environment() -> dict[str, str]:
+    """The environment that we were given: where nothing is said about characters, Python says something."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            told = b"\0" + file.read()
+    except OSError:
+        return dict(os.environ)
+    return {name: value for name, value in os.environ.items() if name != "LC_CTYPE" or b"\0LC_CTYPE=" in told}
+
+
+def _close_stdin() -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+
+
+# --- terminals and processes ------------------------------------------------------------------------------------------
+
+
+def _open_terminal() -> int:
+    """The user's terminal, opened anew: we must not block on it, and what we were given is shared with the shell."""
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        return os.open(os.ttyname(1), flags)
+    except OSError:  # it may belong to another user, or lie outside of a container
+        return os.open("/dev/tty", flags)
+
+
+def _make_raw(modes: Modes) -> Modes:
+    """Modes in which bytes go both ways as they are."""
+    off_in = "IGNBRK BRKINT PARMRK INPCK ISTRIP INLCR IGNCR ICRNL IXON"
+    off_local = "ECHO ECHONL ICANON IEXTEN ISIG"
+    input, output, control, local, *speeds, characters = modes
+    for name in off_in.split():
+        input &= ~getattr(termios, name)
+    for name in off_local.split():
+        local &= ~getattr(termios, name)
+    control = control & ~(termios.CSIZE | termios.PARENB) | termios.CS8
+    characters = list(characters)
+    characters[termios.VMIN], characters[termios.VTIME] = 1, 0
+    return [input, output & ~termios.OPOST, control, local, *speeds, characters]
+
+
+def _set_modes(terminal: int, modes: Modes) -> None:
+    """Set modes, now; in the background we are stopped for it, and try again in the foreground."""
+    while True:
+        try:
+            return termios.tcsetattr(terminal, termios.TCSANOW, modes)
+        except termios.error as error:
+            if error.args[0] != errno.EINTR:
+                raise
+
+
+def _read(fd: int) -> bytes | None:
+    """What can be read now; None when the other side is gone."""
+    try:
+        return os.read(fd, CHUNK) or None
+    except BlockingIOError:
+        return b""
+    except OSError:
+        return None
+
+
+def _write(fd: int, data: bytes) -> int | None:
+    """How much could be written now; None when the other side is gone."""
+    try:
+        return os.write(fd, data)
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return None
+
+
+def _kill(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
