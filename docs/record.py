@@ -277,7 +277,7 @@ def runs(row: Row) -> list[Row]:
             found[-1].append(cell)
         else:
             found.append([cell])
-    return [run for run in found if any(cell.text != " " or cell.style.underline for cell in run)]
+    return found
 
 
 def _lead(row: Row) -> Row:

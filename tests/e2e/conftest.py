@@ -61,6 +61,16 @@ def bare(cli: Path, net: Net, api: Model) -> Iterator[Sandbox]:
     made.close()
 
 
+@pytest.fixture
+def old(old_cli: Path, net: Net, api: Model, checkout: Path) -> Iterator[Sandbox]:
+    """A home of the older CLI with our plugin installed."""
+    made = Sandbox(old_cli, net, api.url)
+    made.plugin("marketplace", "add", str(checkout))
+    made.plugin("install", "memory-keeper@memory-keeper")
+    yield made
+    made.close()
+
+
 def ship(to: Path) -> Path:
     """A copy of what users get."""
     for name in SHIPPED:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.e2e.cli import Sandbox, wait_for
-from tests.e2e.model import Model, Reply, Request, call, text
+from tests.e2e.model import Model, Reply, Request, Step, call, text
 from tests.e2e.tui import Tui
 
 pytestmark = pytest.mark.e2e
@@ -22,7 +22,7 @@ def set_mode(sandbox: Sandbox, mode: str) -> None:
     (folder / "memory-keeper.json").write_text(json.dumps({"compaction": {"mode": mode}}))
 
 
-def slowly(reply: Reply) -> object:
+def slowly(reply: Reply) -> Step:
     """A reply that lets the user type meanwhile."""
 
     def answer(request: Request) -> Reply:
@@ -62,7 +62,7 @@ def test_the_plugin_clears_by_itself_when_the_turn_is_over(sandbox: Sandbox, api
 
 def test_a_half_typed_prompt_survives(sandbox: Sandbox, api: Model) -> None:
     set_mode(sandbox, "clear")
-    api.play(slowly(text("Built.", 131_000)))  # type: ignore[arg-type]
+    api.play(slowly(text("Built.", 131_000)))
     with Tui(sandbox, *MODEL) as tui:
         tui.type("Build the parser.")
         tui.draft("and then the lexer")

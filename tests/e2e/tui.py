@@ -13,13 +13,28 @@ SIGN = "\u276f"  # what the input box begins with
 class Tui:
     """A terminal in which the CLI runs."""
 
-    def __init__(self, sandbox: Sandbox, *args: str, columns: int = 160, rows: int = 50) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *args: str, columns: int = 160, rows: int = 50, under: tuple[str, ...] = ()
+    ) -> None:
         self._sandbox = sandbox
+        command = shlex.join([*under, sandbox.cli, *args])
         variables = [word for name, value in sandbox.env.items() for word in ("-e", f"{name}={value}")]
         size = ["-x", str(columns), "-y", str(rows), "-c", str(sandbox.project)]
-        self._tmux("-f", "/dev/null", "new-session", "-d", *size, *variables, shlex.join([sandbox.cli, *args]))
+        self._tmux("-f", "/dev/null", "new-session", "-d", *size, *variables, command)
         self._tmux("set-option", "remain-on-exit", "on")
         self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+
+    def beside(self, command: str) -> None:
+        """Run something in another pane, below, which is not looked at."""
+        self._tmux("split-window", "-d", "-l", "8", "-c", str(self._sandbox.project), command)
+
+    def other(self) -> str:
+        """What the other pane shows."""
+        return self._tmux("capture-pane", "-p", "-t", ":.1")
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size."""
+        self._tmux("resize-window", "-x", str(columns), "-y", str(rows))
 
     def _tmux(self, *args: str) -> str:
         done = self._sandbox.net.run(["tmux", "-S", str(self._sandbox.root / "tmux"), *args], env=self._sandbox.env)
