@@ -323,7 +323,12 @@ def test_a_server_that_is_no_ancestor_is_not_asked(server: Tmux) -> None:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(server.folder / "false"))
             listener.listen()
+            listener.setblocking(False)
             assert tmux.find(ask._replace(tmux=f"{server.folder}/false,1,0")) is None
+            with listener.accept()[0] as heard:
+                assert heard.recv(99) == b""
+            with pytest.raises(BlockingIOError):  # nobody came back with a tmux
+                listener.accept()
     finally:
         other.tmux("kill-server")
     assert keys(server.folder / "ear") == b""

@@ -21,6 +21,7 @@ from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import read_salt
 from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.keeper import MARKS
 from memory_keeper.model import Event
 from tests.faults.faultpoint import Fault, Ran, run
 from tests.transcripts import Row, Transcript, dump, thinking
@@ -266,7 +267,7 @@ class Scene:
     def _judge_blocks(self, store: SqliteStore) -> Verdict:
         """Every block of the transcript is kept once and in order; it is found, and its line lies where it should."""
         expected = [mark for line in self.transcript.lines for mark in line.marks]
-        events = [event for event in store.events(self.session) if event.kind not in ("start", "end", "told")]
+        events = [event for event in store.events(self.session) if event.kind not in MARKS.values()]
         verdict = compare(expected, [mark_of(event) for event in events])
         if any(verdict):
             return verdict
