@@ -167,6 +167,7 @@ class Context(NamedTuple):
     born: str = ""
     model: str = ""  # as the host names it, window and all
     window: int = 0  # as the host says; 0: it has not
+    compacts_at: int = 0  # the tokens at which the host was seen to compact by itself
     module: bool = False  # the plugin's hooks module works, which can clear by itself
     run: bool = False  # the host runs in a terminal of ours
     warned: tuple[tuple[str, float], ...] = ()  # the levels that were told, and when first

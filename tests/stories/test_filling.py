@@ -410,3 +410,22 @@ def test_what_the_user_put_there_is_kept(session: Session) -> None:
     ignore.write_text("# I do want them\n")
     compact(session)
     assert ignore.read_text() == "# I do want them\n"
+
+
+def test_where_the_host_was_seen_to_compact_counts_for_a_model_nobody_knows(machine: Machine) -> None:
+    """No window, no percentage; but it compacted once, and will again."""
+    session = machine.session(version="2.1.250")
+    session.transcript.model = "somebody-elses-model"
+    session.start()
+    session.fill(90_000)
+    assert not prompt(session).message
+    session.happen("PreCompact", trigger="auto")
+    session.start("compact")
+    session.transcript.compact("auto")
+    session.write()
+    session.fill(70_000)
+    assert not prompt(session).message
+    session.fill(82_000)
+    said = prompt(session).message
+    assert "82,000 tokens, compaction at 90,000" in said
+    assert "%" not in said

@@ -63,7 +63,9 @@ def _limits(gauge: Gauge | None, context: Context, hosts: list[tuple[str, Json]]
     known = context.model.removesuffix("[1m]")  # a response does not say which window it was given
     same = known.startswith(model) or model.startswith(known)  # nor need it say the date of a model's release
     name = context.model if same and known else model
-    return find_limits(context.window if same else 0, name, version, tokens, hosts, environ)
+    limits = find_limits(context.window if same else 0, name, version, tokens, hosts, environ)
+    seen = context.compacts_at if same and not limits.refuses_at else 0
+    return limits._replace(compacts_at=seen) if 0 < seen < (limits.compacts_at or seen + 1) else limits
 
 
 def _older(gauge: Gauge, context: Context) -> bool:

@@ -116,7 +116,14 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     ):
         if value:
             record[name] = value
-    return record | _process(call, home, environ, at) if call.event == "SessionStart" else record
+    if call.event == "SessionStart":
+        return record | _process(call, home, environ, at)
+    if call.event == "PreCompact" and call.source == "auto" and not call.agent:
+        from memory_keeper.capture.usage import read_gauge
+
+        gauge = read_gauge(call.transcript)
+        return record | ({"tokens": gauge.tokens} if gauge else {})  # so that is where this host compacts
+    return record
 
 
 def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:

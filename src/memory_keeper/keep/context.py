@@ -117,6 +117,7 @@ def _began(context: Context, record: Json, at: float) -> Context:
         born=str(record.get("born") or context.born),
         model=str(record.get("model") or context.model),
         window=context.window if record.get("source") == "compact" else 0,
+        compacts_at=context.compacts_at if record.get("source") == "compact" else 0,
         run=record.get("run") is True,
         module=context.module,
         terminal=(known[0], known[1], known[2], known[3]) if len(known) == 4 else context.terminal,
@@ -150,6 +151,9 @@ CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "Window": _window,
     "Warned": _warned,
     "AskClear": lambda context, record, at: context._replace(asked=at),
+    "PreCompact": lambda context, record, at: context._replace(
+        compacts_at=_number(record, "tokens") or context.compacts_at
+    ),
     "Blocked": lambda context, record, at: context._replace(blocked=at),
 }
 

@@ -133,7 +133,8 @@ def _show(about: dict[str, Any], filling: Filling, found: spent.Spent) -> None:
     here = filling.context.folder
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
         _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
-    _table("Largest results", [(f"{one['tool']} {one['about']}", one["tokens"], 0) for one in taken["largest"]], tokens)
+    large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]
+    _table("Largest results", large, tokens)
     if found.freed:
         print(f"\n{found.freed:,} tokens were freed again by Claude Code itself.")
 
@@ -145,7 +146,9 @@ def _marks(about: dict[str, Any]) -> str:
 
 def _left(about: dict[str, Any]) -> str:
     left = about["turns_left"]
-    return "" if left is None else f", in about {left} turn{'s' * (left != 1)}"
+    if left is None:
+        return ""
+    return f", in about {left} turn{'s' * (left != 1)}" if left else ", within the next turn"
 
 
 def _table(heading: str, rows: list[tuple[str, int, int]], tokens: int) -> None:

@@ -119,7 +119,7 @@ class Watch:
             signal.take_away(self._signal)
 
     def _answer(self, ask: Ask, now: float) -> Told:
-        if now - self._cleared.get(ask.session, 0.0) < PAUSE:
+        if 0 <= now - self._cleared.get(ask.session, 0.0) < PAUSE:
             return Told(now, ask.session, "", False, "it was cleared less than ten minutes ago")
         via, why, typed = self._give_signal(ask, now) if self._via == "signal" else _type(ask, self._via)
         if not why:
