@@ -63,8 +63,13 @@ def answer(
     at = at or time()
     record = _record(call, home, environ, at)
     grown = spool.append(home, call.session, record)
-    filling = _measure(call, home, environ)
-    status = Status(resident, grown, call.source, filling.unsaid(at) if filling else (), *_mode(call, home, environ))
+    status, filling = Status(resident, grown, call.source), None
+    try:
+        filling = _measure(call, home, environ)
+        mode, blocked = _mode(call, home, environ)
+        status = status._replace(passed=filling.unsaid(at) if filling else (), mode=mode, blocked=blocked)
+    except Exception as error:  # whatever is wrong with the gauge, what happens is kept
+        complain(home, "gauge", error)
     said: Json = {}
     for action in decide(call.event, status):
         if action.do == "look":
