@@ -132,11 +132,12 @@ class Machine:
         return sorted(path for path in (folder or self.home).rglob("*") if path.is_file())
 
     def settle(self) -> None:
-        """Wait until the writers that hooks started have ended."""
-        waiting = [pid for pid in Path("/proc").iterdir() if pid.name.isdigit() and self._looks(pid)]
-        until = time() + PATIENCE
-        while any(self._looks(pid) for pid in waiting):
+        """Wait until the writers that hooks started have ended; one that has just begun may not have its name yet."""
+        until, quiet = time() + PATIENCE, 0
+        while quiet < 2:
             assert time() < until, "a writer does not end"
+            running = any(self._looks(pid) for pid in Path("/proc").iterdir() if pid.name.isdigit())
+            quiet = 0 if running else quiet + 1
             sleep(0.02)
 
     def _looks(self, process: Path) -> bool:

@@ -13,7 +13,7 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import archive, spool
-from memory_keeper.keep.context import read_context
+from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.keep.home import Lock, read_salt
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Brief, Event, Member, NamedTuple, Note, Placed, Source, Usage
@@ -36,6 +36,7 @@ MARKS = {
     "AskClear": "ask",
     "Blocked": "blocked",
 }
+OWN_COMMAND = "/memory-keeper:"
 RANK = {"dir": 0, "root": 1, "remote": 2}
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
@@ -345,11 +346,13 @@ class Keeper:
         of: str = "",
         fenced: bool = True,
     ) -> Brief:
-        """A brief for a session that begins or goes on, of all that happened or `of` one session; or for people."""
+        """A brief for a session that begins or goes on: of all that happened, or `of` one session and those it took
+        over from. Not fenced it is for people."""
         from memory_keeper.tell import View, compose
 
         of = of or (session if source == "compact" else "")
-        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)), of)
+        chain = find_chain(self.home, of) if of else ()
+        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)), chain)
         return compose(name, view, budget, posix.urandom(4).hex() if fenced else "")
 
     def save(self, session: str, budget: int, now: float = 0.0) -> Note | None:
@@ -373,11 +376,12 @@ class Keeper:
             self.writer.add(note)
         return note
 
-    def last_reply(self, session: str) -> str:
-        """What the model said last in a session."""
-        missing = [event.text for event in self._unmoved(session, self.store) if event.kind == "reply"]
-        known = self.store.latest(self.store.project_of(session), "reply", 1, session)
-        return next(iter([*missing, *[event.text for event in known]]), "")
+    def last_answer(self, session: str) -> Event | None:
+        """What the model said last to a prompt of a session: not to a command of ours."""
+        missing = [event for event in self._unmoved(session, self.store) if event.kind == "reply"]
+        asked = self.store.latest(self.store.project_of(session), "prompt", 1, (session,))
+        found = self.store.outcome(asked[0].id) if asked else None
+        return next(iter(missing), found[0] if found else None)
 
     def provisional(self, project: str) -> list[Event]:
         """What hooks were told and no transcript has yet, newest first: the end of a session that was killed."""
@@ -408,10 +412,12 @@ class Keeper:
         newest: dict[str, Event] = {}
         seen = store.last_moment(session)
         kinds = {"UserPromptSubmit": "prompt", "Stop": "reply"}
+        ours = False
         for record in spool.records(data, *kinds):
             kind = kinds.get(str(record.get("event")))
             text, at = str(record.get("text") or ""), _number(record.get("at"))
-            if kind and text and at > seen and not store.said(session, text):
+            ours = text.startswith(OWN_COMMAND) if kind == "prompt" else ours  # nor is what came of it worth telling
+            if kind and text and not ours and at > seen and not store.said(session, text):
                 newest[kind] = Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text)
         return sorted(newest.values(), key=lambda event: event.at, reverse=True)
 

@@ -178,6 +178,8 @@ class Context(NamedTuple):
     busy: int = 0  # what still ran in the background then
     terminal: tuple[str, str, str, str] = ("", "", "", "")  # TMUX, TMUX_PANE, STY, WINDOW of the host
     ended: str = ""  # why it ended; empty while it goes on
+    after: str = ""  # the session that this one took over from when that was cleared
+    ours: bool = False  # and it was us who cleared that
 
 
 class Source(NamedTuple):

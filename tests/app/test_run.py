@@ -21,9 +21,13 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.capture.host import born
+from memory_keeper.keep import spool
+
 ROOT = Path(__file__).resolve().parents[2]
 RUN = [sys.executable, "-I", str(ROOT / "memory-keeper"), "run", "--"]
-PATIENCE = 15.0
+PUPPET = [sys.executable, str(Path(__file__).with_name("puppet.py"))]
+PATIENCE = 60.0
 INTERACTIVE = {
     "bash": ["bash", "--norc", "--noprofile", "--noediting", "-i"],
     "dash": ["dash", "-i"],
@@ -319,6 +323,31 @@ while (key := os.read(0, 1)) != b"q":
     there.wait()
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_stopped_program_can_be_killed_or_continued_like_any_job(terminal: Open, shell: str) -> None:
+    there = terminal(INTERACTIVE[shell], env={**os.environ, "PS1": "$ ", "TERM": "dumb", "ENV": ""})
+    there.type(" ".join([*RUN, "sh", "-c", "'echo ready; exec cat'"]) + "\n")
+    there.see("ready\r\n")
+    there.type("\x1a")
+    there.see("$ ")
+    there.type("bg; sleep 0.5; jobs\n")  # it wants the terminal, so it is stopped again
+    there.see("Stopped")
+    there.see("$ ")
+    there.type("jobs -p\n")
+    there.see("\n")
+    pid = int(there.see("\n"))
+    there.type("kill %1; kill -s CONT %1\n")
+    there.until(lambda: not lives(pid), "the end of a job that was killed")
+
+
+def lives(pid: int) -> bool:
+    """Whether a process goes on; one that has ended may still wait to be asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def test_where_nobody_could_continue_it_a_program_is_not_left_stopped(terminal: Open) -> None:
     there = terminal([*RUN, "sh", "-c", "echo ready; cat; echo over"])
     there.see("ready\r\n")
@@ -503,3 +532,76 @@ def test_who_tends_it_is_interrupted_by_the_programs_end(terminal: Open, tmp_pat
     there.see("typed ")
     there.process.send_signal(signal.SIGTERM)
     assert json.loads(there.see("]"))[0] == signal.SIGTERM
+
+
+# --- clears that were asked for ---------------------------------------------------------------------------------------
+
+
+class Stage:
+    """A puppet of Claude Code in a terminal."""
+
+    def __init__(self, there: Terminal, folder: Path) -> None:
+        self.there, self._folder = there, folder
+        there.until((folder / "pid").exists, "the puppet")
+        there.until(lambda: (folder / "pid").read_text(), "the puppet")
+        self.pid = int((folder / "pid").read_text())
+
+    def keys(self) -> bytes:
+        return (self._folder / "keys").read_bytes()
+
+    def sent(self) -> str:
+        return (self._folder / "sent").read_text()
+
+    def ask(self, session: str) -> None:
+        """Ask for a clear, as the hooks of that process would."""
+        home, at = os.environ["MEMORY_KEEPER_HOME"], time.time() - 5
+        start = {"event": "SessionStart", "at": at, "dir": "/", "source": "startup", "pid": self.pid}
+        spool.append(home, session, {**start, "born": born(self.pid), "run": True})
+        spool.append(home, session, {"event": "AskClear", "at": at, "dir": "/", "why": "test"})
+
+
+@pytest.fixture
+def puppet(terminal: Open, tmp_path: Path) -> Callable[..., Stage]:
+    def play(name: str, *, run: list[str] = RUN, **settings: str) -> Stage:
+        folder = tmp_path / name
+        folder.mkdir()
+        words = [f"{key}={value}" for key, value in settings.items()]
+        return Stage(terminal([*run, *PUPPET, str(folder), *words], rows=24, columns=80), folder)
+
+    return play
+
+
+@pytest.mark.parametrize(("draft", "keys"), [("", b"/clear\r"), ("half a thought", b"\x13/clear\r")])
+def test_a_clear_is_typed_where_it_was_asked_for(puppet: Callable[..., Stage], draft: str, keys: bytes) -> None:
+    stage, other = puppet("claude", draft=draft), puppet("other")
+    stage.ask("session")
+    stage.there.until(lambda: stage.sent() == "/clear\n", "a clear")
+    assert stage.keys() == keys
+    assert other.keys() == b""
+
+
+def test_the_users_keys_come_after_what_we_type(puppet: Callable[..., Stage]) -> None:
+    stage = puppet("claude")
+    stage.ask("session")
+    stage.there.until(lambda: stage.keys() == b"/clear", "what we type")
+    stage.there.type("the user's")
+    stage.there.until(lambda: stage.keys().endswith(b"the user's"), "what the user types")
+    assert stage.keys() == b"/clear\rthe user's"
+
+
+IMPATIENT = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+from memory_keeper.app.commands import run
+run.PAUSE = 0.1
+from memory_keeper.app.cli import main
+main()
+"""
+
+
+def test_a_clear_that_could_not_be_typed_is_tried_again(puppet: Callable[..., Stage]) -> None:
+    run = [sys.executable, "-c", IMPATIENT, str(ROOT / "src"), "run", "--"]
+    stage = puppet("claude", run=run, deaf="enter")
+    stage.ask("session")
+    stage.there.until(lambda: stage.keys().count(b"\r") >= 2, "a second try")
+    assert stage.keys().startswith(b"/clear\r" + b"\x7f" * 6 + b"/clear\r")

@@ -105,7 +105,7 @@ def test_not_when_it_has_ended(session: Session) -> None:
 
 
 def test_not_again_soon_after_a_clear(session: Session) -> None:
-    where = {"dir": str(session.project), "transcript": str(session.path), "source": "clear"}
+    where = {"dir": str(session.project), "transcript": str(session.path), "source": "clear", "ours": True}
     leave(session, "SessionStart", ago=PAUSE - 5, **where)
     leave(session, "Stop")
     assert not decide(session), "it would be cleared for ever"

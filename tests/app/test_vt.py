@@ -25,6 +25,7 @@ from memory_keeper.app.watch.vt import Screen
 
 ROWS, COLUMNS = 9, 24
 PATIENCE = 60.0
+FRESH = b"\x18\x1b[?1049l\x1bc\x1b7\x1b[?1049h\x1b[?1049l"  # the cursors that tmux has saved, too
 
 # reads the names of files, and writes what is in them to the terminal as it is
 WRITER = """
@@ -61,7 +62,7 @@ class Tmux:
         self._number += 1
         path, mark = self._folder / str(self._number), f"shown {self._number}"
         # the title says that everything before it is on the screen
-        path.write_bytes(b"\x18\x1b[?1049l\x1bc\x1b[?1049h\x1b[?1049l" + data + b"\x18\x1b]2;%s\x07" % mark.encode())
+        path.write_bytes(FRESH + data + b"\x18\x1b]2;%s\x07" % mark.encode())
         self._names.write(f"{path}\n")
         self._names.flush()
         end = time.monotonic() + PATIENCE
@@ -107,11 +108,15 @@ escapes = st.one_of(
     st.sampled_from(
         ["\x1b7", "\x1b8", "\x1bD", "\x1bE", "\x1bM", "\x1bH", "\x1b#8", "\x1b=", "\x1b>", "\x1b(B", "\x1b)0"]
     ),
-    st.builds("\x1b[{}{}".format, st.one_of(st.just(""), numbers), st.sampled_from("ABCDEFGJKLMPSTXZ`gm")),
+    st.builds("\x1b[{}{}".format, st.one_of(st.just(""), numbers), st.sampled_from("ABCDEFGJKPSTXZ`gm")),
+    # outside of what scrolls tmux moves lines all the same
+    st.builds("\x1b[2;7r\x1b[{};5H\x1b[{}{}".format, st.integers(2, 7), numbers, st.sampled_from("LM")),
+    st.builds("\x1b[r\x1b[{};5H\x1b[{}{}".format, numbers, st.integers(0, 3), st.sampled_from("LM")),
     st.builds("\r\x1b[5C\x1b[{}d".format, numbers),
-    st.builds("\x1b[{};{}{}".format, numbers, numbers, st.sampled_from("HHHHfr")),
+    st.builds("\x1b[{};{}{}".format, numbers, numbers, st.sampled_from("HHHHf")),
+    st.builds("\x1b[{};{}r".format, numbers, st.integers(1, 30)),  # 0 is the last line, but not for tmux
     st.builds("q\x1b[{}b".format, numbers),
-    st.sampled_from(["\x1b[s", "\x1b[u", "\x1b[H", "\x1b[r", "\x1b[4h", "\x1b[4l", "\x1b[@"]),
+    st.sampled_from(["\x1b[s", "\x1b[u", "\x1b[H", "\x1b[r", "\r\x1b[4hin─\x1b[4l", "\x1b[@"]),
     st.builds("\r\x1b[?{}{}".format, st.sampled_from([6, 7, 25, 47, 1047, 1049, 2004, 2026]), st.sampled_from("hl")),
 )
 skipped = st.sampled_from(
@@ -139,7 +144,7 @@ skipped = st.sampled_from(
 @given(st.lists(st.one_of(text, escapes, escapes, skipped), max_size=40).map("".join))
 @settings(max_examples=150)
 @example("x" * COLUMNS + "\x1b[K\x1b[1A\x1b[CZ")
-@example("\x1b[3;6r\x1b[6;1Hbottom\r\nnext\x1b[2L\x1b[1;1Hout\x1b[1M")
+@example("\x1b[3;6r\x1b[6;1Hbottom\r\nnext\x1b[2L\x1b[1;1Hout")
 @example("\x1b[?6h\x1b[3;5r\x1b[2;2Hin\x1b[9;1Hlast")
 @example("\x1b[?7l" + "abc" * 20 + "\x1b[?7hdef")
 @example("one\x1b[?1049htwo\x1b[2Jthree\x1b[?1049lfour")
@@ -242,6 +247,8 @@ anything = st.lists(pieces, max_size=40).map(b"".join)
 
 @given(anything, st.lists(st.integers(0, 400)))
 @settings(max_examples=300)
+@example("\n\n\n\n\x1b[\u0663Ax".encode(), [8])  # a digit, but not one of ours
+@example(b"abc\x1b[" + b"1;" * 47 + b"1Dx\x1b[" + b"1;" * 60 + b"1Dy", [50])
 def test_any_split_of_any_bytes_gives_the_same_screen(data: bytes, cuts: list[int]) -> None:
     screen, start = Screen(ROWS, COLUMNS), 0
     for end in [*sorted(cuts), len(data)]:
@@ -309,3 +316,8 @@ def test_its_memory_has_bounds() -> None:
 
 def test_what_cannot_be_decoded_takes_a_column() -> None:
     assert shown(b"a\xff\xfeb\xe6\xbc", 1, 10) == "a\ufffd\ufffdb"
+
+
+def test_lines_move_only_where_the_screen_scrolls() -> None:
+    before = "\x1b[2;3rone\r\ntwo\r\nthree\r\nfour"
+    assert shown(f"{before}\x1b[1;1H\x1b[1L\x1b[4;1H\x1b[1M".encode(), 4, 10) == shown(before.encode(), 4, 10)

@@ -19,8 +19,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from memory_keeper.app.filling import WATCHING
 from memory_keeper.app.watch import clear, screen, tmux
-from memory_keeper.app.watch.ask import WATCHING, Ask
+from memory_keeper.app.watch.ask import Ask
 from memory_keeper.app.watch.clear import send_clear
 from memory_keeper.app.watch.look import Box, read_screen
 from memory_keeper.app.watch.process import find_program
@@ -380,16 +381,20 @@ def test_nothing_is_typed_once_the_program_is_in_the_background(server: Tmux) ->
 
 def test_a_program_that_ends_between_two_keys_leaves_no_enter_for_its_shell(server: Tmux) -> None:
     ask, ear = server.puppet("claude"), server.ear()
-    pane = tmux.find(ask)
-    assert pane
+    pane = tmux.Pane(ask)
 
-    def end(seconds: float) -> None:
-        if keys(server.folder / "claude"):
+    class Ending:
+        """Its program ends as soon as it has taken the command."""
+
+        screen = pane.screen
+
+        def type(self, typed: bytes) -> None:
+            pane.type(typed)
+            wait_for(lambda: keys(server.folder / "claude") == b"/clear", "the keys")
             os.kill(ask.pid, signal.SIGKILL)
             wait_for(lambda: born(ask.pid) != ask.born, "its end")
-        time.sleep(seconds)
 
-    assert send_clear(pane, end) == "its process has ended"
+    assert send_clear(Ending()) == "its process has ended"
     assert keys(server.folder / "claude") == b"/clear"
     assert keys(ear) == b""
 

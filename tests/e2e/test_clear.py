@@ -78,7 +78,7 @@ def test_soft_restart_clears_after_its_own_turn(sandbox: Sandbox, api: Model) ->
         tui.finish(1)
         tui.type("/memory-keeper:soft-restart")
         wait_for(lambda: cleared(sandbox), "a clear")
-        assert api.of("main")[1].saw("cleared within")
+        assert api.of("main")[1].saw("as soon as its turn is over")
         api.play(text("Port 7311.", 20_000))
         tui.type("Which port?")
         wait_for(lambda: len(api.of("main")) == 3, "the next request")

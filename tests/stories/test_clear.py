@@ -45,7 +45,7 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
     work(old, "parser")
     _, text = after_clear(old)
     assert text.startswith('<memory-keeper brief="handoff" ')
-    assert f"session {old.id[:8]}, which was cleared: its handoff" in text
+    assert f"session {old.id[:8]}; this is its handoff" in text
     for said in ("Please build the parser.", "The parser is built.", "parser.py (changed)", "Test the parser"):
         assert said in text
     assert "Bash command: pytest parser" in text and "2 failed" in text, "what went wrong"

@@ -13,6 +13,7 @@ import pytest
 
 from memory_keeper.app.hook import answer
 from memory_keeper.capture.payload import read_payload
+from memory_keeper.keep import spool
 from tests.machine import Answer, Machine, Session, without_rights
 
 WARN, CRITICAL = 145_000, 165_000  # of the 200,000 that the model has
@@ -50,9 +51,9 @@ def test_both_are_told_what_to_do_and_where_the_handoff_is(session: Session, hea
     answer = hear(session)
     where = str(session.handoff.relative_to(session.project))
     for said in (answer.message, answer.text):
-        assert "72 % full: 145,000 of 200,000 tokens, compaction at 200,000" in said
-        assert f"The handoff is written ({where})" in said
-        assert "/clear" in said and "/memory-keeper:soft-restart" in said
+        assert "72 % full (145,000 of 200,000 tokens, compaction at 200,000" in said
+        assert "The handoff is written" in said and "/clear" in said
+    assert f"({where})" in answer.text
     assert answer.message.startswith("Context filling up: ")
     assert "\n" not in answer.message
     assert answer.text.startswith('<memory-keeper context="warn">\n')
@@ -182,7 +183,7 @@ def test_in_a_read_only_project_the_note_is_named(session: Session) -> None:
     assert not (session.project / ".claude").exists()
     with session.machine.store() as store:
         note = store.handoff(session.id)
-    assert note and f"The handoff is written ({note.id})" in answer.message
+    assert note and f"The handoff is written ({note.id})" in answer.text
 
 
 @pytest.mark.parametrize("link", [".claude", ".claude/memory", ".claude/memory/handoffs"])
@@ -194,7 +195,7 @@ def test_nothing_is_written_where_a_link_of_the_project_leads(session: Session, 
     (session.project / link).parent.mkdir(parents=True, exist_ok=True)
     (session.project / link).symlink_to(elsewhere)
     session.fill(WARN)
-    assert "The handoff is written (handoff-" in prompt(session).message
+    assert "The handoff is written (handoff-" in prompt(session).text
     assert not elsewhere.exists() or not list(elsewhere.iterdir())
 
 
@@ -228,7 +229,7 @@ def test_the_host_s_own_folder_is_not_written_in(machine: Machine) -> None:
     session.start()
     session.turn("Tidy up my dotfiles.", "Tidy.")
     session.fill(WARN)
-    assert "The handoff is written (handoff-" in prompt(session).message
+    assert "The handoff is written (handoff-" in prompt(session).text
     assert not (machine.user / ".claude/memory").exists()
 
 
@@ -245,7 +246,7 @@ def test_warnings_can_be_switched_off_and_the_handoff_comes_all_the_same(session
 def test_files_can_be_switched_off(session: Session) -> None:
     configure(session, tell_files=False)
     session.fill(WARN)
-    assert "The handoff is written (handoff-" in prompt(session).message
+    assert "The handoff is written (handoff-" in prompt(session).text
     assert not (session.project / ".claude/memory").exists()
 
 
@@ -272,18 +273,31 @@ def test_of_an_unknown_window_no_percentage_is_said(machine: Machine) -> None:
 
 def test_in_mode_clear_it_says_that_it_happens_by_itself(session: Session) -> None:
     configure(session, compaction_mode="clear")
+    module = {"event": "Window", "at": time(), "window": 200_000, "by": "module"}
+    spool.append(str(session.machine.home), session.id, module)
+    session.fill(110_000)
+    assert not prompt(session).message  # it is cleared now: nothing to do
     session.fill(WARN)
     answer = prompt(session)
-    assert "cleared and restored by itself when this turn is over" in answer.message
+    assert "cleared and goes on from it when this turn is over" in answer.message
     assert "/clear" not in answer.message
+
+
+def test_in_mode_clear_where_nobody_can_the_user_is_told_at_once(session: Session) -> None:
+    configure(session, compaction_mode="clear")
+    session.fill(110_000)
+    answer = prompt(session)
+    assert "cleared from 100,000 on" in answer.message
+    assert "/clear" in answer.message and "memory-keeper run -- claude" in answer.message
+    assert not prompt(session).message
 
 
 @pytest.mark.parametrize(
     ("model", "settings", "tokens", "said"),
     [
         ("claude-opus-5-5", {}, 699_999, ""),
-        ("claude-opus-5-5", {}, 700_000, "70 % full: 700,000 of 1,000,000 tokens, compaction at 967,000"),
-        ("claude-opus-5-5", {"autoCompactWindow": 200_000}, 150_300, "15 % full: 150,300 of 1,000,000 tokens"),
+        ("claude-opus-5-5", {}, 700_000, "70 % full (700,000 of 1,000,000 tokens, compaction at 967,000"),
+        ("claude-opus-5-5", {"autoCompactWindow": 200_000}, 150_300, "15 % full (150,300 of 1,000,000 tokens"),
         ("claude-sonnet-4-5", {"autoCompactEnabled": False}, 140_000, "of 200,000 tokens, refused from 177,000"),
         ("claude-sonnet-4-5", {}, 250_000, ""),
     ],
@@ -309,7 +323,7 @@ def test_the_window_that_the_host_told_the_start_of(machine: Machine) -> None:
     session.fill(190_000)
     assert prompt(session).out == b""
     session.fill(700_000)
-    assert "70 % full: 700,000 of 1,000,000" in prompt(session).message
+    assert "70 % full (700,000 of 1,000,000" in prompt(session).message
 
 
 def test_without_a_transcript_nothing_is_said(session: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posix
 from time import gmtime, strftime
 
 from memory_keeper import config
@@ -9,11 +10,15 @@ from memory_keeper.capture.usage import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Context, Gauge, Limits, NamedTuple
-from memory_keeper.policy import level, passed
+from memory_keeper.policy import clears_at, level, passed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json
+
+
+MODULE = "the plugin"
+WATCHING = "watch.lock"  # in the home, held by the one watcher there is
 
 
 class Filling(NamedTuple):
@@ -76,36 +81,69 @@ def _older(gauge: Gauge, context: Context) -> bool:
     return gauge.stamp[: len(begun)] < begun
 
 
+def can_answer(home: str, context: Context) -> str:
+    """Who will clear a context when asked; empty when nobody is there who could."""
+    if context.module:
+        return MODULE
+    if context.run:
+        return "memory-keeper run"
+    return "memory-keeper watch" if any(context.terminal) and is_watched(home) else ""
+
+
+def is_watched(home: str) -> bool:
+    """Whether a watcher runs: it holds a lock."""
+    try:
+        fd = posix.open(f"{home}/{WATCHING}", posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return False
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    try:
+        flock(fd, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        posix.close(fd)
+    return False
+
+
 def describe(filling: Filling) -> str:
-    """`72 % full: 144,000 of 200,000 tokens, compaction at 167,000`."""
-    tokens, limits = filling.tokens, filling.limits
-    if filling.percent is None:
-        said = f"{tokens:,} tokens"
-    else:
-        said = f"{filling.percent} % full: {tokens:,} of {limits.window:,} tokens"
-    if limits.compacts_at:
-        return f"{said}, compaction at {limits.compacts_at:,}"
-    return f"{said}, refused from {limits.refuses_at:,}" if limits.refuses_at else said
+    """`72 % full (144,000 of 200,000 tokens, compaction at 167,000)`."""
+    limits, clears = filling.limits, clears_at(filling.limits, filling.settings)
+    said = [f"{filling.tokens:,} of {limits.window:,} tokens" if limits.window else f"{filling.tokens:,} tokens"]
+    if clears:
+        said.append(f"cleared from {clears:,} on")
+    elif limits.compacts_at:
+        said.append(f"compaction at {limits.compacts_at:,}")
+    elif limits.refuses_at:
+        said.append(f"refused from {limits.refuses_at:,} on")
+    return f"{filling.percent} % full ({', '.join(said)})" if limits.window else ", ".join(said)
 
 
-def warn(filling: Filling, level: str, saved: str) -> tuple[str, str]:
-    """What the user and the model are told at a level; `saved` names the handoff, empty when there is none."""
-    urgent = level == "critical"
-    handoff = f"The handoff is written ({saved})" if saved else "The handoff could not be written"
-    if filling.settings["compaction.mode"] == "clear":
-        do = "The context is cleared and restored by itself when this turn is over."
+def warn(filling: Filling, level: str, saved: str, clearer: str) -> tuple[str, str]:
+    """What the user and the model are told at a level: what to do, and that the handoff is written.
+
+    `saved` says where it can be read, empty when it could not be written; `clearer` clears the context by itself where
+    the mode says so, empty when nobody can.
+    """
+    urgent, clears = level == "critical", filling.settings["compaction.mode"] == "clear"
+    handoff = "The handoff is written" if saved else "The handoff could not be written (memory-keeper doctor)"
+    if clears and clearer:
+        do = "it is cleared and goes on from it when this turn is over"
         advise = (
-            "It is cleared by itself, and restored from the handoff, when this turn is over: finish the step at hand."
+            "It is cleared by itself when this turn is over, and goes on from the handoff: finish the step at hand."
         )
     else:
-        now = "now" if urgent else "at the next good moment"
-        do = f"/clear {now} goes on from it in an empty context; so does /memory-keeper:soft-restart."
+        nobody = " (By itself only under `memory-keeper run -- claude` or with `memory-keeper watch`)" if clears else ""
+        do = f"/clear {'now' if urgent else 'at the next good moment'} goes on from it.{nobody}"
         advise = (
             f"{'Tell the user now' if urgent else 'When the step at hand is done, tell the user'} that /clear (or"
             " /memory-keeper:soft-restart) goes on from the handoff in an empty context."
             " Do not summarise for it, and do not read large files again."
         )
     state = describe(filling)
-    user = f"{'Context nearly full' if urgent else 'Context filling up'}: {state}. {handoff}. {do}"
-    model = f'<memory-keeper context="{level}">\nThe context window is {state}. {handoff}. {advise}\n</memory-keeper>'
+    full = {"critical": "Context nearly full", "warn": "Context filling up"}.get(level, "Context large enough to clear")
+    user = f"{full}: {state}. {handoff}{': ' if saved else '; '}{do}"
+    where = f" ({saved})" if saved else ""
+    model = f'<memory-keeper context="{level}">\nThe context is {state}. {handoff}{where}. {advise}\n</memory-keeper>'
     return user, model

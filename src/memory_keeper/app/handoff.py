@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json, Source
 
-ANSWER = 700  # tokens of the last answer that are shown again
+ANSWER = 400  # tokens of the last answer that are shown again
 
 
 def save(
@@ -29,16 +29,22 @@ def save(
 
 
 def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
-    """What the user hears when it was not the user who cleared a session: its last answer too, which the host has wiped
-    from the screen."""
+    """What the user hears when a session was cleared. When it was not the user who did it, also what the last answer
+    was: the host has wiped it from the screen."""
     from memory_keeper.keep.context import read_context
-    from memory_keeper.text import clean, clip
+    from memory_keeper.tell import short
+    from memory_keeper.text import clean, clip_middle
 
-    if not read_context(keeper.home, session).asked:
+    if not where:
         return {}
-    said = "Memory Keeper cleared the context; it goes on from the handoff" + (f" ({where})." if where else ".")
-    answer = keeper.last_reply(session)
-    return {"systemMessage": f"{said} The last answer was:\n{clean(clip(answer, ANSWER))}" if answer else said}
+    if not read_context(keeper.home, session).asked:
+        return {"systemMessage": f"Memory Keeper: this context goes on from the handoff of the last one ({where})"}
+    said = f"Memory Keeper cleared the context; it goes on from the handoff ({where})."
+    answer = keeper.last_answer(session)
+    if not answer:
+        return {"systemMessage": said}
+    shown = clean(clip_middle(answer.text, ANSWER, "\n…\n"))
+    return {"systemMessage": f"{said} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
 
 
 def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, str]) -> str:

@@ -143,10 +143,12 @@ def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     if environ.get(OURS):
         found["run"] = True
     if call.source == "clear":
-        from memory_keeper.keep.context import find_cleared
+        from memory_keeper.keep.context import find_cleared, read_context
 
         if before := find_cleared(home, call.session, pid, at, str(found["born"]), call.project_dir):
             found["after"] = before
+            if read_context(home, before).asked:
+                found["ours"] = True
     return found
 
 
@@ -184,6 +186,8 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
                 said |= _take_over(keeper, after, call.project_dir)
             project, budget = keeper.project(call.project_dir), settings["tell.startBudget"]
             brief = keeper.brief(name, project, call.session, call.source, budget, of=after)
+            if after and not brief.text:  # nothing was said in it
+                name, brief = "start", keeper.brief("start", project, call.session, call.source, budget)
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if brief.text:
@@ -219,7 +223,7 @@ def _save(call: Call, home: str, environ: dict[str, str]) -> str:
 
 def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
-    from memory_keeper.app.filling import warn
+    from memory_keeper.app.filling import can_answer, warn
     from memory_keeper.keep.context import read_context
 
     reached = filling.unsaid(at)
@@ -228,10 +232,11 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
     first = dict(read_context(home, call.session).warned).get(reached[-1])
     if first != at:
         return {}  # another hook was faster
-    saved = _save(call, home, environ)
-    if reached[-1] == "handoff" or not filling.settings["context.warnings"]:
+    saved, clearer = _save(call, home, environ), can_answer(home, filling.context)
+    alone = filling.settings["compaction.mode"] == "clear" and not clearer  # then the user has to do it
+    if (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"]:
         return {}
-    user, model = warn(filling, reached[-1], saved)
+    user, model = warn(filling, reached[-1], saved, clearer)
     heard = {"hookEventName": call.event, "additionalContext": model}
     return {"systemMessage": user, "hookSpecificOutput": heard}
 

@@ -71,6 +71,6 @@ def is_idle(context: Context) -> bool:
 
 def _is_due(filling: Filling, now: float) -> bool:
     context = filling.context
-    if context.source == "clear" and now - context.begun < PAUSE:
+    if context.ours and not context.blocked and now - context.begun < PAUSE:
         return False  # a context that is full when it begins would be cleared for ever
     return clear_is_due(filling.tokens, filling.limits, filling.settings, bool(context.blocked))

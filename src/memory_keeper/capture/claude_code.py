@@ -149,13 +149,16 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
 
 
 def _said(kind: str, text: str) -> Block:
-    """Text in the user's place, which is not always the user's. A slash command that was given words is a prompt."""
+    """Text in the user's place, which is not always the user's. A slash command that the model answers is a prompt, but
+    for ours, which are about the context and not about the work."""
     if kind == "prompt" and text.startswith(NOTICES):
         kind = "notice"
     elif kind == "prompt" and text.startswith(COMMANDS):
         name, words = _between(text, "command-name"), _between(text, "command-args")
-        asked = name and words and name not in OWN_COMMANDS
-        kind, text = ("prompt", f"{name} {words}") if asked else ("command", text)
+        # the host's own commands begin with their name, those that are prompts with a message
+        asked = name and (words or text.startswith("<command-message>")) and name not in OWN_COMMANDS
+        asked = asked and not name.startswith("/memory-keeper:")
+        kind, text = ("prompt", f"{name} {words}".strip()) if asked else ("command", text)
     return _block(kind, text)
 
 

@@ -327,11 +327,11 @@ def the_latest_come_newest_first(open_store: Open) -> None:
     _record(store, second, [_event(9, at=45.0, kind="prompt", session="s2")])
     assert [event.at for event in store.latest(HERE, "prompt", 10)] == [50.0, 45.0, 40.0, 10.0]
     assert [event.at for event in store.latest(HERE, "prompt", 2)] == [50.0, 45.0]
-    assert [event.at for event in store.latest(HERE, "prompt", 10, session="s1")] == [50.0, 40.0, 10.0]
+    assert [event.at for event in store.latest(HERE, "prompt", 10, ("s1",))] == [50.0, 40.0, 10.0]
     assert store.latest(HERE, "title", 10) == []
     _record(store, second, [_event(number, at=60.0, kind="result", session="s2") for number in range(20, 40)])
     for session in ("", "s2"):
-        ties = [event.id for event in store.latest(HERE, "result", 3, session=session)]
+        ties = [event.id for event in store.latest(HERE, "result", 3, (session,) if session else ())]
         assert ties == ["e39:0", "e38:0", "e37:0"], "of one moment, the last that was written"
     assert store.latest(ELSEWHERE, "prompt", 10) == []
     store.close()

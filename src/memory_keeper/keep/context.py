@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 START, TOOL = b'{"event":"SessionStart"', b'{"event":"PostToolUse"'
 FURTHEST = 8 << 20  # bytes of a spool that are read
-SESSIONS = 64
+SESSIONS, LINKS = 64, 8
 _known: dict[str, tuple[int, int, Context]] = {}  # spools, how far they were read, and what came of it
 JUST = 60.0  # seconds between the end that a clear is and the start that it is
 
@@ -98,6 +98,14 @@ def find_cleared(home: str, session: str, pid: int, now: float, born: str = "", 
     return found
 
 
+def find_chain(home: str, session: str) -> tuple[str, ...]:
+    """A session and those it took over from, each of them cleared; the newest first."""
+    chain = [session]
+    while len(chain) < LINKS and (before := read_context(home, chain[-1]).after) and before not in chain:
+        chain.append(before)
+    return tuple(chain)
+
+
 def fold(context: Context, record: Json) -> Context:
     """A context after one more record."""
     change = CHANGES.get(str(record.get("event")))
@@ -119,6 +127,8 @@ def _began(context: Context, record: Json, at: float) -> Context:
         window=context.window if record.get("source") == "compact" else 0,
         compacts_at=context.compacts_at if record.get("source") == "compact" else 0,
         run=record.get("run") is True,
+        after=str(record.get("after") or context.after),
+        ours=record.get("ours") is True,
         module=context.module,
         terminal=(known[0], known[1], known[2], known[3]) if len(known) == 4 else context.terminal,
         prompted=context.prompted if record.get("source") == "compact" else 0.0,

@@ -279,16 +279,22 @@ class SqliteStore:
         return [Session._make(row) for row in rows]
 
     def latest(
-        self, project: str, kind: str, limit: int, session: str = "", agents: bool = False, text: bool = True
+        self,
+        project: str,
+        kind: str,
+        limit: int,
+        sessions: Sequence[str] = (),
+        agents: bool = False,
+        text: bool = True,
     ) -> list[Event]:
-        """The newest events of a kind in a project or in one of its sessions, newest first; of the main thread, or
+        """The newest events of a kind in a project or in some of its sessions, newest first; of the main thread, or
         those of subagents too; with their texts, which may be long, or without."""
-        only, given = (" and session = ?", (session,)) if session else ("", ())
+        only = f" and session in ({MARKS[: 3 * len(sessions) - 2]})" if sessions else ""
         only += "" if agents else " and agent = ''"
         rows = self.db.execute(
             f"select {EVENT if text else OUTLINE} from event where project = ? and kind = ?{only}"
             " order by at desc, seq desc limit ?",
-            (project, kind, *given, limit),
+            (project, kind, *sessions, limit),
         )
         return [_event(row) for row in rows]
 
@@ -297,9 +303,12 @@ class SqliteStore:
         asked = self.db.execute("select session, seq from event where id = ?", (id,)).fetchone()
         if not asked:
             return None
+        begins = (  # a turn: what the user asks, or a command; what one printed is none
+            "(kind = 'prompt' or (kind = 'command' and (text like '<command-%' or text like '<bash-input%')))"
+        )
         turn = (
             "session = :session and agent = '' and seq > :seq and seq < coalesce((select min(seq) from event"
-            " where session = :session and agent = '' and seq > :seq and kind = 'prompt'), 1 << 60)"
+            f" where session = :session and agent = '' and seq > :seq and {begins}), 1 << 60)"
         )
         row = self.db.execute(
             f"select exists (select 1 from event where {turn} and seq > e.seq and kind in ('call', 'todo')), {EVENT}"
@@ -308,19 +317,19 @@ class SqliteStore:
         ).fetchone()
         return (_event(row[1:]), not row[0]) if row else None
 
-    def failures(self, session: str, limit: int) -> list[tuple[Event, Event]]:
-        """The newest results of a session that were errors, each with its call."""
+    def failures(self, sessions: Sequence[str], limit: int) -> list[tuple[Event, Event]]:
+        """The newest results of some sessions that were errors, each with its call."""
         failed = self.db.execute(
-            f"select seq, {EVENT} from event where session = ? and kind = 'result' and failed and ref != ''"
-            " and agent = '' order by seq desc limit ?",
-            (session, limit),
+            f"select seq, {EVENT} from event where session in ({MARKS[: 3 * len(sessions) - 2]})"
+            " and kind = 'result' and failed and ref != '' and agent = '' order by seq desc limit ?",
+            (*sessions, limit),
         ).fetchall()
         found = []
         for seq, *row in failed:
             call = self.db.execute(  # a call stands shortly before its result
                 f"select {EVENT} from event where session = ? and seq < ? and ref = ? and kind in ('call', 'todo')"
                 " order by seq desc limit 1",
-                (session, seq, row[Event._fields.index("ref")]),
+                (row[Event._fields.index("session")], seq, row[Event._fields.index("ref")]),
             ).fetchone()
             if call:
                 found.append((_event(tuple(row)), _event(call)))
@@ -350,13 +359,13 @@ class SqliteStore:
         ).fetchone()
         return row[0] if row else ""
 
-    def session(self, beginning: str) -> str:
-        """The one session whose id begins so; empty when there is none, or more than one."""
+    def sessions_called(self, beginning: str) -> list[str]:
+        """The sessions whose id begins so; two at most, since more say nothing else."""
         rows = self.db.execute(
             "select distinct session from source where session >= ? and session < ? limit 2",
             (beginning, beginning + "\U0010ffff"),
         ).fetchall()
-        return rows[0][0] if len(rows) == 1 else ""
+        return [session for (session,) in rows]
 
     def marks(self, session: str) -> list[str]:
         """What hooks left of a session's contexts, oldest first: their records as they were."""

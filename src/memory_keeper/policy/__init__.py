@@ -98,7 +98,14 @@ def level(tokens: int, limits: Limits, settings: Json) -> str:
     return "ok" if "warn" in thresholds(limits, settings) else "unknown"
 
 
+def clears_at(limits: Limits, settings: Json) -> int:
+    """From how many tokens on a context is cleared when its turn is over; 0: it is not."""
+    marks = thresholds(limits, settings)
+    found = [marks[level] for level in ("handoff", "critical") if level in marks]
+    return min(found, default=0) if settings["compaction.mode"] == "clear" else 0
+
+
 def clear_is_due(tokens: int, limits: Limits, settings: Json, blocked: bool) -> bool:
     """Whether a context is to be cleared now that nothing runs: it is full enough, or its compaction was refused."""
-    mode, reached = settings["compaction.mode"], passed(tokens, limits, settings)
-    return (mode == "clear" and bool({"handoff", "critical"} & {*reached})) or (mode == "block" and blocked)
+    at = clears_at(limits, settings)
+    return 0 < at <= tokens or (settings["compaction.mode"] == "block" and blocked)

@@ -7,7 +7,7 @@ function from a `View` to lines, the most useful first. Everything captured is q
 from __future__ import annotations
 
 from memory_keeper.model import Brief, Event, NamedTuple
-from memory_keeper.text import clip, fence, tokens
+from memory_keeper.text import clean, clip, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class View(NamedTuple):
     source: str  # how it began
     now: float
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
-    of: str = ""  # the one session to tell of: that which a compaction or a clear took out of the context
+    of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
 
 
 class Said(NamedTuple):
@@ -63,9 +63,9 @@ def compose(name: str, view: View, budget: int, nonce: str) -> Brief:
 
 
 def _where(view: View) -> str:
-    if view.of and view.of == view.session:
+    if view.source == "compact":
         return "this session, before it was compacted"
-    return f"session {view.of[:8]}, which was cleared: its handoff" if view.of else "earlier work on this project"
+    return f"session {view.of[0][:8]}; this is its handoff" if view.of else "earlier work on this project"
 
 
 def cut(
@@ -124,8 +124,7 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
 
 def quoted(text: str, nonce: str) -> str:
     """What was captured: fenced for a model, an item of a list for people."""
-    fenced = fence(text, nonce)
-    return fenced if nonce else "- " + fenced[2:].replace("\n| ", "\n  ")
+    return fence(text, nonce) if nonce else "- " + clean(text).replace("\n", "\n  ")
 
 
 def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:

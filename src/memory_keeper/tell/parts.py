@@ -7,7 +7,7 @@ from time import gmtime, strftime
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.tell import Said
-from memory_keeper.text import clip, clip_middle, one_line
+from memory_keeper.text import clip_middle, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PROMPTS, RECENT, CALLS, FAILURES = 60, 8, 150, 6  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
+LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 
 
@@ -26,14 +27,15 @@ def prompts(view: View) -> tuple[str, Iterable[Said]]:
     """What the user asked last, in their own words, and what came of it."""
     most = PROMPTS if view.of else RECENT
     return "Asked last, newest first, and what came of it", (
-        Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}{_came(view, event)}", event.id)
-        for event in _prompts(view)[:most]
+        Said(f"{when(event)} {_asked(event, last)}{_came(view, event, last)}", event.id)
+        for event, last in zip(_prompts(view)[:most], [bool(view.of)] + [False] * PROMPTS, strict=False)
     )
 
 
 def todos(view: View) -> tuple[str, Iterable[Said]]:
     """What the model's own list says is not done, in the newest session that has one."""
-    listed = [event for event in view.store.latest(view.project, "todo", CALLS) if _counts(view, event)]
+    found = view.store.latest(view.project, "todo", CALLS, sessions=view.of)
+    listed = [event for event in found if _counts(view, event)]
     newest = [event for event in listed if event.session == listed[0].session]
     return f"Open todos, of {when(newest[0])}" if newest else "", [
         Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in open_todos(reversed(newest))
@@ -44,7 +46,7 @@ def files(view: View) -> tuple[str, Iterable[Said]]:
     """The files that were changed or read last, by subagents too."""
     calls = [
         event
-        for event in view.store.latest(view.project, "call", CALLS, agents=True, text=False)
+        for event in view.store.latest(view.project, "call", CALLS, view.of, agents=True, text=False)
         if _counts(view, event)
     ]
     roots = view.store.roots(view.project)
@@ -68,9 +70,7 @@ def sessions(view: View) -> tuple[str, Iterable[Said]]:
 def goal(view: View) -> tuple[str, Iterable[Said]]:
     """What a session began with, unless that is among the last prompts anyway."""
     asked = _prompts(view)
-    return "Asked first", [
-        Said(f"{when(event)} {clip(dense(event.text), PROMPT_TOKENS)}", event.id) for event in asked[RECENT:][-1:]
-    ]
+    return "Asked first", [Said(f"{when(event)} {_asked(event)}", event.id) for event in asked[RECENT:][-1:]]
 
 
 def failures(view: View) -> tuple[str, Iterable[Said]]:
@@ -86,6 +86,11 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
 }
 
 
+def _asked(event: Event, last: bool = False) -> str:
+    """A prompt: what was pasted into it may be long, and what is wanted of it stands before or after that."""
+    return clip_middle(dense(event.text), LAST_PROMPT if last else PROMPT_TOKENS)
+
+
 def _done(call: Event) -> str:
     return f"{call.tool} {one_line(call.path or call.text, 160)}"
 
@@ -94,13 +99,13 @@ def _answer(result: Event) -> str:
     return clip_middle(dense(result.text), REPLY_TOKENS)
 
 
-def _came(view: View, asked: Event) -> str:
+def _came(view: View, asked: Event, last: bool = False) -> str:
     """What the model said last about a prompt."""
     missing = [event for event in view.provisional if event.kind == "reply" and event.session == asked.session]
     if missing and asked.id == _answered(view, missing[0]):
-        return _shown(missing[0], True)
+        return _shown(missing[0], True, last)
     found = view.store.outcome(asked.id)
-    return _shown(*found) if found else ""
+    return _shown(*found, last) if found else ""
 
 
 def _answered(view: View, reply: Event) -> str:
@@ -118,27 +123,29 @@ def _ended(view: View, asked: list[Event]) -> str:
     return ""
 
 
-def _shown(reply: Event, done: bool) -> str:
-    return ("\n→ " if done else "\n→ (broke off after) ") + clip(one_line(reply.text, 600), REPLY_TOKENS)
+def _shown(reply: Event, done: bool, last: bool = False) -> str:
+    """A reply: most begin with what was done and end with what is next."""
+    said = clip_middle(dense(reply.text), LAST_REPLY) if last else clip_middle(one_line(reply.text, 4000), REPLY_TOKENS)
+    return ("\n→ " if done else "\n→ (broke off after) ") + said
 
 
 def _prompts(view: View) -> list[Event]:
     """The user's prompts that this context does not have yet, newest first."""
     missing = [event for event in view.provisional if event.kind == "prompt"]
-    known = view.store.latest(view.project, "prompt", PROMPTS, session=view.of)
+    known = view.store.latest(view.project, "prompt", PROMPTS, sessions=view.of)
     return [event for event in missing + known if _counts(view, event) and event.text.strip()]
 
 
 def _counts(view: View, event: Event) -> bool:
     """Whether the context being told lacks an event: what a compaction or a clear took out of it, else the others'."""
     if view.of:
-        return event.session == view.of
+        return event.session in view.of
     return event.session != view.session and (view.source != "resume" or event.at > _last(view))
 
 
 def _last(view: View) -> float:
     """When the session being resumed last said something."""
-    said = view.store.latest(view.project, "reply", 1, session=view.session)
+    said = view.store.latest(view.project, "reply", 1, (view.session,))
     return said[0].at if said else 0.0
 
 
@@ -153,8 +160,9 @@ def within(roots: list[str], path: str) -> str:
 
 
 def dense(text: str) -> str:
-    """A text without its blank lines and runs of blanks."""
-    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    """A text without its blank lines, runs of blanks, and lines that say the same again."""
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return "\n".join(line for line, before in zip(lines, ["", *lines], strict=False) if line != before)
 
 
 def _times(one: Touched) -> str:

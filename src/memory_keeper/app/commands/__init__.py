@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
+from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
@@ -29,10 +30,11 @@ def project_of(keeper: Keeper, args: Namespace) -> str:
 
 def session_of(keeper: Keeper, given: str) -> str:
     """The session a user named, by all of its id or by the beginning that every screen shows."""
-    session = keeper.store.session(given) if given else ""
-    if given and not session:
-        raise KeeperError(f"No session, or more than one, is called {given}", hint="`memory-keeper status` lists them")
-    return session
+    found = keeper.store.sessions_called(given) if given else []
+    if given and len(found) != 1:
+        what = "No session is" if not found else "More than one session is"
+        raise KeeperError(f"{what} called {given}", hint="`memory-keeper status` lists them")
+    return found[0] if found else ""
 
 
 def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:
@@ -46,17 +48,28 @@ def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:
     return session, _placed(keeper, session, read_context(keeper.home, session), args)
 
 
-def _newest(keeper: Keeper, args: Namespace) -> str:
-    """The session of this project that hooks told of last."""
+def live_sessions(keeper: Keeper, args: Namespace) -> list[str]:
+    """The sessions of this project whose process still runs; the one that hooks told of last comes first."""
+    return [name for alive, _, name in _sessions_here(keeper, args) if alive]
+
+
+def _sessions_here(keeper: Keeper, args: Namespace) -> list[tuple[bool, float, str]]:
+    """The sessions of this project that have a spool: whether they run, when something last happened, their id."""
     root = find_root(folder_of(args))
     found = []
     for name in spool.names(keeper.home):
         context = read_context(keeper.home, name)
         if context.folder and find_root(context.folder) == root:
-            moved = os.lstat(f"{keeper.home}/spool/{name}.spool").st_mtime
-            found.append((not context.ended, moved, name))
-    if found:
-        return max(found)[2]
+            runs = not context.ended and bool(context.born) and born(context.pid) == context.born
+            found.append((runs, os.lstat(f"{keeper.home}/spool/{name}.spool").st_mtime, name))
+    return sorted(found, reverse=True)
+
+
+def _newest(keeper: Keeper, args: Namespace) -> str:
+    """The session of this project that runs, else that hooks told of last."""
+    here = _sessions_here(keeper, args)
+    if here:
+        return here[0][2]
     try:
         known = keeper.store.sessions(project_of(keeper, args), 1)
     except NotSetUp:

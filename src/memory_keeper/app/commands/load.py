@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, project_of, running_session, session_of
+from memory_keeper.app.commands import folder_of, project_of, session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -18,7 +19,7 @@ EXAMPLE = "memory-keeper load"
 def configure(parser: ArgumentParser) -> None:
     """Of which session, and how much."""
     parser.add_argument(
-        "--session", default="", metavar="ID", help="default: the newest here but the one that runs this"
+        "--session", default="", metavar="ID", help="default: the newest; inside a session, the one before it"
     )
     parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
 
@@ -30,7 +31,7 @@ def run(args: Namespace) -> int:
         project = project_of(keeper, args)
         with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
-        session = session_of(keeper, args.session) if args.session else _before(keeper, args, project)
+        session = session_of(keeper, args.session) if args.session else _before(keeper, project)
         budget = args.budget or settings["tell.handoffBudget"]
         brief = keeper.brief("handoff", project, "", "", budget, of=session)
     if not brief.text:
@@ -42,12 +43,9 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _before(keeper: Keeper, args: Namespace, project: str) -> str:
+def _before(keeper: Keeper, project: str) -> str:
     """The newest session of the project that said something, other than the one that asks."""
-    try:
-        own, _ = running_session(keeper, args)
-    except KeeperError:
-        own = ""
+    own = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     found = [session.id for session in keeper.store.sessions(project, 10) if session.prompts]
     others = [session for session in found if session != own]
     if not found:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from time import time
 
-from memory_keeper.app.commands import handoff
-from memory_keeper.app.settle import TTL, ask
+from memory_keeper.app.commands import handoff, live_sessions
+from memory_keeper.app.filling import MODULE, can_answer
+from memory_keeper.app.settle import ask, is_idle
 from memory_keeper.app.terminal import print_json
-from memory_keeper.app.watch.ask import can_answer
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.context import read_context
+from memory_keeper.keeper import Keeper
 
 EXAMPLE = "memory-keeper restart"
 
@@ -22,6 +24,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Save, then ask for a clear: it comes when the turn is over."""
+    _only_one(args)
     note, where = handoff.write(args)
     context = read_context(args.home, note.session)
     if context.ended or not context.begun:
@@ -32,11 +35,27 @@ def run(args: Namespace) -> int:
     ask(args.home, note.session, time(), "restart")
     by = can_answer(args.home, context)
     if args.json:
-        print_json({"id": note.id, "session": note.session, "path": where, "asked": True, "answered_by": by})
+        print_json({"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by})
         return 0
     print(f"Saved session {note.session[:8]}: {where or note.id}.")
-    if by:
-        print(f"It is cleared within {TTL:.0f} seconds after its turn, by {by}, and goes on from the handoff.")
-    else:
-        print("Nothing here can clear it for you: type /clear, and it goes on from the handoff.")
+    print(_say(by, is_idle(context)))
     return 0
+
+
+def _only_one(args: Namespace) -> None:
+    """Refuse to choose between sessions: what is cleared is gone from the screen."""
+    if args.session or os.environ.get("CLAUDE_CODE_SESSION_ID"):
+        return
+    with Keeper(args.home) as keeper:
+        running = live_sessions(keeper, args)
+    if len(running) > 1:
+        names = ", ".join(session[:8] for session in running)
+        raise KeeperError(f"{len(running)} sessions run here: {names}", hint="say which one with --session")
+
+
+def _say(by: str, idle: bool) -> str:
+    if not by:
+        return "Nothing here can clear it for you: type /clear, and it goes on from the handoff."
+    if by == MODULE and idle:  # which is asked at the end of each turn, and at no other time
+        return "Type /clear now, or it is cleared when its next turn is over, and goes on from the handoff."
+    return f"It is cleared by {by} as soon as {'it is idle' if idle else 'its turn is over'}, and goes on from there."

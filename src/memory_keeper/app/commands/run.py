@@ -32,33 +32,33 @@ def run(args: Namespace) -> int:
     if not argv:
         sys.stderr.write(f"memory-keeper: nothing to run\n  hint: {EXAMPLE}\n")
         return 2
-    problems: list[str] = []
-    status = run_in_pty(argv, OURS, args.umask, answerer(args.home, problems.append))
+    problems: dict[str, None] = {}  # each once, in order
+    status = run_in_pty(argv, OURS, args.umask, answerer(args.home, problems))
     for problem in problems:
-        sys.stderr.write(f"memory-keeper: {problem}\n")
+        sys.stderr.write(f"memory-keeper: could not see whether a clear was asked for: {problem}\n")
     return leave(status)
 
 
-def answerer(home: str, complain: Callable[[str], object]) -> Callable[[Pty], None]:
-    """A look at what was asked for in this terminal; at most one try in a while, until it is answered or too late."""
+def answerer(home: str, problems: dict[str, None]) -> Callable[[Pty], None]:
+    """What types a clear that was asked for in a terminal; one try in a while, until it is answered or too late."""
     after = 0.0
 
     def answer(pty: Pty) -> None:
         nonlocal after
         if monotonic() < after:
             return
-        from memory_keeper.app.watch.ask import open_asks
-        from memory_keeper.app.watch.clear import send_clear
-
         try:
-            if any(pty.reaches(ask.pid) for ask in open_asks(home, time())):
-                send_clear(pty, pty.sleep)
-                after = monotonic() + PAUSE
+            from memory_keeper.app.watch.ask import open_asks
+            from memory_keeper.app.watch.clear import send_clear
+
+            if not any(pty.reaches(ask.pid) for ask in open_asks(home, time())):
+                return
+            send_clear(pty, pty.sleep)
         except Ended:
             raise
         except Exception as error:  # noqa: BLE001  whatever is wrong with us, the user's program goes on
-            complain(f"no longer looked for clears: {type(error).__name__}: {error}")
-            after = float("inf")
+            problems[f"{type(error).__name__}: {error}"] = None
+        after = monotonic() + PAUSE
 
     return answer
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-from fcntl import LOCK_EX, LOCK_NB, flock
 from typing import NamedTuple
 
 from memory_keeper.app.settle import TTL, may_be_answered
 from memory_keeper.capture.host import born
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
-from memory_keeper.model import Context
 
-WATCHING = "watch.lock"  # in the home, held by the one watcher there is
 MOMENT = 2.0  # seconds that the hooks module of a newer host has for it, before keys are typed
 
 
@@ -51,27 +48,3 @@ def _touched(path: str) -> float:
         return os.lstat(path).st_mtime
     except OSError:
         return 0.0
-
-
-def can_answer(home: str, context: Context) -> str:
-    """Who will clear a context when asked; empty when nobody is there who could."""
-    if context.module:
-        return "the plugin"
-    if context.run:
-        return "memory-keeper run"
-    return "memory-keeper watch" if any(context.terminal) and is_watched(home) else ""
-
-
-def is_watched(home: str) -> bool:
-    """Whether a watcher runs: it holds a lock."""
-    try:
-        fd = os.open(f"{home}/{WATCHING}", os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        flock(fd, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False

@@ -56,8 +56,8 @@ class Pty:
 
     def __init__(self, terminal: int, argv: list[str], mark: str, umask: int) -> None:
         self._terminal, self._here = terminal, True  # the user's, and whether it is still there
-        self._modes: Modes = termios.tcgetattr(terminal)
-        self._raw: Modes = []
+        self._modes: Modes = termios.tcgetattr(terminal)  # as we found it
+        self._raw: Modes = []  # as we have set it; empty while it is not ours
         self._inner, slave = os.openpty()
         self._there = True  # whether somebody still has the inner one
         self._typed, self._shown = b"", b""  # on its way in, on its way out
@@ -133,7 +133,7 @@ class Pty:
                 self._pass_on(max(due - now, 0) or TICK)
             else:
                 try:
-                    tend(self)
+                    tend(self) if self._raw else self._return()
                 except Ended:
                     pass
                 due = monotonic() + TICK
@@ -147,7 +147,7 @@ class Pty:
             reads.append(self._inner)
         if self._typed:
             writes.append(self._inner)
-        elif self._here and keys:
+        elif self._raw and keys:
             reads.append(self._terminal)
         ready, able, _ = select.select(reads, writes, [], wait)
         if self._terminal in able:
@@ -213,7 +213,7 @@ class Pty:
             if number == signal.SIGWINCH:
                 self._resize()
             elif number == signal.SIGCONT:
-                self._take_terminal()
+                self._return()
             elif self._status is None:
                 _kill(self._program, number)
             else:  # there is nobody to pass it on to: it is for us, who only wait for a terminal that takes no more
@@ -241,7 +241,7 @@ class Pty:
 
     def _hang_up(self) -> None:
         """The user's terminal is gone, so the inner one goes too, and its leader tells the program."""
-        self._here, self._there, self._shown, self._typed = False, False, b"", b""
+        self._here, self._there, self._raw, self._shown, self._typed = False, False, [], b"", b""
         os.close(self._inner)
         self._inner = os.open(os.devnull, os.O_RDWR)
 
@@ -250,23 +250,35 @@ class Pty:
     def _take_terminal(self) -> None:
         """Have every key as a byte, and tell the size."""
         try:
-            now = termios.tcgetattr(self._terminal)
-            if now != self._raw:  # else we have it already
+            # in the background we are stopped for it, and try again when we go on
+            while (now := termios.tcgetattr(self._terminal)) != self._raw and not self._is_called_off():
                 self._modes = now
-                _set_modes(self._terminal, _make_raw(now))
-                self._raw = termios.tcgetattr(self._terminal)
+                if _set_modes(self._terminal, _make_raw(now)):
+                    self._raw = termios.tcgetattr(self._terminal)
         except termios.error:
             self._hang_up()
         self._resize()
 
+    def _return(self) -> None:
+        """Take the terminal again, if it is for us: the shell may have had it while we were stopped."""
+        if _is_in_front(self._terminal):
+            self._take_terminal()
+        else:
+            self._raw = []
+
+    def _is_called_off(self) -> bool:
+        """Whether a signal came in the background, which may be the program's end; it is passed on."""
+        if _is_in_front(self._terminal) or not select.select([self._wake], [], [], 0)[0]:
+            return False
+        numbers = [number for number in os.read(self._wake, CHUNK) if number in PASSED_ON]
+        for number in numbers:
+            _kill(self._program, number)
+        return bool(numbers)
+
     def _give_terminal_back(self) -> None:
         """Put its modes back, unless it is somebody else's by now."""
         try:
-            ours = os.tcgetpgrp(self._terminal) == os.getpgrp()
-        except OSError:
-            ours = True  # it is not the terminal of our session: nobody else could have it
-        try:
-            if ours and self._raw:
+            if self._raw and _is_in_front(self._terminal):
                 _set_modes(self._terminal, self._modes)
                 self._raw = []
         except termios.error:
@@ -424,14 +436,22 @@ def _make_raw(modes: Modes) -> Modes:
     return [input, output & ~termios.OPOST, control, local, *speeds, characters]
 
 
-def _set_modes(terminal: int, modes: Modes) -> None:
-    """Set modes, now; in the background we are stopped for it, and try again in the foreground."""
-    while True:
-        try:
-            return termios.tcsetattr(terminal, termios.TCSANOW, modes)
-        except termios.error as error:
-            if error.args[0] != errno.EINTR:
-                raise
+def _set_modes(terminal: int, modes: Modes) -> bool:
+    """Set modes, now; False when a signal came between."""
+    try:
+        termios.tcsetattr(terminal, termios.TCSANOW, modes)
+    except termios.error as error:
+        if error.args[0] != errno.EINTR:
+            raise
+        return False
+    return True
+
+
+def _is_in_front(terminal: int) -> bool:
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return True  # it is not the terminal of our session: there is no background
 
 
 def _read(fd: int) -> bytes | None:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 MOST = 1000  # rows or columns, whatever size a terminal claims to have
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # what most of the output is made of, taken at once: a colour, text, a sequence
-PLAIN = re.compile(rf"(?:{COLOUR.pattern})?([^\x00-\x1f\x7f-\x9f]*)(?:\x1b\[(\??[\d;]{{0,90}})([@-~]))?")
+PLAIN = re.compile(rf"(?:{COLOUR.pattern})?([^\x00-\x1f\x7f-\x9f]*)(?:\x1b\[(\??[0-9;]{{0,90}})([@-~]))?")
 MIDDLE = re.compile(r"[ -?]+")  # what stands between the start of a control sequence and its last letter
-PARTS = re.compile(r"([\x1b<=>?]?)([\d;]*)([ -/]*)")  # of what stands there: a sign, numbers, more signs
+PARTS = re.compile(r"([\x1b<=>?]?)([0-9;]*)([ -/]*)")  # of what stands there: a sign, numbers, more signs
 TITLE_END, STRING_END = re.compile(r"[\x07\x18\x1a\x1b]"), re.compile(r"[\x18\x1a\x1b]")
 ODD = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # what a flood of lines has none of, once it has no colours
 Row = list[str]  # a string per column: "" to the right of a wide character, combining characters with theirs
@@ -218,7 +218,7 @@ class Screen:
 
     def _scroll(self, top: int, count: int) -> None:
         """Move lines, from one to the last that scrolls: up, or down when the count is negative."""
-        end = (self._bottom if self._top <= top <= self._bottom else self.rows - 1) + 1
+        end = self._bottom + 1
         new = self._blank(min(abs(count), end - top))
         rest = self._lines[top + len(new) : end] if count > 0 else self._lines[top : end - len(new)]
         self._lines[top:end] = rest + new if count > 0 else new + rest
@@ -274,7 +274,7 @@ class Screen:
                 self._change(x, x, [" "] * min(n, self.columns - x))
             case "P":
                 self._change(x, x + n, "")
-            case "L" | "M":
+            case "L" | "M" if self._top <= y <= self._bottom:
                 self._scroll(y, n if what == "M" else -n)
             case "S" | "T":
                 self._scroll(self._top, n if what == "S" else -n)
