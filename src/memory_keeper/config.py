@@ -28,6 +28,7 @@ DEFAULTS: Json = {
     "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in mode clear: clear
 }
 CHOICES = {"compaction.mode": ("supplement", "clear", "block")}
+MOST = {"context.warnPercent": 100, "context.criticalPercent": 100}
 LEAST = {  # what a repository sets must not make a session useless
     "compaction.triggers.sessionTokens.threshold": 20_000,
     "context.warnPercent": 1,
@@ -216,6 +217,8 @@ def problem(key: str, value: object) -> str:
         return f"{key} is one of {', '.join(CHOICES[key])}"
     if isinstance(value, int) and not isinstance(value, bool) and key in LEAST and value < LEAST[key]:
         return f"{key} is at least {LEAST[key]}"
+    if isinstance(value, int) and value > MOST.get(key, value):
+        return f"{key} is at most {MOST[key]}"
     return ""
 
 

@@ -106,7 +106,8 @@ def test_nor_of_another_program(program: str, lines: list[str]) -> None:
 def test_what_a_reply_prints_never_changes_what_stands_in_the_box(key: tuple[str, str], lines: list[str]) -> None:
     reply = "".join(f"  {line}\n" for line in lines)
     box = read_screen(f"● Look:\n{reply}\n" + RECORDED[key])
-    assert box in (None, expected(*key))
+    right = expected(*key)  # it may keep us from pressing Enter, no more
+    assert box in (None, right, right and right._replace(offered=False))
 
 
 def test_a_question_of_the_model_that_draws_a_box_is_no_prompt() -> None:

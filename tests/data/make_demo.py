@@ -164,6 +164,7 @@ SUMMARY = """Summary:
 def story() -> Transcript:
     """A day's work on a small project, from the request to the question next morning."""
     t = Transcript(SESSION, HOME, seed=7)
+    t.model = "claude-sonnet-4-6"  # a window of 200,000 tokens, compacted at 167,000
     t.branch = "retry-uploads"
 
     def say(context: int, *blocks: str | Row) -> None:

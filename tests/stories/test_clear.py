@@ -233,3 +233,26 @@ def test_in_mode_block_a_refused_compaction_is_a_clear(machine: Machine) -> None
     assert asked(session)
     records = spool.records((machine.home / f"spool/{session.id}.spool").read_bytes(), "AskClear")
     assert [record["why"] for record in records] == ["due"]
+
+
+def test_the_third_context_knows_what_was_asked_in_the_first(machine: Machine) -> None:
+    first = started(machine)
+    first.turn("MAINGOAL: port the scheduler, never break the CLI.", "Ported half of it.")
+    second, _ = after_clear(first)
+    second.turn("Go on.", "Three quarters.")
+    third, text = after_clear(second)
+    assert text.index("Go on.") < text.index("MAINGOAL: port the scheduler")
+    _, text = after_clear(third)  # nothing was said in it
+    assert "MAINGOAL: port the scheduler" in text and "Three quarters." in text
+
+
+def test_a_command_of_ours_is_no_prompt_and_its_answer_no_outcome(machine: Machine) -> None:
+    session = started(machine)
+    session.turn("Run the tests, twice.", "All 480 pass.")
+    session.happen("UserPromptSubmit", prompt="/memory-keeper:soft-restart")
+    session.transcript.command("memory-keeper:soft-restart")
+    session.write()
+    session.reply("It says that the context is cleared.")
+    _, text = after_clear(session)
+    assert "All 480 pass." in text
+    assert "soft-restart" not in text and "It says" not in text

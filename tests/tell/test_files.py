@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Note
-from memory_keeper.tell.files import write, write_handoff
+from memory_keeper.tell.files import remove_all, write, write_handoff
 
 NOTE = Note("handoff-1", 1_700_000_000.0, "handoff", 0, "dir:/p", "## Asked last\n- Build it. [a1]\n", "s1", 12, "{}")
 
@@ -34,7 +34,9 @@ def test_a_handoff(root: Path) -> None:
     assert path == f"{root}/.claude/memory/handoffs/HANDOFF-s1.md"
     assert Path(path).read_text() == (
         "---\nsession: s1\nnote: handoff-1\nat: 2023-11-14T22:13:20Z\ntokens: 12\n---\n"
-        "# Handoff\n\n## Asked last\n- Build it. [a1]\n"
+        "# Handoff of session s1, project\n\n"
+        "Made by rule from what was captured. `memory-keeper show ID` gives the whole of an entry; times are UTC.\n\n"
+        "## Asked last\n- Build it. [a1]\n"
     )
     assert names(root) == [".claude/memory/.gitignore", ".claude/memory/handoffs/HANDOFF-s1.md"]
 
@@ -127,3 +129,30 @@ def test_many_at_once_leave_one_whole_file(root: Path) -> None:
     (path,) = paths
     assert Path(path).read_text() in texts
     assert names(root) == [".claude/memory/.gitignore", ".claude/memory/a.md"]
+
+
+def test_what_was_rendered_can_be_taken_away_again(root: Path) -> None:
+    write_handoff(str(root), NOTE)
+    write_handoff(str(root), NOTE._replace(session="s2"))
+    assert remove_all(str(root)) == 2
+    assert list(root.iterdir()) == []
+    assert remove_all(str(root)) == 0
+
+
+def test_what_is_somebody_else_s_stays(root: Path) -> None:
+    write_handoff(str(root), NOTE)
+    memory = root / ".claude/memory"
+    (memory / "handoffs/mine.md").write_text("mine")
+    (memory / ".gitignore").write_text("mine too")
+    assert remove_all(str(root)) == 1
+    assert names(root) == [".claude/memory/.gitignore", ".claude/memory/handoffs/mine.md"]
+
+
+def test_nothing_is_taken_away_where_a_link_leads(root: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "handoffs").mkdir(parents=True)
+    (elsewhere / "handoffs/HANDOFF-x.md").write_text("theirs")
+    (root / ".claude").mkdir()
+    (root / ".claude/memory").symlink_to(elsewhere)
+    assert remove_all(str(root)) == 0
+    assert (elsewhere / "handoffs/HANDOFF-x.md").exists()

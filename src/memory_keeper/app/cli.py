@@ -50,6 +50,9 @@ class Command(Protocol):
 def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 ok, 1 error, 2 usage, 3 not set up, 4 busy, 5 partly done."""
     argv = sys.argv[1:] if argv is None else argv
+    if not argv:
+        build_parser([]).print_help()
+        sys.exit(0)
     if argv[:1] in (["hook"], ["mcp"]) and not {"-h", "--help"} & set(argv):
         _serve_host(argv)
     sys.exit(_run(argv))

@@ -11,7 +11,7 @@ from time import monotonic, time
 
 from memory_keeper import config, wire
 from memory_keeper.model import Limits, NamedTuple
-from memory_keeper.policy import level
+from memory_keeper.policy import clears_at, level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Answer(NamedTuple):
     shown: Shown
     limits: Limits
     level: str
+    clears_at: int = 0
 
 
 def main(argv: list[str]) -> None:
@@ -129,7 +130,8 @@ def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
     hosts = config.claude_settings(root, environ)
     settings, _ = config.load(home, root, environ, hosts)
     limits = find_limits(shown.window, shown.model, shown.version, shown.tokens, hosts, environ)
-    return Answer(shown, limits, level(shown.tokens, limits, settings) if shown.tokens else "unknown")
+    reached = level(shown.tokens, limits, settings) if shown.tokens else "unknown"
+    return Answer(shown, limits, reached, clears_at(limits, settings))
 
 
 def read(payload: Json) -> Shown:
@@ -189,9 +191,11 @@ def _parts(said: Answer, width: int) -> list[str]:
     if not limits.window:  # then nobody knows how much that is
         return [f"{short(tokens)} tokens", *([said.shown.name] if said.shown.name else [])]
     percent = f"{100 * tokens // limits.window}%"
-    drawn = f"{bar(tokens, limits.window, limits.compacts_at or limits.refuses_at)} {percent}"
+    drawn = f"{bar(tokens, limits.window, said.clears_at or limits.compacts_at or limits.refuses_at)} {percent}"
     parts = [drawn if len(drawn) <= width else percent, f"{short(tokens)}/{short(limits.window)}"]
-    if limits.compacts_at:
+    if said.clears_at:
+        parts.append(f"clears at {short(said.clears_at)}")
+    elif limits.compacts_at:
         parts.append(f"compacts at {short(limits.compacts_at)}")
     elif limits.refuses_at:
         parts.append(f"refuses at {short(limits.refuses_at)}")

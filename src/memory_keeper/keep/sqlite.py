@@ -177,9 +177,10 @@ class SqliteStore:
         row = self.db.execute("select project from alias where key = ?", (key,)).fetchone()
         return row[0] if row else ""
 
-    def roots(self, project: str) -> list[str]:
-        """The directories a project was seen in, the deepest first."""
-        rows = self.db.execute("select key from alias where project = ? and key like 'dir:%'", (project,))
+    def roots(self, project: str | None = None) -> list[str]:
+        """The directories a project, or any, was seen in, the deepest first."""
+        only, given = (" and project = ?", (project,)) if project is not None else ("", ())
+        rows = self.db.execute(f"select key from alias where key like 'dir:%'{only}", given)
         return sorted((key[4:] for (key,) in rows), key=len, reverse=True)
 
     def source(self, path: str) -> Source | None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Note
 
 FOLDER = (".claude", "memory")
+FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 IGNORE = "# made by Memory Keeper: everything here can be made again\n*\n"
 
 
@@ -23,10 +24,37 @@ def write_handoff(root: str, note: Note) -> str:
     from time import gmtime, strftime
 
     stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(max(0.0, min(note.at, 2e11))))
-    about = (("session", note.session), ("note", note.id), ("at", stamp), ("tokens", str(note.tokens)))
-    front = "".join(f"{name}: {value}\n" for name, value in about)
-    text = f"---\n{front}---\n# Handoff\n\n{note.text}"
+    rows = (("session", note.session), ("note", note.id), ("at", stamp), ("tokens", str(note.tokens)))
+    front = "".join(f"{name}: {value}\n" for name, value in rows)
+    name = root.rpartition("/")[2]
+    about = "Made by rule from what was captured. `memory-keeper show ID` gives the whole of an entry; times are UTC."
+    text = f"---\n{front}---\n# Handoff of session {note.session[:8]}, {name}\n\n{about}\n\n{note.text}"
     return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), text)
+
+
+def remove_all(root: str) -> int:
+    """Take away what was rendered into a project, and the folders it leaves empty; how many files that were."""
+    fds: list[int] = []
+    removed = 0
+    try:
+        fds.append(posix.open(root, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC))
+        for folder in (*FOLDER, "handoffs"):
+            fds.append(posix.open(folder, FOLLOWING_NOTHING, dir_fd=fds[-1]))
+        for name in posix.listdir(fds[-1]):
+            if name.startswith("HANDOFF-") and name.endswith(".md"):
+                posix.unlink(name, dir_fd=fds[-1])
+                removed += 1
+        posix.rmdir("handoffs", dir_fd=fds[2])
+        if _same(fds[2], ".gitignore", IGNORE.encode(), keep=False):
+            posix.unlink(".gitignore", dir_fd=fds[2])
+        posix.rmdir(FOLDER[1], dir_fd=fds[1])
+        posix.rmdir(FOLDER[0], dir_fd=fds[0])
+    except OSError:
+        pass  # none there, or something of somebody else's
+    finally:
+        for fd in fds:
+            posix.close(fd)
+    return removed
 
 
 def write(root: str, path: tuple[str, ...], text: str) -> str:
@@ -53,7 +81,7 @@ def _enter(above: int, name: str) -> int:
         posix.mkdir(name, 0o700, dir_fd=above)
     except FileExistsError:
         pass
-    return posix.open(name, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC, dir_fd=above)
+    return posix.open(name, FOLLOWING_NOTHING, dir_fd=above)
 
 
 def _put(folder: int, name: str, text: str, keep: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
@@ -13,6 +13,13 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Context
+
+
+def positive(said: str) -> int:
+    """A number of things, for a parser."""
+    if not said.isdecimal() or int(said) < 1:
+        raise ArgumentTypeError(f"{said!r} is not a number above 0")
+    return int(said)
 
 
 def folder_of(args: Namespace) -> str:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper import config
-from memory_keeper.app.commands import project_of, session_of
+from memory_keeper.app.commands import positive, project_of, session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -20,7 +20,7 @@ EXAMPLE = "memory-keeper brief start --budget 800"
 def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
     parser.add_argument("name", metavar="NAME", choices=sorted(PLANS), help=", ".join(sorted(PLANS)))
-    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
+    parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
         "--session", default="", metavar="ID", help="the session to tell of; of a handoff, default: the newest"
     )

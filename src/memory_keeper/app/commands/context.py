@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from memory_keeper.app.commands import folder_of, running_session
+from memory_keeper.app.commands import folder_of, positive, running_session
 from memory_keeper.app.filling import Filling, measure
 from memory_keeper.app.terminal import bar, moment, paint, print_json
 from memory_keeper.capture.claude_code import Line, read_line, read_moment
@@ -16,11 +16,13 @@ from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
-from memory_keeper.policy import thresholds
+from memory_keeper.policy import clears_at, thresholds
 from memory_keeper.reduce import spent
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper context"
+TURNS, MANY = 3, 50  # how many turns say how fast it fills; how many are as good as any
+NAMES = {"injected": "added by Claude Code: reminders, what hooks say", "summary": "the compaction's summary"}
 STYLES = {"ok": "green", "warn": "yellow", "critical": "red", "unknown": "dim"}
 
 
@@ -28,7 +30,7 @@ def configure(parser: ArgumentParser) -> None:
     """Which context."""
     parser.add_argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
     parser.add_argument("--transcript", default="", metavar="FILE", help="measure this file instead")
-    parser.add_argument("--limit", type=int, default=5, metavar="N", help="rows of each list (default 5)")
+    parser.add_argument("--limit", type=positive, default=5, metavar="N", help="rows of each list (default 5)")
 
 
 def run(args: Namespace) -> int:
@@ -42,8 +44,14 @@ def run(args: Namespace) -> int:
         with Keeper(args.home) as keeper:
             session, context = running_session(keeper, args)
         transcript, folder = context.transcript, context.folder
+    if not transcript or not os.path.exists(transcript):
+        where = f" ({transcript})" if transcript else ""
+        raise KeeperError(f"The transcript of session {session[:8]} is gone{where}", hint="--session names another one")
     filling = measure(args.home, session, transcript, folder, environ)
-    found = spent.measure(*spent.since_compaction(newest_lines(transcript, session)))
+    lines = newest_lines(transcript, session)
+    if args.transcript and not any(line.usage for line in lines) and not filling.gauge:
+        raise KeeperError(f"{args.transcript} is no transcript of Claude Code, or has no response yet")
+    found = spent.measure(*spent.since_compaction(lines))
     about = _about(session, filling, found, args.limit)
     if args.json:
         print_json(about)
@@ -70,7 +78,9 @@ def newest_lines(path: str, session: str) -> list[Line]:
 
 def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> dict[str, Any]:
     gauge, limits, burn = filling.gauge, filling.limits, spent.burn(found)
-    end = limits.compacts_at or limits.refuses_at
+    clears = clears_at(limits, filling.settings)
+    end = clears or limits.compacts_at or limits.refuses_at
+    known = burn.turns >= TURNS and burn.turn >= burn.response  # before that it says nothing about the next turns
     return {
         "session": session,
         "tokens": gauge.tokens if gauge else None,
@@ -78,15 +88,16 @@ def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> di
         "percent": filling.percent,
         "compacts_at": limits.compacts_at or None,
         "refuses_at": limits.refuses_at or None,
+        "clears_at": clears or None,
         "level": filling.level,
         "warns_at": {name: mark for name, mark in thresholds(limits, filling.settings).items() if name != "handoff"},
         "mode": filling.settings["compaction.mode"],
         "model": gauge.model if gauge else filling.context.model or None,
         "at": read_moment(gauge.stamp) if gauge and gauge.stamp else None,
         "since": filling.context.source or None,
-        "tokens_per_turn": burn.turn or None,
-        "tokens_per_response": burn.response or None,
-        "turns_left": spent.turns_left(filling.tokens, end, burn.turn) if gauge else None,
+        "tokens_per_turn": burn.turn if known else None,
+        "tokens_per_response": burn.response if known else None,
+        "turns_left": spent.turns_left(filling.tokens, end, burn.turn) if gauge and known else None,
         "breakdown": {
             "base": found.base,
             "freed": found.freed,
@@ -112,7 +123,9 @@ def _show(about: dict[str, Any], filling: Filling, found: spent.Spent) -> None:
     if about["tokens"] is None:
         print("The context has no response yet: nothing is known of its size.")
         return
-    tokens, window, end = about["tokens"], about["window"], filling.limits.compacts_at or filling.limits.refuses_at
+    tokens, window = about["tokens"], about["window"]
+    ends = (("clears at", "clears_at"), ("compacts at", "compacts_at"), ("refuses from", "refuses_at"))
+    what, end = next(((words, about[name]) for words, name in ends if about[name]), ("", 0))
     if window:
         mark = end / window if end else None
         print(f"{paint(bar(tokens / window, 40, mark), style)} {about['percent']} %  {tokens:,} of {window:,} tokens")
@@ -120,7 +133,7 @@ def _show(about: dict[str, Any], filling: Filling, found: spent.Spent) -> None:
         print(f"{tokens:,} tokens; how many the window has is not known (a statusline tells: memory-keeper statusline)")
     print(f"  level        {paint(about['level'], style)}{_marks(about)}")
     if end:
-        print(f"  {'compacts at ' if about['compacts_at'] else 'refuses from'} {end:,}{_left(about)}")
+        print(f"  {what:12} {end:,}{_left(about)}")
     if about["tokens_per_turn"]:
         each = f"{about['tokens_per_turn']:,} a turn, {about['tokens_per_response'] or 0:,} a response"
         print(f"  burn rate    {each} (medians of the last turns)")
@@ -148,6 +161,8 @@ def _left(about: dict[str, Any]) -> str:
     left = about["turns_left"]
     if left is None:
         return ""
+    if left > MANY:
+        return f", in more than {MANY} turns"
     return f", in about {left} turn{'s' * (left != 1)}" if left else ", within the next turn"
 
 
@@ -157,4 +172,5 @@ def _table(heading: str, rows: list[tuple[str, int, int]], tokens: int) -> None:
     print(f"\n{paint(heading, 'bold')}")
     for what, size, times in rows:
         often = f"  {times}x" if times > 1 else ""
-        print(f"  {size:>9,}  {size * 100 // max(1, tokens):>3} %  {one_line(clean(what), 90)}{often}")
+        share = round(size * 100 / max(1, tokens))
+        print(f"  {size:>9,}  {share if share else '<1':>3} %  {one_line(clean(NAMES.get(what, what)), 90)}{often}")

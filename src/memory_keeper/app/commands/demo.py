@@ -195,13 +195,14 @@ def _session(host: _Host, say: _Say) -> int:
                 _warn(said, say)
             elif entry.get("type") == "user" and isinstance(content, list):
                 _warn(host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo"), say)
-            elif message.get("stop_reason") == "end_turn":
+            used = message.get("usage") or {}
+            held = sum(used.get(f"{kind}input_tokens", 0) for kind in ("", "cache_read_", "cache_creation_"))
+            most = max(most, held)
+            if message.get("stop_reason") == "end_turn":
                 host.ask("Stop", SESSION, last_assistant_message="")
-                used = message.get("usage") or {}
-                held = sum(used.get(f"{kind}input_tokens", 0) for kind in ("", "cache_read_", "cache_creation_"))
                 if held != last:  # a response of several blocks says it on each line
                     say("  " + _gauge(held))
-                most, last = max(most, held), held
+                last = held
     return most
 
 

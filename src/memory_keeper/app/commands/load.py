@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, project_of, session_of
+from memory_keeper.app.commands import folder_of, positive, project_of, session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--session", default="", metavar="ID", help="default: the newest; inside a session, the one before it"
     )
-    parser.add_argument("--budget", type=int, default=0, metavar="N", help="tokens it may cost")
+    parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
 
 
 def run(args: Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -43,7 +44,8 @@ def run(args: Namespace) -> int:
     text = about.pop("text")
     for name, value in about.items():
         if value or name == "level":
-            print(f"{paint(name, 'dim')}: {moment(value) if name == 'at' else clean(str(value))}")
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            print(f"{paint(name, 'dim')}: {moment(value) if name == 'at' else clean(shown)}")
     print()
     print(clean(text))
     return 0

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from time import time
 
 from memory_keeper.app.commands import project_of
+from memory_keeper.app.registration import claude_folder, installed_at
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
@@ -27,9 +28,9 @@ def run(args: Namespace) -> int:
             project = None if args.all_projects else project_of(keeper, args)
             counts = keeper.store.counts(project)
         except NotSetUp:
-            raise NotSetUp(
-                "Nothing is kept yet", hint="run `memory-keeper install`, or `memory-keeper import transcripts`"
-            ) from None
+            there = installed_at(claude_folder())
+            first = "it begins with the next session" if there else "run `memory-keeper install`"
+            raise NotSetUp("Nothing is kept yet", hint=f"{first}, or `memory-keeper import transcripts`") from None
         sessions = keeper.store.sessions(project, 5)
         roots = keeper.store.roots(project) if project else []
         handoff = keeper.store.handoff(project=project) if project else None
@@ -48,9 +49,11 @@ def run(args: Namespace) -> int:
     print(paint(clean(about["project"]), "bold") + (f"  {roots[0]}" if roots else ""))
     looked = counts["last_look"]
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
-    print(f"  kept           {counts['events']} events of {counts['sessions']} sessions, {counts['pending']} pending")
-    notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items())
-    print(f"  notes          {notes or 'none yet'}")
+    number = counts["sessions"]
+    print(f"  kept           {counts['events']} events of {number} session{'s' * (number != 1)}")
+    notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items() if level != "0")
+    if notes:
+        print(f"  notes          {notes}")
     if handoff:
         print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
     print(f"  store          {args.home} ({size(about['store_bytes'])})")

@@ -12,6 +12,8 @@ from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
+from memory_keeper.keeper import Keeper
+from memory_keeper.tell.files import remove_all
 
 EXAMPLE = "memory-keeper uninstall"
 GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
@@ -42,14 +44,17 @@ def run(args: Namespace) -> int:
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else registration.put_back(args.home)
     _remove_program(args.home)
+    rendered = _remove_rendered(args.home) if args.purge else 0
     left = registration.purge(args.home) if args.purge else []
     if args.json:
         about = {"registered": known, "unregistered": known and not problem, "problem": problem or stuck}
         about |= {**back._asdict(), "settings": [one._asdict() for one in settings]}
-        print_json({**about, "kept": "" if args.purge else args.home, "left": left})
+        print_json({**about, "kept": "" if args.purge else args.home, "left": left, "rendered": rendered})
     else:
         _say(args, known, problem, back, left)
         _say_settings(settings, stuck)
+        if rendered:
+            print(f"{rendered} handoff{'s' * (rendered != 1)} rendered into projects went as well.")
     return PartlyDone.code if problem or stuck else 0
 
 
@@ -60,6 +65,15 @@ def _restore_settings(home: str) -> tuple[list[Outcome], str]:
     except KeeperError as error:
         return [], str(error)
     return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
+
+
+def _remove_rendered(home: str) -> int:
+    """Take away the files in the projects that the store knows; how many."""
+    try:
+        with Keeper(home) as keeper:
+            return sum(remove_all(root) for root in keeper.store.roots())
+    except KeeperError:
+        return 0  # no store, or a damaged one: then nobody knows where they are
 
 
 def _remove_program(home: str) -> None:
