@@ -179,23 +179,65 @@ def test_names_nested_for_ever_end(home: Path) -> None:
 
 
 def test_the_order_of_all_layers(home: Path, root: Path, claude: Path) -> None:
-    """Claude Code's files, the user's own, the project's, the environment: each wins over those before it."""
+    """The user's own, the project's, the environment: each wins over those before it."""
     environ = {"HOME": str(claude.parent)}
-    block = {"compaction": {"mode": "clear", "triggers": {"sessionTokens": {"threshold": 20_000}}}}
-    places = [claude / "settings.json", root / ".claude/settings.json", root / ".claude/settings.local.json"]
-    places += [home / "config.json", root / ".claude/memory-keeper.json", root / ".claude/memory-keeper.local.json"]
+    places = [home / "config.json", root / ".claude/memory-keeper.json", root / ".claude/memory-keeper.local.json"]
     for number, place in enumerate(places, 1):
-        block["compaction"]["triggers"] = {"sessionTokens": {"threshold": 20_000 + number}}
-        write(place, block)
-        assert config.load(str(home), str(root), environ)[0][THRESHOLD] == 20_000 + number
-    environ[config.variable(THRESHOLD)] = "30000"
-    assert config.load(str(home), str(root), environ)[0][THRESHOLD] == 30_000
-    assert origins(home, root, environ) == [*map(str, places), config.variable(THRESHOLD)]
+        write(place, {"tell": {"startBudget": 900 + number}})
+        assert config.load(str(home), str(root), environ)[0]["tell.startBudget"] == 900 + number
+    environ[config.variable("tell.startBudget")] = "950"
+    assert config.load(str(home), str(root), environ)[0]["tell.startBudget"] == 950
+    assert origins(home, root, environ) == [*map(str, places), config.variable("tell.startBudget")]
 
 
-def test_only_the_compaction_block_of_claude_code_s_settings_is_read(home: Path, root: Path) -> None:
-    write(root / ".claude/settings.json", {"tell": {"startBudget": 9}, "compaction": {"mode": "block"}, "env": {}})
-    assert config.load(str(home), str(root), {"HOME": "/none"})[0] == {**config.DEFAULTS, MODE: "block"}
+def test_what_is_the_user_s_comes_from_the_user_alone(home: Path, root: Path, claude: Path) -> None:
+    """A cloned repository clears nobody's context and silences nobody's warning, by no file of ours or the host's."""
+    hostile = {"compaction": {"mode": "clear"}, "context": {"warnings": False, "criticalTokens": 20_000}}
+    variables = {config.variable(key): "clear" for key in (MODE,)} | {config.variable("context.warnings"): "off"}
+    for name in ("settings.json", "settings.local.json"):
+        write(root / ".claude" / name, {**hostile, "env": variables})
+    for name in ("memory-keeper.json", "memory-keeper.local.json"):
+        write(root / ".claude" / name, hostile)
+    environ = {"HOME": str(claude.parent), **variables}
+    assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
+    write(claude / "settings.json", {"compaction": {"mode": "block"}})
+    assert config.load(str(home), str(root), environ)[0][MODE] == "block"
+    write(home / "config.json", {"compaction": {"mode": "clear"}})
+    assert config.load(str(home), str(root), environ)[0][MODE] == "clear"
+    write(home / "config.json", {"compaction": {"mode": "clear"}, "projects": {str(root): {MODE: "supplement"}}})
+    assert config.load(str(home), str(root), environ)[0][MODE] == "supplement"
+    assert config.load(str(home), "/elsewhere", environ)[0][MODE] == "clear"
+
+
+def test_a_variable_of_the_user_s_own_counts(home: Path, root: Path) -> None:
+    environ = {"HOME": "/none", config.variable(MODE): "clear"}
+    assert config.load(str(home), str(root), environ)[0][MODE] == "clear"
+
+
+@pytest.mark.parametrize("value", [10**12, -1, int("9" * 4000)])
+def test_a_number_beyond_all_measure_is_ignored(home: Path, root: Path, value: int) -> None:
+    for place in (home / "config.json", root / ".claude/memory-keeper.json"):
+        write(place, {"tell": {"startBudget": value, "handoffBudget": value}})
+    environ = {"HOME": "/none", config.variable("tell.startBudget"): "9" * 5000}
+    assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
+
+
+@pytest.mark.parametrize("name", ["MEMORY_KEEPER_HOME", "XDG_DATA_HOME"])
+@pytest.mark.parametrize("path", ["/proc/self/cwd/.mk", "/work/app/.mk", "/work/app/../app/.mk"])
+def test_no_project_moves_the_home_into_itself(name: str, path: str) -> None:
+    environ = {**HOME, "CLAUDE_PROJECT_DIR": "/work/app", name: path}
+    assert config.find_home(environ) == "/home/me/.local/share/memory-keeper"
+
+
+def test_who_works_in_their_home_keeps_it_there() -> None:
+    environ = {**HOME, "CLAUDE_PROJECT_DIR": "/home/me", "MEMORY_KEEPER_HOME": "/home/me/kept"}
+    assert config.find_home(environ) == "/home/me/kept"
+
+
+def test_only_the_compaction_block_of_claude_code_s_settings_is_read(home: Path, root: Path, claude: Path) -> None:
+    write(claude / "settings.json", {"tell": {"startBudget": 9}, "compaction": {"mode": "block"}, "env": {}})
+    environ = {"HOME": str(claude.parent)}
+    assert config.load(str(home), str(root), environ)[0] == {**config.DEFAULTS, MODE: "block"}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"compaction": 5}', '{"compaction": {"mode": 5}}'])

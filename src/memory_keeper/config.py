@@ -28,11 +28,17 @@ DEFAULTS: Json = {
     "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in mode clear: clear
 }
 CHOICES = {"compaction.mode": ("supplement", "clear", "block")}
+LEAST_TOKENS = "compaction.triggers.sessionTokens.threshold"
+LARGEST_NUMBER = 100_000_000
 MOST = {"context.warnPercent": 100, "context.criticalPercent": 100}
-LEAST = {  # what a repository sets must not make a session useless
-    "compaction.triggers.sessionTokens.threshold": 20_000,
-    "context.warnPercent": 1,
-    "context.criticalPercent": 1,
+LEAST = {
+    "compaction.triggers.sessionTokens.threshold": 20_000,  # no context begins with less
+    "context.warnPercent": 10,
+    "context.criticalPercent": 20,
+}
+# What the user alone decides: a cloned repository must not have contexts cleared, or keep a warning from anybody.
+USERS_ONLY = frozenset(key for key in DEFAULTS if key.startswith("compaction.") or "critical" in key) | {
+    "context.warnings"
 }
 DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
@@ -40,23 +46,33 @@ LARGEST = 1 << 20
 PROJECT_FILES = ("/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
 CLAUDE_FILES = ("/.claude/settings.json", "/.claude/settings.local.json")  # a `compaction` block there counts too
 SWITCH = "autoCompactEnabled"
+UNREAL = ("/proc/", "/dev/fd/")  # where a path means something else to everybody who follows it
 _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 
 def find_home(environ: dict[str, str]) -> str:
     """Where everything is kept; outside every repository."""
     given = environ.get("MEMORY_KEEPER_HOME", "")
-    if given.startswith(("/", "~/")):  # a relative one would lie in whatever project sets it
+    if given.startswith(("/", "~/")) and not _in_project(given, environ):
         return _absolute(given, environ)
     data = environ.get("XDG_DATA_HOME", "")
-    if not data.startswith("/"):
+    if not data.startswith("/") or _in_project(data, environ):
         data = _user_home(environ) + "/.local/share"
     return data.rstrip("/") + "/memory-keeper"
 
 
+def _in_project(path: str, environ: dict[str, str]) -> bool:
+    """Whether a path leads into the project that may have set it, through its settings: then it is not the user's."""
+    if path.startswith(UNREAL) or "/../" in path + "/":
+        return True
+    project = environ.get("CLAUDE_PROJECT_DIR", "").rstrip("/")
+    inside = bool(project) and f"{path}/".startswith(project + "/")
+    return inside and not f"{_user_home(environ)}/".startswith(project + "/")  # who works in their home keeps it there
+
+
 def _user_home(environ: dict[str, str]) -> str:
     home = environ.get("HOME", "")
-    if not home.startswith("/"):
+    if not home.startswith("/") or home.startswith(UNREAL):
         import pwd
 
         home = pwd.getpwuid(posix.getuid()).pw_dir
@@ -125,17 +141,20 @@ def claude_folder(environ: dict[str, str]) -> str:
     return environ.get("CLAUDE_CONFIG_DIR", "") or _user_home(environ) + "/.claude"
 
 
-def claude_settings(root: str, environ: dict[str, str]) -> list[tuple[str, Json]]:
-    """Claude Code's own settings of the user and of a project, the weakest first; those that can be read."""
+def claude_settings(folder: str, environ: dict[str, str]) -> list[tuple[str, Json]]:
+    """Claude Code's own settings of the user and of the folder it was started in, the weakest first: those there are.
+
+    It does not look for a repository around that folder.
+    """
     found: list[tuple[str, Json | None]] = []
     if environ:
-        folder = claude_folder(environ)
+        own = claude_folder(environ)
         given = environ.get("CLAUDE_CONFIG_DIR")
-        state = given + "/.claude.json" if given else folder + ".json"
+        state = given + "/.claude.json" if given else own + ".json"
         switch = _switch(state)
         found += [(state, {SWITCH: switch})] if switch is not None else []
-        found.append((folder + "/settings.json", _read(folder + "/settings.json", links=True)))
-    found += [(root + name, _read(root + name)) for name in CLAUDE_FILES] if root else []
+        found.append((own + "/settings.json", _read(own + "/settings.json", links=True)))
+    found += [(folder + name, _read(folder + name)) for name in CLAUDE_FILES] if folder else []
     return [(path, given) for path, given in found if given]
 
 
@@ -177,17 +196,35 @@ def layers(
 
     None stands for a file that cannot be read.
     """
-    for path, given in claude_settings(root, environ) if hosts is None else hosts:
-        if isinstance(given.get("compaction"), dict):  # a broken file is the host's to complain about
+    hosts = claude_settings(root, environ) if hosts is None else hosts
+    users = claude_folder(environ) + "/" if environ else "\0"
+    for path, given in hosts:
+        if isinstance(given.get("compaction"), dict) and path.startswith(users):
             yield path, valid(flatten({"compaction": given["compaction"]}))
-    for path in (home + "/config.json", *([root + name for name in PROJECT_FILES] if root else [])):
-        if (said := read_small(path, links=path.startswith(home))) is not None:
-            parsed = _parse(said)
-            yield path, None if parsed is None else valid(flatten(parsed))
+    own = home + "/config.json"
+    for path in (own, *([root + name for name in PROJECT_FILES] if root else [])):
+        if (said := read_small(path, links=path == own)) is None:
+            continue
+        parsed = _parse(said)
+        if parsed is None:
+            yield path, None
+        elif path == own:
+            yield path, valid(flatten(parsed))
+            projects = parsed.get("projects")
+            mine = projects.get(root) if isinstance(projects, dict) and root else None
+            if isinstance(mine, dict):
+                yield f"{path} for {root}", valid(flatten(mine))
+        else:
+            yield path, {key: value for key, value in valid(flatten(parsed)).items() if key not in USERS_ONLY}
+    forced = {name for path, given in hosts if not path.startswith(users) for name in _names(given.get("env"))}
     for key, usual in DEFAULTS.items():
         name = variable(key)
-        if name in environ:
+        if name in environ and not (key in USERS_ONLY and name in forced):
             yield name, valid({key: read_value(environ[name], usual)})
+
+
+def _names(value: object) -> list[str]:
+    return [name for name in value if isinstance(name, str)] if isinstance(value, dict) else []
 
 
 def flatten(given: Json, above: str = "") -> Json:
@@ -215,10 +252,12 @@ def problem(key: str, value: object) -> str:
         return f"{key} takes {'true or false' if isinstance(usual, bool) else f'a value like {usual}'}"
     if key in CHOICES and value not in CHOICES[key]:
         return f"{key} is one of {', '.join(CHOICES[key])}"
-    if isinstance(value, int) and not isinstance(value, bool) and key in LEAST and value < LEAST[key]:
-        return f"{key} is at least {LEAST[key]}"
-    if isinstance(value, int) and value > MOST.get(key, value):
-        return f"{key} is at most {MOST[key]}"
+    if isinstance(value, int) and not isinstance(value, bool) and value < LEAST.get(key, 0):
+        return f"{key} is at least {LEAST.get(key, 0)}"
+    if isinstance(value, int) and value > MOST.get(key, LARGEST_NUMBER):
+        return f"{key} is at most {MOST.get(key, LARGEST_NUMBER)}"
+    if key.endswith("Tokens") and 0 < int(str(value)) < LEAST[LEAST_TOKENS]:
+        return f"{key} is 0 or at least {LEAST[LEAST_TOKENS]}"
     return ""
 
 
@@ -226,7 +265,7 @@ def read_value(said: str, usual: object) -> object:
     """What somebody typed, as the type that the setting has; itself when it is none."""
     if isinstance(usual, bool):
         return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(said.lower(), said)
-    if isinstance(usual, int) and said.isdecimal():
+    if isinstance(usual, int) and said.isdecimal() and len(said) < 12:
         return int(said)
     return said
 

@@ -72,15 +72,15 @@ def test_plain_config_lists_everything(capsys: Said) -> None:
 
 def test_each_one_says_where_it_comes_from(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: Said) -> None:
     run("set", "context.warnPercent", "60")
-    run("set", "context.criticalPercent", "75", "--project-file")
+    run("set", "tell.handoffBudget", "750", "--project-file")
     run("set", "context.warnTokens", "90000", "--local")
     monkeypatch.setenv("MEMORY_KEEPER_CONTEXT_WARNINGS", "off")
     capsys.readouterr()
     assert run("list", "--show-origin") == 0
     rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
     assert rows["context.warnPercent"] == ["60", str(home() / "config.json")]
-    assert rows["context.criticalPercent"] == ["75", str(project / ".claude/memory-keeper.json")]
-    assert rows["context.warnTokens"] == ["90000", str(project / ".claude/memory-keeper.local.json")]
+    assert rows["tell.handoffBudget"] == ["750", str(project / ".claude/memory-keeper.json")]
+    assert rows["context.warnTokens"] == ["90000", str(home() / "config.json"), "for", str(project)]
     assert rows["context.warnings"] == ["false", "MEMORY_KEEPER_CONTEXT_WARNINGS"]
     assert rows["tell.startBudget"] == ["1500", "default"]
     found = listed(capsys)
@@ -143,7 +143,7 @@ def test_what_makes_no_sense_changes_nothing(argv: list[str], code: int, said: s
 def test_set_and_unset(capsys: Said) -> None:
     path = home() / "config.json"
     assert run("set", "compaction.mode", "clear") == 0
-    assert capsys.readouterr().out == f"compaction.mode = clear  (set in {path})\n"
+    assert capsys.readouterr().out.startswith(f"compaction.mode = clear  (set in {path})\nA context is cleared after")
     assert path.read_text() == '{\n  "compaction": {\n    "mode": "clear"\n  }\n}\n'
     assert path.stat().st_mode & 0o777 == 0o600
     assert run("set", "compaction.triggers.sessionTokens.threshold", "50000", "--json") == 0
@@ -163,7 +163,19 @@ def test_set_and_unset(capsys: Said) -> None:
     assert "is not set in" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("option", "name"), [("--project-file", ""), ("--local", ".local")])
+def test_what_is_the_user_s_is_not_for_a_project_s_file(project: Path, capsys: Said) -> None:
+    assert run("set", "compaction.mode", "clear", "--project-file") == 1
+    assert "--local" in capsys.readouterr().err
+    assert run("set", "compaction.mode", "clear", "--local") == 0
+    assert json.loads((home() / "config.json").read_text()) == {
+        "projects": {str(project): {"compaction": {"mode": "clear"}}}
+    }
+    assert not (project / ".claude").exists()
+    assert run("unset", "compaction.mode", "--local") == 0
+    assert json.loads((home() / "config.json").read_text()) == {}
+
+
+@pytest.mark.parametrize(("option", "name"), [("--project-file", "")])
 def test_in_the_project_s_files(project: Path, option: str, name: str) -> None:
     path = project / f".claude/memory-keeper{name}.json"
     assert run("set", option, "tell.startBudget", "700") == 0  # options may stand anywhere
@@ -201,7 +213,7 @@ def test_what_wins_is_said(project: Path, capsys: Said) -> None:
     run("set", "tell.startBudget", "700", "--local")
     capsys.readouterr()
     assert run("set", "tell.startBudget", "900") == 0
-    assert f"{project}/.claude/memory-keeper.local.json has 700, which wins" in capsys.readouterr().out
+    assert f"{home()}/config.json for {project} has 700, which wins" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("broken", ["{", "[]", "", '{"a": NaN}', '{"tell": 5}', "[" * 100_000, "\ufeff{}"])

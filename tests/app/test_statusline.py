@@ -128,7 +128,7 @@ def test_the_settings_say_what_is_much(tmp_path: Path) -> None:
     (project / ".claude").mkdir(parents=True)
     (project / ".claude/memory-keeper.json").write_text('{"context": {"warnPercent": 10, "criticalPercent": 20}}')
     seen = show(payload(50_000, workspace={"project_dir": str(project)}), environ={"NO_COLOR": ""})
-    assert seen.stdout.startswith(b"\x1b[31m")
+    assert seen.stdout.startswith(b"\x1b[33m")  # what is critical is the user's to say
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ MODEL = ("--model", "claude-sonnet-4-5", "--allowedTools", "Bash")
 
 
 def set_mode(sandbox: Sandbox, mode: str) -> None:
-    folder = sandbox.project / ".claude"
-    folder.mkdir(exist_ok=True)
-    (folder / "memory-keeper.json").write_text(json.dumps({"compaction": {"mode": mode}}))
+    folder = sandbox.home / ".local/share/memory-keeper"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({"compaction": {"mode": mode}}))
 
 
 def slowly(reply: Reply) -> Step:

@@ -14,7 +14,7 @@ from memory_keeper.keep.context import read_context
 from tests.machine import Machine, Session
 
 PID = {"CLAUDE_PID": str(os.getpid())}
-INIT = {"CLAUDE_PID": "1"}
+OTHER = {"ANOTHER": "process"}
 
 
 def started(machine: Machine, environ: dict[str, str] | None = None, **where: Any) -> Session:
@@ -55,7 +55,7 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
 
 def test_only_that_session_is_told_of(machine: Machine) -> None:
     """Next door another one works in the same project."""
-    old, other = started(machine), started(machine, INIT)
+    old, other = started(machine), started(machine, OTHER)
     work(old, "parser")
     work(other, "lexer")
     other.end("clear")
@@ -117,13 +117,13 @@ def test_a_chain_of_clears(machine: Machine) -> None:
         session = new
 
 
-@pytest.mark.parametrize("environ", [INIT, {"CLAUDE_PID": "99999999"}], ids=["other", "gone"])
+@pytest.mark.parametrize("environ", [OTHER, {**OTHER, "CLAUDE_PID": "99999999"}], ids=["other", "gone"])
 def test_another_process_s_session_is_not_taken_for_it(machine: Machine, environ: dict[str, str]) -> None:
     old = started(machine)
     work(old, "parser")
     new, text = after_clear(old, environ)
     assert text.startswith('<memory-keeper brief="start" '), "it is earlier work on the project, no more"
-    assert "which was cleared" not in text
+    assert "its handoff" not in text
     with machine.store() as store:
         (start,) = [event for event in store.events(new.id) if event.kind == "start"]
         assert "after" not in json.loads(start.extra)
@@ -176,9 +176,8 @@ def asked(session: Session) -> float:
 @pytest.fixture
 def clearing(machine: Machine) -> Session:
     """A session in a project whose contexts are cleared by themselves."""
-    path = machine.project / ".claude/memory-keeper.json"
-    path.parent.mkdir()
-    path.write_text('{"compaction": {"mode": "clear"}}')
+    machine.home.mkdir()
+    (machine.home / "config.json").write_text('{"compaction": {"mode": "clear"}}')
     session = started(machine)
     session.prompt("Please build the parser.")
     return session
@@ -256,3 +255,14 @@ def test_a_command_of_ours_is_no_prompt_and_its_answer_no_outcome(machine: Machi
     _, text = after_clear(session)
     assert "All 480 pass." in text
     assert "soft-restart" not in text and "It says" not in text
+
+
+def test_a_number_that_was_inherited_from_another_host_is_not_believed(machine: Machine) -> None:
+    """Claude Code tells its shells its own number, and whoever is started there has it too."""
+    sessions = [started(machine), started(machine)]
+    for session, name in zip(sessions, ("parser", "lexer"), strict=True):
+        session.environ = {"CLAUDE_PID": "99999999"}
+        work(session, name)
+    for session, name in zip(sessions, ("parser", "lexer"), strict=True):
+        _, text = after_clear(session)
+        assert f"Please build the {name}." in text

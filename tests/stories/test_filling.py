@@ -29,7 +29,7 @@ def session(machine: Machine) -> Session:
 
 
 def configure(session: Session, **settings: Any) -> None:
-    path = session.project / ".claude/memory-keeper.json"
+    path = session.machine.home / "config.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({name.replace("_", "."): value for name, value in settings.items()}))
 
@@ -399,7 +399,7 @@ def test_a_handoff_is_the_newest(session: Session) -> None:
     session.turn("Now the lexer.", "The lexer is built.")
     compact(session)
     assert "The lexer is built." in session.handoff.read_text()
-    assert sorted(path.name for path in session.handoff.parent.iterdir()) == [session.handoff.name]
+    assert list(session.handoff.parent.glob("*.md")) == [session.handoff]
 
 
 def test_no_secret_is_handed_on(session: Session) -> None:

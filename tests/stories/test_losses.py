@@ -328,7 +328,7 @@ def test_r15_a_home_that_cannot_be_written(machine: Machine, limit: Callable[[],
     assert said(machine, second) == ["Meanwhile.", "Indeed."]
 
 
-@pytest.mark.parametrize("home", ["/proc/memory-keeper", "/dev/null/memory-keeper", "/dev/full"])
+@pytest.mark.parametrize("home", ["/sys/memory-keeper", "/dev/null/memory-keeper", "/dev/full"])
 def test_r15_a_home_that_cannot_be_made(machine: Machine, home: str) -> None:
     payload = {"session_id": "s1", "cwd": str(machine.project), "source": "startup", "prompt": "x"}
     for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"):
@@ -364,7 +364,7 @@ def test_r17_a_session_id_that_goes_up(machine: Machine) -> None:
     after = {path for path in machine.root.rglob("*") if machine.home not in path.parents and path != machine.home}
     ours = machine.project / ".claude"
     assert {path for path in after - before if path != ours and ours not in path.parents} == set()
-    assert {path.name.partition("-x-")[0] for path in ours.glob("memory/handoffs/*")} <= {"HANDOFF"}
+    assert {path.name.partition("-x-")[0] for path in ours.glob("memory/handoffs/*.md")} <= {"HANDOFF"}
     with machine.store() as store:
         assert store.find('"zebra"') == []
 

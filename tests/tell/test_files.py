@@ -38,7 +38,18 @@ def test_a_handoff(root: Path) -> None:
         "Made by rule from what was captured. `memory-keeper show ID` gives the whole of an entry; times are UTC.\n\n"
         "## Asked last\n- Build it. [a1]\n"
     )
-    assert names(root) == [".claude/memory/.gitignore", ".claude/memory/handoffs/HANDOFF-s1.md"]
+    ignored = [".claude/memory/.gitignore", ".claude/memory/handoffs/.gitignore"]
+    assert names(root) == [*ignored, ".claude/memory/handoffs/HANDOFF-s1.md"]
+
+
+def test_a_repository_s_own_rules_do_not_make_it_committable(root: Path) -> None:
+    (root / ".claude/memory").mkdir(parents=True)
+    (root / ".claude/memory/.gitignore").write_text("!*\n")
+    for _ in range(2):
+        write_handoff(str(root), NOTE)
+        assert (root / ".claude/memory/.gitignore").read_text() == "!*\n"
+        assert (root / ".claude/memory/handoffs/.gitignore").read_text().endswith("\n*\n")
+        (root / ".claude/memory/handoffs/.gitignore").write_text("!*\n")
 
 
 @pytest.mark.parametrize("at", [-1e18, 0.0, 1e30, float("inf")])

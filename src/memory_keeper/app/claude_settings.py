@@ -204,11 +204,15 @@ def _take_after(fd: int, path: str, mode: int) -> None:
 
 
 def _sync_folder(path: str) -> None:
-    fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """The file is in its place already: that a file system cannot do this, or fails now, changes nothing."""
     try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
 
 
 def _sweep(path: str) -> None:

@@ -54,7 +54,7 @@ class Filling(NamedTuple):
 def measure(home: str, session: str, transcript: str, folder: str, environ: dict[str, str]) -> Filling:
     """A session's context as it is now."""
     root = find_root(folder) if folder else ""
-    hosts = config.claude_settings(root, environ)
+    hosts = config.claude_settings(folder, environ)
     context, settings = read_context(home, session), config.load(home, root, environ, hosts)[0]
     gauge = read_gauge(transcript) if transcript else None
     if gauge and _older(gauge, context):

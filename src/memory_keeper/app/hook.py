@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from memory_keeper.app.filling import Filling
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Call, Json
+    from memory_keeper.model import Brief, Call, Json
 
 LARGEST = 32 << 20  # bytes of a payload
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
+LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
 CATCH_UP = 1.5  # seconds a start may spend on what its predecessor left unread
 LOG = 256 << 10
 
@@ -176,38 +177,45 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     from memory_keeper.keeper import Keeper
 
     settings, broken = config.load(home, config.find_root(call.project_dir), environ)
-    said: Json = {"systemMessage": f"Memory Keeper cannot read {', '.join(broken)} and goes without"} if broken else {}
+    said: Json = {}
+    if broken:
+        names = ", ".join(broken)
+        if not names.isprintable():  # a repository chooses its own path
+            names = "".join(char if char.isprintable() else "?" for char in names)
+        said["systemMessage"] = f"Memory Keeper cannot read {names} and goes without"
     _refresh_link(home)
     with Keeper(home, environ) as keeper:
         try:
             said |= _catch_up(keeper, call)
-            if after:
-                name = "handoff"
-                said |= _take_over(keeper, after, call.project_dir)
             project, budget = keeper.project(call.project_dir), settings["tell.startBudget"]
-            brief = keeper.brief(name, project, call.session, call.source, budget, of=after)
-            if after and not brief.text:  # nothing was said in it
-                name, brief = "start", keeper.brief("start", project, call.session, call.source, budget)
+            if after:
+                brief = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), said)
+            if not after or not brief.text:  # nothing was said in it
+                brief = keeper.brief(name, project, call.session, call.source, budget)
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if brief.text:
-        told = wire.dumps({"brief": name, "tokens": brief.tokens, "cites": list(brief.cites)})
+        told = wire.dumps({"brief": brief.name, "tokens": brief.tokens, "cites": list(brief.cites)})
         spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": told})
         said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": brief.text}
     return said
 
 
-def _take_over(keeper: Keeper, session: str, folder: str) -> Json:
-    """Keep the handoff of a session that was cleared; when that fails, what happened is told all the same."""
+def _take_over(keeper: Keeper, call: Call, session: str, budget: int, said: Json) -> Brief:
+    """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     from memory_keeper.app.handoff import keep_handoff, tell_cleared
     from memory_keeper.errors import KeeperError
 
     where = ""
     try:
-        where = keep_handoff(keeper, session, folder, keeper.environ)
+        where = keep_handoff(keeper, session, call.project_dir, keeper.environ)
     except (KeeperError, OSError) as error:
         complain(keeper.home, "save", error)
-    return tell_cleared(keeper, session, where)
+    project = keeper.project(call.project_dir)
+    brief = keeper.brief("handoff", project, call.session, call.source, budget, of=session)
+    if brief.text:
+        said |= tell_cleared(keeper, session, where)
+    return brief
 
 
 def _save(call: Call, home: str, environ: dict[str, str]) -> str:

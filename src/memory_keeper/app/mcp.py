@@ -37,7 +37,8 @@ def main(argv: list[str]) -> None:
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGCHLD):
         _signal.signal(number, _signal.SIG_DFL)  # at once: the host waits for us before it ends the session
     _signal.signal(_signal.SIGPIPE, _signal.SIG_IGN)
-    posix.environ.setdefault(b"CLAUDE_PID", b"%d" % posix.getppid())  # older hosts do not say it, and a worker has us
+    # older hosts do not say it, a worker has us for a parent, and a host started from another one's shell inherits it
+    posix.environ[b"CLAUDE_PID"] = b"%d" % posix.getppid()
     Front().serve()
     posix._exit(0)
 

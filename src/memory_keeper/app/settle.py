@@ -71,6 +71,7 @@ def is_idle(context: Context) -> bool:
 
 def _is_due(filling: Filling, now: float) -> bool:
     context = filling.context
-    if context.ours and not context.blocked and now - context.begun < PAUSE:
-        return False  # a context that is full when it begins would be cleared for ever
+    young = now - context.begun < PAUSE
+    if young and not context.blocked and (context.ours or context.source == "resume"):
+        return False  # one that is full when it begins would be cleared for ever; one that was brought back is wanted
     return clear_is_due(filling.tokens, filling.limits, filling.settings, bool(context.blocked))

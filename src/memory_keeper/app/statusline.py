@@ -127,7 +127,7 @@ def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
         gauge = read_gauge(shown.transcript)
         shown = shown._replace(tokens=gauge.tokens) if gauge and gauge.compacted else shown
     root = config.find_root(shown.folder) if shown.folder else ""
-    hosts = config.claude_settings(root, environ)
+    hosts = config.claude_settings(shown.folder, environ)
     settings, _ = config.load(home, root, environ, hosts)
     limits = find_limits(shown.window, shown.model, shown.version, shown.tokens, hosts, environ)
     reached = level(shown.tokens, limits, settings) if shown.tokens else "unknown"

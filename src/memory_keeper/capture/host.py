@@ -5,26 +5,48 @@ from __future__ import annotations
 import posix
 
 OURS = "MEMORY_KEEPER_RUN"  # set for the host by `memory-keeper run`, which owns its terminal
+GENERATIONS = 6
 TERMINAL = ("TMUX", "TMUX_PANE", "STY", "WINDOW")
 
 
 def find_pid(environ: dict[str, str]) -> int:
-    """The process of the host that called us: it says so itself, and older ones are our parent."""
-    said = environ.get("CLAUDE_PID", "")
-    return int(said) if said.isdecimal() and len(said) < 10 else posix.getppid()
+    """The process of the host that called us: the one it names, if that is really above us, else our parent.
+
+    A host that was started from another one's shell has inherited that one's number.
+    """
+    said, parent = environ.get("CLAUDE_PID", ""), posix.getppid()
+    named = int(said) if said.isdecimal() and len(said) < 10 else 0
+    above = parent
+    for _ in range(GENERATIONS):
+        if above == named:
+            return named
+        above = _parent(above)
+    return parent
+
+
+def _parent(pid: int) -> int:
+    fields = _stat(pid)
+    return int(fields[1]) if len(fields) > 1 else 0
 
 
 def born(pid: int) -> str:
     """When a process was started, as the system counts; with its number it is one process for ever. Empty: gone."""
+    fields = _stat(pid)
+    if not fields and not posix.access("/proc/self/stat", posix.F_OK):
+        return _born_by_ps(pid)
+    return fields[19].decode("ascii") if len(fields) > 19 else ""
+
+
+def _stat(pid: int) -> list[bytes]:
+    """What the system says of a process, from its state on; empty when it is gone."""
     try:
         fd = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
     except OSError:
-        return _born_by_ps(pid) if not posix.access("/proc/self/stat", posix.F_OK) else ""
+        return []
     try:
-        # the name, in brackets, may have blanks and brackets in it
-        return posix.read(fd, 4096).rpartition(b")")[2].split()[19].decode("ascii")
-    except (OSError, IndexError):
-        return ""
+        return posix.read(fd, 4096).rpartition(b")")[2].split()  # the name, in brackets, may have brackets in it
+    except OSError:
+        return []
     finally:
         posix.close(fd)
 

@@ -65,8 +65,8 @@ def _number_of(tasks: Any) -> int:
         try:
             tasks = wire.loads(tasks)
         except (ValueError, RecursionError):
-            return 0
-    return len(tasks) if isinstance(tasks, list) else 0
+            return 1  # something is there, whatever it is
+    return len(tasks) if isinstance(tasks, (list, dict)) else 0
 
 
 def _text(payload: Json, field: str) -> str:

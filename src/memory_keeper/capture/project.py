@@ -87,9 +87,8 @@ def _first_commit(root: str) -> str:
     # else a partial clone fetches what is missing, with whatever program its configuration names
     environ |= {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
     # a PATH that a project's settings lead into the project must not find its git there
-    folders = [
-        name for name in environ.get("PATH", "").split(":") if name[:1] == "/" and not f"{name}/".startswith(root + "/")
-    ]
+    folders = [os.path.realpath(name) for name in environ.get("PATH", "").split(":") if name[:1] == "/"]
+    folders = [name for name in folders if not f"{name}/".startswith(os.path.realpath(root) + "/")]
     environ["PATH"] = ":".join(folders)
     command = ["git", "-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "--no-optional-locks", "-C", root]
     try:

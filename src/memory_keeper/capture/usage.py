@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 22
+LONGEST = 64 << 20  # bytes of a line
 FURTHEST = 256 << 20  # how far back a response is looked for: beyond that it is not known
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 # a quote inside a JSON string is escaped, so no text that a tool or a person wrote can contain these
@@ -93,7 +94,7 @@ def find_limits(
         size = LARGE if tokens <= LARGE else 0
     if not size:
         return Limits()
-    kept = min(_variable(environ, "CLAUDE_CODE_MAX_OUTPUT_TOKENS") or OUTPUT, OUTPUT)
+    kept = min(int(_variable(environ, "CLAUDE_CODE_MAX_OUTPUT_TOKENS")) or OUTPUT, OUTPUT)
     if not _compacts(hosts, environ):
         return Limits(size, 0, size - kept - BEFORE_REFUSAL)
     wanted = _configured(model, version, hosts, environ)
@@ -103,7 +104,7 @@ def find_limits(
         wanted = OLD_SONNET
     usable = min(size, wanted or size) - kept
     at, percent = usable - BEFORE_COMPACTION, _variable(environ, "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")
-    return Limits(size, min(at, usable * percent // 100) if 0 < percent <= 100 else at)
+    return Limits(size, min(at, int(usable * percent / 100)) if 0 < percent <= 100 else at)
 
 
 def _as_the_host_has_it(environ: dict[str, str], hosts: list[tuple[str, Json]]) -> dict[str, str]:
@@ -152,7 +153,7 @@ def _is_old(version: str) -> bool:
 
 def _configured(model: str, version: str, hosts: list[tuple[str, Json]], environ: dict[str, str]) -> int:
     """The window that the host is to compact for, where somebody said so."""
-    said = _variable(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
+    said = int(_variable(environ, "CLAUDE_CODE_AUTO_COMPACT_WINDOW"))
     if said:
         return max(100_000, min(said, LARGE))
     for _, given in reversed(hosts):
@@ -176,12 +177,17 @@ def _compacts(hosts: list[tuple[str, Json]], environ: dict[str, str]) -> bool:
 
 
 def _on(value: str | None) -> bool:
-    return (value or "").lower() in ("1", "true", "yes", "on")
+    return (value or "").strip().lower() in ("1", "true", "yes", "on")
 
 
-def _variable(environ: dict[str, str], name: str) -> int:
+def _variable(environ: dict[str, str], name: str) -> float:
+    """A number as JavaScript reads it: what follows its digits does not matter."""
     said = environ.get(name, "").strip()
-    return int(said) if said.isdecimal() and len(said) < 10 else 0
+    digits = said[: len(said) - len(said.lstrip("0123456789."))][:12]
+    try:
+        return float(digits)
+    except ValueError:
+        return 0.0
 
 
 # --- reading a file from its end --------------------------------------------------------------------------------------
@@ -204,6 +210,8 @@ def _lines_back(fd: int) -> Iterator[bytes]:
             pieces.clear()
             cut = newline
         pieces.append(block[:cut])
+        if sum(map(len, pieces)) > LONGEST:
+            return  # no response is as long as that
         end, step = begin, min(2 * step, LARGEST_BLOCK)
     if not furthest:
         yield b"".join(reversed(pieces))

@@ -92,7 +92,7 @@ def find_cleared(home: str, session: str, pid: int, now: float, born: str = "", 
         if name == session or touched < max(now - JUST, latest):
             continue
         context = read_context(home, name)
-        same = context.pid == pid and born in ("", context.born) and folder in ("", context.folder)
+        same = bool(born) and (context.pid, context.born) == (pid, born) and folder in ("", context.folder)
         if context.ended == "clear" and same:
             found, latest = name, touched
     return found

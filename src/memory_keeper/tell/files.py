@@ -44,6 +44,8 @@ def remove_all(root: str) -> int:
             if name.startswith("HANDOFF-") and name.endswith(".md"):
                 posix.unlink(name, dir_fd=fds[-1])
                 removed += 1
+        if _same(fds[-1], ".gitignore", IGNORE.encode(), keep=False):
+            posix.unlink(".gitignore", dir_fd=fds[-1])
         posix.rmdir("handoffs", dir_fd=fds[2])
         if _same(fds[2], ".gitignore", IGNORE.encode(), keep=False):
             posix.unlink(".gitignore", dir_fd=fds[2])
@@ -67,6 +69,7 @@ def write(root: str, path: tuple[str, ...], text: str) -> str:
             fds.append(_enter(fds[-1], folder))
             if folder == FOLDER[-1]:
                 _put(fds[-1], ".gitignore", IGNORE, keep=True)
+        _put(fds[-1], ".gitignore", IGNORE)  # the one above may be somebody else's, and say otherwise
         _put(fds[-1], name, clean(text))
     except OSError as error:
         raise KeeperError(f"{'/'.join((root, *FOLDER, *path))} cannot be written: {error.strerror}") from None

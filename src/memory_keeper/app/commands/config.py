@@ -41,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--project-file", action="store_true", help=f"in {PROJECT[1:]} of the project, for everybody")
-    where.add_argument("--local", action="store_true", help=f"in {LOCAL[1:]} of the project, for you")
+    where.add_argument("--local", action="store_true", help="for this project, in your own settings")
     parser.add_argument("--dry-run", action="store_true", help="only say what would change")
 
 
@@ -136,25 +136,45 @@ def _said(value: Any) -> str:
 def _change(args: Namespace, root: str) -> int:
     """Set or unset one of our own in one of our own files; the rest of the file stays."""
     key = args.rest[0]
-    path = root + (PROJECT if args.project_file else LOCAL) if args.project_file or args.local else ""
-    path = path or os.path.join(args.home, "config.json")
+    path = root + PROJECT if args.project_file else os.path.join(args.home, "config.json")
+    if args.project_file and key in config.USERS_ONLY:
+        raise KeeperError(f"{key} is yours: a project's file cannot set it", hint="--local sets it for this project")
+    part = ["projects", root] if args.local else []
     value = None
     if args.what == "set":
         value = config.read_value(args.rest[1], config.DEFAULTS[key])
         if problem := config.problem(key, value):
             raise KeeperError(problem, hint="nothing was changed")
     if args.dry_run:
-        was = config.flatten(_read(path)).get(key)
+        was = config.flatten(_part(_read(path), part)).get(key)
     else:
         with claude_settings.exclusive(args.home):
             given = _read(path)
-            was = config.flatten(given).get(key)
+            mine = _part(given, part)
+            was = config.flatten(mine).get(key)
             if was != value or type(was) is not type(value):
-                _write(
-                    path, without_setting(given, key) if value is None else with_setting(given, key, value), args.home
-                )
-    _say_change(args, path, was, value, _holds(args, root))
+                mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
+                _write(path, _with_part(given, part, mine), args.home)
+    _say_change(args, f"{path} for {root}" if args.local else path, was, value, _holds(args, root))
     return 0
+
+
+def _part(given: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """What a file says at a place in it; nothing where it says nothing."""
+    for name in names:
+        below = given.get(name, {})
+        if not isinstance(below, dict):
+            raise KeeperError(f'"{name}" in this file is no object', hint="nothing was changed; take it out first")
+        given = below
+    return given
+
+
+def _with_part(given: dict[str, Any], names: list[str], mine: dict[str, Any]) -> dict[str, Any]:
+    if not names:
+        return mine
+    below = _with_part(_part(given, names[:1]), names[1:], mine)
+    rest = {name: value for name, value in given.items() if name != names[0]}
+    return {**rest, names[0]: below} if below else rest
 
 
 def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> None:
@@ -171,6 +191,8 @@ def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting
         print(f"{key} is not set in {path}")
     if not args.dry_run and value is not None and holds.origin != path:
         print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+    elif key == "compaction.mode" and value == "clear" and not args.dry_run:
+        print("A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.")
     elif not args.dry_run and value is None:
         print(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
 

@@ -106,7 +106,7 @@ def _launch(launcher: str) -> Finding:
                 capture_output=True,
                 timeout=10,
                 cwd=home,
-                env={**os.environ, "MEMORY_KEEPER_HOME": home, "CLAUDE_PROJECT_DIR": home},
+                env={**os.environ, "MEMORY_KEEPER_HOME": home, "CLAUDE_PROJECT_DIR": "/"},
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             return Finding("launcher", "FAIL", f"{launcher}: {error}", "memory-keeper install")

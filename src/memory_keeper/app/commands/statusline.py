@@ -131,5 +131,11 @@ def _describe(home: str) -> dict[str, Any]:
         raise KeeperError("That is not what Claude Code gives a status line", hint="one JSON object on stdin")
     shown, limits, level, clears = said
     percent = 100 * shown.tokens // limits.window if limits.window and shown.tokens else None
-    about = {"tokens": shown.tokens or None, "percent": percent, "level": level, "model": shown.model, "clears_at": clears}
+    about = {
+        "tokens": shown.tokens or None,
+        "percent": percent,
+        "level": level,
+        "model": shown.model,
+        "clears_at": clears,
+    }
     return {**about, **limits._asdict(), "line": statusline.compose(said, statusline.WIDTH, painted=False)}
