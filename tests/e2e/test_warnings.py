@@ -38,7 +38,7 @@ def test_prompts_pass_both_levels_and_each_is_told_once(sandbox: Sandbox, api: M
         tui.finish(6)
     last = api.of("main")[-1]
     assert (told(last, "warn"), told(last, "critical")) == (1, 1)
-    (handoff,) = (sandbox.project / ".claude/memory/handoffs").iterdir()
+    (handoff,) = (sandbox.project / ".claude/memory/handoffs").glob("*.md")
     assert "Say four." in handoff.read_text()
 
 

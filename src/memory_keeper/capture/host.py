@@ -17,7 +17,7 @@ def find_pid(environ: dict[str, str]) -> int:
     said, parent = environ.get("CLAUDE_PID", ""), posix.getppid()
     named = int(said) if said.isdecimal() and len(said) < 10 else 0
     above = parent
-    for _ in range(GENERATIONS):
+    for _ in range(GENERATIONS if named else 0):
         if above == named:
             return named
         above = _parent(above)
