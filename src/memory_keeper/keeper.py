@@ -409,17 +409,16 @@ class Keeper:
             data = posix.pread(fd, UNMOVED, max(0, posix.fstat(fd).st_size - UNMOVED))
         finally:
             posix.close(fd)
-        newest: dict[str, Event] = {}
+        found = []
         seen = store.last_moment(session)
-        kinds = {"UserPromptSubmit": "prompt", "Stop": "reply"}
-        ours = False
-        for record in spool.records(data, *kinds):
-            kind = kinds.get(str(record.get("event")))
+        for event, kind in (("UserPromptSubmit", "prompt"), ("Stop", "reply")):
+            record = spool.last(data, event) or {}
             text, at = str(record.get("text") or ""), _number(record.get("at"))
-            ours = text.startswith(OWN_COMMAND) if kind == "prompt" else ours  # nor is what came of it worth telling
-            if kind and text and not ours and at > seen and not store.said(session, text):
-                newest[kind] = Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text)
-        return sorted(newest.values(), key=lambda event: event.at, reverse=True)
+            if text.startswith(OWN_COMMAND):
+                return []  # what came before it is in the transcript, and what came of it is not worth telling
+            if text and at > seen and not store.said(session, text):
+                found.append(Event(f"spool-{session}-{int(at * 1000)}:0", at, kind, session, "", text))
+        return sorted(found, key=lambda event: event.at, reverse=True)
 
     def behind(self, project: str, session: str = "") -> list[Source] | None:
         """The project's transcripts that have grown since they were read; None when nothing has to be moved.

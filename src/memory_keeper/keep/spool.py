@@ -69,6 +69,18 @@ def records(data: bytes, *events: str) -> Iterator[Json]:
             yield wire.loads(body.decode("ascii"))
 
 
+def last(data: bytes, event: str) -> Json | None:
+    """The newest intact record of an event: found from the end, since there may be many."""
+    mark = EVENT + event.encode() + b'"'
+    end = data.rfind(mark)
+    while end >= 0:
+        line = data[data.rfind(b"\n", 0, end) + 1 : (data.find(b"\n", end) + 1 or len(data) + 1) - 1]
+        for record in records(line, event):
+            return record
+        end = data.rfind(mark, 0, end)
+    return None
+
+
 def _is_of(line: bytes, events: set[bytes]) -> bool:
     """Whether a line may be a record of one of these events: a look at its beginning, before it is parsed."""
     if line.count(EVENT) != 1:  # after a cut write, another one on the same line
