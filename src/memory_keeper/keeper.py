@@ -352,6 +352,7 @@ class Keeper:
 
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
+        project = (self.store.project_of(of) or project) if of else project
         view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)), chain)
         return compose(name, view, budget, posix.urandom(4).hex() if fenced else "")
 

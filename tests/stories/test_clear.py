@@ -49,7 +49,7 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
     for said in ("Please build the parser.", "The parser is built.", "parser.py (changed)", "Test the parser"):
         assert said in text
     assert "Bash command: pytest parser" in text and "2 failed" in text, "what went wrong"
-    assert "Write the parser" not in text, "what is done is done"
+    assert "[completed] Write the parser" not in text, "what is done is not open"
     assert "Please build the parser." in old.handoff.read_text()
 
 

@@ -238,6 +238,14 @@ class SqliteStore:
         )
         return [_event(row) for row in rows]
 
+    def stretch(self, sessions: Sequence[str], limit: int) -> list[Event]:
+        """The newest events of some sessions, in order."""
+        rows = self.db.execute(
+            f"select {EVENT} from event where session in ({MARKS[: 3 * len(sessions) - 2]}) order by seq desc limit ?",
+            (*sessions, limit),
+        ).fetchall()
+        return [_event(row) for row in reversed(rows)]
+
     def around(self, id: str, before: int, after: int) -> list[Event]:
         """An event's neighbours in its session, itself among them."""
         row = self.db.execute("select seq, session from event where id = ?", (id,)).fetchone()

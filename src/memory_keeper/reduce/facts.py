@@ -1,4 +1,7 @@
-"""What events state outright, taken by rule: the tasks that are open, the files that were touched."""
+"""What events state outright: what a fact is, and the two kinds a hook needs, open tasks and touched files.
+
+All others are found in `finding`, which needs `re`: too dear for a hook.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,36 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+
+
+class Fact(NamedTuple):
+    """Something that events state: a quote of theirs, or a few words of ours around quotes."""
+
+    kind: str  # see FACTS
+    text: str
+    cites: tuple[str, ...]  # the events it was taken from
+    at: float
+    about: str = ""  # what it is about: the names edited in a file, the command of an error or a test
+    status: str = ""  # what became of it: ok, failed, fixed, changed, created, read, open, done, …
+    because: str = ""  # the reason of a decision; what fixed an error
+
+
+FACTS = {
+    "request": "what the user asked for",
+    "correction": "what the user wants always, never, or otherwise",
+    "answer": "what the user chose when asked",
+    "decision": "what was settled, by user or model, as they said it",
+    "dead end": "what was tried or believed, and was wrong",
+    "todo": "a task of the model's list",
+    "file": "a file that was created, changed or read",
+    "command": "a shell command and how it last ended",
+    "test": "what tests said last",
+    "error": "what went wrong",
+    "commit": "a commit that was made",
+    "url": "an address",
+    "name": "an identifier or reference that keeps being used",
+    "number": "a number that keeps being used",
+}
 
 
 class Todo(NamedTuple):
@@ -39,22 +72,22 @@ def todos(events: Iterable[Event]) -> list[Todo]:
     listed: dict[str, Todo] = {}
     made = sum(event.tool == "TaskCreate" for event in events[:begin])
     for event in events[begin:]:
-        given = _given(event)
+        item = given(event)
         if event.tool == "TodoWrite":
-            items = given.get("todos")
+            items = item.get("todos")
             listed = {}
-            for number, item in enumerate(items if isinstance(items, list) else []):
-                if isinstance(item, dict):
-                    listed[str(number)] = Todo(str(item.get("content", "")), str(item.get("status", "")), event.id)
+            for number, one in enumerate(items if isinstance(items, list) else []):
+                if isinstance(one, dict):
+                    listed[str(number)] = Todo(str(one.get("content", "")), str(one.get("status", "")), event.id)
         elif event.tool == "TaskCreate":
             made += 1
-            listed[str(made)] = Todo(str(given.get("subject", "")), "pending", event.id)
+            listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id)
         elif event.tool == "TaskUpdate":
-            key = str(given.get("taskId", ""))
+            key = str(item.get("taskId", ""))
             if key in listed:
                 known = listed[key]
                 listed[key] = Todo(
-                    str(given.get("subject") or known.text), str(given.get("status") or known.status), event.id
+                    str(item.get("subject") or known.text), str(item.get("status") or known.status), event.id
                 )
     return [todo for todo in listed.values() if todo.text]
 
@@ -76,9 +109,10 @@ def touched(calls: Sequence[Event]) -> list[Touched]:
     return [one for one in files if one.changes] + [one for one in files if not one.changes]
 
 
-def _given(event: Event) -> Json:
+def given(event: Event) -> Json:
+    """What a todo call was given; empty when that cannot be read."""
     try:
-        given = wire.loads(event.extra) if event.extra else {}
+        found = wire.loads(event.extra) if event.extra else {}
     except ValueError:
         return {}
-    return given if isinstance(given, dict) else {}
+    return found if isinstance(found, dict) else {}

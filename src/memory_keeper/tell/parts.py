@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PROMPTS, RECENT, CALLS, FAILURES = 60, 8, 150, 6  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
+STRETCH, LEARNT = 1500, 2000  # events that are looked at, and tokens that may be said of them
+TOLD_ELSEWHERE = ("Asked ", "Last said", "That request went on", "In progress", "Open:")
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 
@@ -73,6 +75,19 @@ def goal(view: View) -> tuple[str, Iterable[Said]]:
     return "Asked first", [Said(f"{when(event)} {_asked(event)}", event.id) for event in asked[RECENT:][-1:]]
 
 
+def learnt(view: View) -> tuple[str, Iterable[Said]]:
+    """What was decided, done and found, by rule, most needed first; what was asked is said elsewhere."""
+    return "Decided, done and found", _digested(view)
+
+
+def _digested(view: View) -> Iterable[Said]:
+    from memory_keeper.reduce.digest import digest
+
+    for sentence in digest(view.store.stretch(view.of, STRETCH), LEARNT) if view.of else ():
+        if not sentence.text.startswith(TOLD_ELSEWHERE):
+            yield Said(one_line(sentence.text, 600), sentence.cites[0])
+
+
 def failures(view: View) -> tuple[str, Iterable[Said]]:
     """What went wrong last, with the call it was."""
     found = view.store.failures(view.of, FAILURES) if view.of else []
@@ -81,7 +96,7 @@ def failures(view: View) -> tuple[str, Iterable[Said]]:
 
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "handoff": ((prompts, 0.5), (todos, 0.4), (goal, 0.3), (files, 0.6), (failures, 1.0)),
+    "handoff": ((prompts, 0.45), (todos, 0.3), (goal, 0.2), (files, 0.3), (learnt, 0.8), (failures, 1.0)),
     "start": ((prompts, 0.55), (todos, 0.4), (files, 0.5), (sessions, 1.0)),
 }
 

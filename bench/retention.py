@@ -1,0 +1,441 @@
+"""Are the facts that are needed later still in a level-1 note? Needed-later fact retention (NLFR) at real compactions.
+
+./dev bench retention --data DIR [--budgets 500,1000,2000] [--family claude-4] [--each]
+
+Every .jsonl and .jsonl.gz below DIR is one session. At each of its compactions we take what the agent itself writes in
+the next 60 tool calls (files, commands, identifiers, references) and had met before; which share of it does a text
+state that was made from what came before? NLFR is the mean over the four kinds. Beside it stand the guards:
+
+    old     the same for facts last mentioned before the newest quarter
+    prec    the share of all stated names that were needed: a bare list of names has little
+    prompt  the share of the user's prompts whose words are there
+    link    the share of (file, name) pairs, used together before and after, that stand near each other
+    artif   the share of the files written to that are named
+
+It tests that names are there, not that they are understood, and what came later was shaped by the host's own summary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import measure
+from memory_keeper.capture.claude_code import read_line
+from memory_keeper.model import Event, Source
+from memory_keeper.reduce.digest import digest, render
+from memory_keeper.text import tokens
+
+HORIZON, LEAST_CALLS, LEAST_FACTS, NEAR = 60, 10, 8, 300
+COLUMNS = ("tokens", "NLFR", "old", "prec", "file", "command", "name", "ref", "prompt", "link", "artif")
+# of the 59 boundaries of the sessions of entireio/cli, published with the measure: what others leave
+PUBLISHED = {
+    "Claude's own summary": (3573, 0.57, 0.30, 0.36, 0.74, 0.27, 0.56, 0.66, 0.84, 0.17, 0.92),
+    "the last 2,000 tokens": (2033, 0.44, 0.01, 0.33, 0.50, 0.49, 0.34, 0.41, 0.19, 0.10, 0.49),
+    "rule-based prototype, 500": (486, 0.62, 0.30, 0.32, 0.55, 0.65, 0.74, 0.51, 0.37, 0.19, 0.68),
+    "rule-based prototype, 1,000": (880, 0.79, 0.59, 0.27, 0.72, 0.85, 0.92, 0.55, 0.60, 0.23, 0.93),
+    "rule-based prototype, 2,000": (1237, 0.86, 0.74, 0.25, 0.78, 0.97, 0.96, 0.58, 0.78, 0.25, 1.00),
+}
+
+
+class Step(NamedTuple):
+    """One thing of a transcript, as the measure sees it."""
+
+    line: int
+    kind: str  # user | say | call | result | summary | boundary
+    text: str = ""
+    tool: str = ""
+    given: dict[str, Any] = {}  # noqa: RUF012  (never changed)
+    ref: str = ""
+    uuid: str = ""
+
+
+class Boundary(NamedTuple):
+    """A compaction, what was known before it and what was needed after."""
+
+    name: str
+    before: list[Step]
+    events: list[Event]
+    summary: str
+    folder: str
+    needed: set[Fact]
+    old: set[Fact]
+    links: set[tuple[str, str]]
+
+
+Fact = tuple[str, str]
+Score = dict[str, float | None]
+
+
+def main() -> int:
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder of transcripts")
+    parser.add_argument("--budgets", default="500,1000,2000")
+    parser.add_argument("--family", default="claude-4", help="whose tokens; the published figures are claude-4's")
+    parser.add_argument("--each", action="store_true", help="a line for every boundary too")
+    args = parser.parse_args()
+    files = sorted(path for path in args.data.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+    found = list(boundaries(files))
+    if not found:
+        print(f"no compaction with enough before and after it below {args.data}", file=sys.stderr)
+        return 2
+    print(f"{len(found)} boundaries, {sum(len(one.needed) for one in found)} needed facts; tokens of {args.family}")
+    rows = [
+        (name, *(f"{value:.2f}" if value < 2 else f"{value:.0f}" for value in row)) for name, row in PUBLISHED.items()
+    ]
+    rows.append(row_of("Claude's own summary, here", found, args, lambda one: one.summary))
+    for budget in map(int, args.budgets.split(",")):
+        begin = time.perf_counter()
+        rows.append(
+            row_of(f"digest, {budget:,}", found, args, lambda one: render(digest(one.events, budget, args.family)))  # noqa: B023
+        )
+        spent = (time.perf_counter() - begin) / len(found)
+        events = sum(len(one.events) for one in found) / len(found)
+        print(f"digest of {budget}: {spent * 1000:.0f} ms each, of {events:.0f} events")
+    measure.table(("", *COLUMNS), rows)
+    return 0
+
+
+def row_of(
+    name: str, found: list[Boundary], args: argparse.Namespace, make: Callable[[Boundary], str]
+) -> tuple[str, ...]:
+    """The means over all boundaries."""
+    scores = [score(one, make(one), args.family) for one in found]
+    if args.each:
+        for one, got in zip(found, scores, strict=True):
+            print(
+                f"{name} {one.name} "
+                + " ".join(f"{key}={value:.2f}" for key, value in got.items() if value is not None)
+            )
+    cells = []
+    for column in COLUMNS:
+        values = [value for got in scores if (value := got[column]) is not None]
+        mean = sum(values) / len(values) if values else 0.0
+        cells.append(f"{mean:.0f}" if column == "tokens" else f"{mean:.3f}")
+    return (name, *cells)
+
+
+# --- transcripts -----------------------------------------------------------------------------------------------------
+
+
+def boundaries(files: list[Path]) -> Iterator[Boundary]:
+    """The compactions that have enough before and after them, each once."""
+    seen = set()
+    for path in files:
+        lines = [entry for entry in load(path) if not entry.get("isSidechain")]
+        folder = next((entry["cwd"] for entry in lines if entry.get("cwd")), "")
+        steps = list(read_steps(lines))
+        places = [number for number, step in enumerate(steps) if step.kind == "boundary"]
+        for number, place in enumerate(places):
+            end = places[number + 1] if number + 1 < len(places) else len(steps)
+            summary = next((step for step in steps[place : place + 12] if step.kind == "summary"), None)
+            if summary is None or steps[place].uuid in seen:
+                continue
+            seen.add(steps[place].uuid)
+            before = [step for step in steps[:place] if step.kind not in ("summary", "boundary")]
+            needed, calls = needs(before, steps[place + 1 : end], folder)
+            if calls < LEAST_CALLS or len(needed) < LEAST_FACTS:
+                continue
+            recent = "\n".join(step.text for step in before[int(len(before) * 0.75) :])
+            old = {fact for fact in needed if shortest(fact) not in recent}
+            links = needed_links(before, steps[place + 1 : end], folder)
+            events = list(read_events(lines[: steps[place].line], path.name))
+            yield Boundary(f"{path.name[:8]}:{place}", before, events, summary.text, folder, needed, old, links)
+
+
+def load(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a transcript that can be read."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
+        for line in lines:
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                yield entry
+
+
+def read_events(lines: list[dict[str, Any]], name: str) -> Iterator[Event]:
+    """What the product makes of them, each event once."""
+    source, seen = Source(name, name, "dir:/bench"), set()
+    for number, entry in enumerate(lines):
+        line = read_line(json.dumps(entry).encode(), source, number, 0.0)
+        for event in line.events if line else ():
+            if event.id not in seen:
+                seen.add(event.id)
+                yield event
+
+
+ADDED = re.compile(
+    r"<(system-reminder|local-command-caveat|command-[a-z]+|local-command-stdout|task-notification|ide_[a-z_]+)>.*?</\1>",
+    re.S,
+)
+
+
+def read_steps(lines: list[dict[str, Any]]) -> Iterator[Step]:
+    """What the measure makes of them; read apart from the product, so that one cannot flatter the other."""
+    seen = set()
+    for number, entry in enumerate(lines):
+        uuid = entry.get("uuid") or ""
+        if uuid and uuid in seen:
+            continue
+        seen.add(uuid)
+        message = entry.get("message") if isinstance(entry.get("message"), dict) else {}
+        content = message.get("content") if message else None
+        kind = entry.get("type")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+        blocks = [block for block in blocks if isinstance(block, dict)]
+        if kind == "system" and entry.get("subtype") == "compact_boundary":
+            yield Step(number, "boundary", uuid=uuid)
+        elif kind == "user" and entry.get("isCompactSummary"):
+            yield Step(number, "summary", texts(blocks), uuid=uuid)
+        elif kind == "user" and not entry.get("isMeta"):
+            for block in blocks:
+                if block.get("type") == "tool_result":
+                    inner = block.get("content")
+                    text = inner if isinstance(inner, str) else texts(inner or [])
+                    yield Step(number, "result", ADDED.sub("", text), ref=block.get("tool_use_id") or "")
+                elif block.get("type") == "text" and (text := ADDED.sub("", block.get("text") or "").strip()):
+                    yield Step(number, "user", text)
+        elif kind == "assistant":
+            for block in blocks:
+                given = block.get("input")
+                if block.get("type") == "text" and (block.get("text") or "").strip():
+                    yield Step(number, "say", block["text"])
+                elif block.get("type") == "tool_use":
+                    given = given if isinstance(given, dict) else {}
+                    text = "\n".join(
+                        one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given.values()
+                    )
+                    yield Step(number, "call", text, block.get("name") or "", given, block.get("id") or "")
+
+
+def texts(blocks: list[Any]) -> str:
+    return "\n".join(
+        block.get("text") or "" for block in blocks if isinstance(block, dict) and block.get("type") == "text"
+    )
+
+
+# --- facts -----------------------------------------------------------------------------------------------------------
+
+ENDINGS = (
+    "go|py|ts|tsx|js|jsx|mjs|cjs|rs|java|kt|rb|php|c|h|cpp|hpp|cs|swift|sh|bash|ps1|sql|md|mdx|rst|txt|json|jsonl|yaml"
+    "|yml|toml|ini|cfg|env|html|css|scss|vue|svelte|lock|mod|proto|tf|xml|gradle|ipynb"
+)
+PATH = re.compile(
+    r"(?<![\w/.@-])(?:[A-Za-z]:\\|~?/|\.{1,2}/)?(?:[\w.@+-]+[/\\])+[\w.@+-]*[\w]\b"
+    rf"|(?<![\w/.@-])[\w-]+\.(?:{ENDINGS})\b"
+)
+HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b")
+URL = re.compile(r"https?://[^\s<>\"'`)\]}]+")
+ISSUE = re.compile(r"(?<![\w&])#\d{1,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
+NAME = re.compile(
+    r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
+)
+NO_NAMES = frozenset((
+    "GitHub", "JavaScript", "TypeScript", "PostgreSQL", "MacOS", "OpenAI", "YouTube", "LinkedIn", "GitLab", "DevOps",
+    "README_md", "OpenTelemetry", "WebSocket", "localhost",
+))  # fmt: skip
+COMMON = frozenset((
+    "ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "sleep", "which",
+    "mkdir", "rm", "cp", "mv", "true", "sort", "xargs", "touch", "chmod", "export", "test", "for", "if", "while",
+    "git status", "git diff", "git log", "git add", "git commit", "git show", "git branch",
+))  # fmt: skip
+EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+
+
+def files_of(step: Step, folder: str) -> set[str]:
+    """The files a call names outright."""
+    if step.kind != "call":
+        return set()
+    given = [step.given.get(key) for key in ("file_path", "path", "notebook_path")]
+    found = {relative(one, folder) for one in given if isinstance(one, str) and len(one) > 3}
+    if step.tool == "Bash":
+        for match in PATH.finditer(step.given.get("command") or ""):
+            path = relative(match[0], folder)
+            if re.search(r"\.\w{1,6}$", path) and not path.startswith(("/dev/", "http")):
+                found.add(path)
+    return {path for path in found if "." in path.split("/")[-1]}
+
+
+def relative(path: str, folder: str) -> str:
+    path = path.strip().strip("\"'`").replace("\\", "/")
+    folder = folder.replace("\\", "/").rstrip("/")
+    if folder and path.startswith(folder + "/"):
+        path = path[len(folder) + 1 :]
+    return re.sub(r"^\./", "", path).rstrip("/:.,;")
+
+
+def command_of(step: Step) -> str:
+    """A shell command's program and first words, without folder, settings, options and pipes."""
+    if step.kind != "call" or step.tool != "Bash":
+        return ""
+    line = re.sub(r"^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)+", "", (step.given.get("command") or "").strip())
+    line = re.split(r"\s*(?:\||&&|;|\n|2>&1|>)\s*", line)[0].strip()
+    words = re.sub(r"^(?:[A-Z_][A-Z0-9_]*=\S+\s+)+", "", line).split()
+    if not words or words[0] in COMMON or " ".join(words[:2]) in COMMON:
+        return ""
+    core = [word for word in words if not word.startswith("-")][:3]
+    return " ".join(core) if len(core) > 1 else ""
+
+
+def refs_of(text: str) -> set[str]:
+    found = {one.rstrip(".,;:") for one in URL.findall(text)}
+    return found | {one[:7] for one in HASH.findall(text)} | set(ISSUE.findall(text))
+
+
+def names_of(text: str) -> set[str]:
+    return {one for one in NAME.findall(text) if len(one) >= 6} - NO_NAMES
+
+
+def own_facts(step: Step, folder: str) -> set[Fact]:
+    """The facts of something the agent wrote."""
+    found: set[Fact] = set()
+    if step.kind == "call":
+        found |= {("file", path) for path in files_of(step, folder)}
+        if command := command_of(step):
+            found.add(("command", command))
+        if step.tool in (*EDITS, "Grep"):
+            edit = str(step.given.get("old_string") or "") + "\n" + str(step.given.get("new_string") or "")
+            body = step.text if step.tool == "Grep" else edit
+            found |= {("name", name) for name in names_of(body[:8000])}
+        if step.tool == "Bash":
+            found |= {("ref", ref) for ref in refs_of(step.given.get("command") or "")}
+    elif step.kind == "say":
+        found |= {("name", name) for name in names_of(step.text)} | {("ref", ref) for ref in refs_of(step.text)}
+    return found
+
+
+def needs(before: list[Step], after: list[Step], folder: str) -> tuple[set[Fact], int]:
+    """What the agent wrote after that had come up before, and in how many calls."""
+    known: set[Fact] = set()
+    for step in before:
+        if step.kind in ("call", "say"):
+            known |= own_facts(step, folder)
+        if step.kind == "call":
+            known |= {("name", name) for name in names_of(step.text[:8000])}
+        if step.kind == "user":
+            known |= {("name", name) for name in names_of(step.text)} | {("ref", ref) for ref in refs_of(step.text)}
+    shown = "\n".join(step.text for step in before if step.kind in ("result", "user"))
+    needed: set[Fact] = set()
+    calls = 0
+    for step in after:
+        calls += step.kind == "call"
+        if calls > HORIZON:
+            break
+        if step.kind in ("call", "say"):
+            for fact in own_facts(step, folder):
+                if fact in known or (fact[0] in ("file", "ref") and fact[1] in shown):
+                    needed.add(fact)
+    return needed, calls
+
+
+def needed_links(before: list[Step], after: list[Step], folder: str) -> set[tuple[str, str]]:
+    """The files and names that an edit or a search used together, and that had been together before."""
+    results = {step.ref: step for step in before if step.kind == "result"}
+    inside: dict[str, set[str]] = collections.defaultdict(set)
+    for step in before:
+        if step.kind == "call" and step.tool in ("Edit", "Write", "MultiEdit", "Read"):
+            for path in files_of(step, folder):
+                inside[path] |= names_of(step.text[:20000])
+                if step.tool == "Read" and step.ref in results:
+                    inside[path] |= names_of(results[step.ref].text[:60000])
+    found, calls = set(), 0
+    for step in after:
+        if step.kind != "call":
+            continue
+        calls += 1
+        if calls > HORIZON:
+            break
+        key = {"Edit": "old_string", "Grep": "pattern"}.get(step.tool, "")
+        for path in files_of(step, folder) if key else ():
+            found |= {
+                (path, name) for name in names_of(str(step.given.get(key) or "")[:4000]) if name in inside.get(path, ())
+            }
+    return found
+
+
+# --- scores ----------------------------------------------------------------------------------------------------------
+
+
+def score(one: Boundary, text: str, family: str) -> Score:
+    """What a text is worth at a boundary; None where there is nothing to measure."""
+    kinds = {
+        kind: share({fact for fact in one.needed if fact[0] == kind}, text)
+        for kind in ("file", "command", "name", "ref")
+    }
+    old = [share({fact for fact in one.old if fact[0] == kind}, text) for kind in kinds]
+    users = [step.text for step in one.before if step.kind == "user"]
+    edited = {("file", path) for step in one.before if step.tool in EDITS for path in files_of(step, one.folder)}
+    return {
+        "tokens": tokens(text, family),
+        "NLFR": mean(list(kinds.values())),
+        "old": mean(old),
+        "prec": precision(one.needed, text),
+        **kinds,
+        "prompt": covered(users, text),
+        "link": mean([float(near(path, name, text)) for path, name in one.links]),
+        "artif": share(edited, text),
+    }
+
+
+def share(facts: set[Fact], text: str) -> float | None:
+    low = text.lower()
+    return mean([float(stated(kind, fact, text, low)) for kind, fact in facts])
+
+
+def mean(values: list[float | None] | list[float]) -> float | None:
+    there = [value for value in values if value is not None]
+    return sum(there) / len(there) if there else None
+
+
+def shortest(fact: Fact) -> str:
+    return fact[1].split("/")[-1] if fact[0] == "file" else fact[1]
+
+
+def stated(kind: str, fact: str, text: str, low: str) -> bool:
+    """Whether a text has a fact: a file by its path, its last folder, or a base name of five letters and more."""
+    if kind == "file":
+        parts = fact.split("/")
+        if fact in text or (len(parts) >= 2 and "/".join(parts[-2:]) in text):
+            return True
+        return len(parts[-1]) >= 5 and bool(re.search(r"(?<![\w-])" + re.escape(parts[-1]) + r"(?![\w])", text))
+    if kind == "command":
+        return fact.lower() in low
+    if kind == "ref":
+        return fact in text
+    return bool(re.search(r"(?<!\w)" + re.escape(fact) + r"(?!\w)", text))
+
+
+def precision(needed: set[Fact], text: str) -> float | None:
+    bases = (match[0].split("/")[-1] for match in PATH.finditer(text))
+    said = {("name", name) for name in names_of(text)} | {("ref", ref) for ref in refs_of(text)}
+    said |= {("file", base) for base in bases if "." in base}
+    wanted = {(kind, shortest((kind, fact))) for kind, fact in needed}
+    return len(said & wanted) / len(said) if said else None
+
+
+def covered(prompts: list[str], text: str) -> float | None:
+    """The share of prompts of four words and more of which three fifths are there."""
+    there = set(re.findall(r"\w{4,}", text.lower()))
+    words = [set(re.findall(r"\w{4,}", prompt.lower())) for prompt in prompts]
+    return mean([float(len(one & there) / len(one) >= 0.6) for one in words if len(one) >= 4])
+
+
+def near(path: str, name: str, text: str) -> bool:
+    places = [match.start() for match in re.finditer(re.escape(path.split("/")[-1]), text)]
+    others = [match.start() for match in re.finditer(r"(?<!\w)" + re.escape(name) + r"(?!\w)", text)]
+    return any(abs(place - other) <= NEAR for place in places for other in others)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,511 @@
+"""The note of a stretch of a session: what was asked, decided, done and found, most needed first.
+
+Sentences come in rounds. Each round has room for a little of everything: requests, what is open, decisions, errors,
+commands, files with the names used in them. The first round is the size of a short note, and each later one as large as
+all before it. So the order is fixed once and a budget only says where to stop: a smaller note is the beginning of a
+larger one, and wherever one stops, the best of every kind is there.
+
+Names are said where they belong, behind the file they are used in. No word is ours but the few that introduce quotes,
+and no number at all: a count would be one that no event states.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from memory_keeper.model import Event, NamedTuple
+from memory_keeper.reduce import names
+from memory_keeper.reduce.facts import Fact
+from memory_keeper.reduce.finding import DECIDES, FENCE, find_with
+from memory_keeper.text import NEWEST, clip, one_line, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    Section = Callable[["Desk", float, int], Iterator["Sentence"]]
+
+FIRST = 500  # tokens of the first round, and of the second
+ROUNDS = 10
+LINE = 280  # characters: a name further from its file than this is not read as its own
+NEWEST_REQUEST, REQUEST, SAID = 110, 45, 60  # tokens of a quote
+OVER = 20.0  # tokens that a section may borrow for its first sentence
+LOOSE, TOUCHED = 2.0, 1.0  # what is taken off a name without a file, and added to a file somebody worked on
+LEAST_NAME, LEAST_FILE = 2.8, 3.7  # lighter ones are not worth their tokens, however many are left
+
+
+class Sentence(NamedTuple):
+    """A statement and the events it was taken from."""
+
+    text: str
+    cites: tuple[str, ...]
+    cut: str = ""  # what stands between the things it lists, where it may be cut; empty: nowhere
+
+
+def digest(events: Sequence[Event], budget: int, model_family: str = NEWEST, folder: str = "") -> list[Sentence]:
+    """As many sentences about these events as fit into a budget, most needed first.
+
+    Files are named relative to `folder`; where it is not given, to the one that most of them are in.
+    """
+    chosen: list[Sentence] = []
+    left = budget
+    for sentence in _ordered(events, model_family, folder):
+        cost = tokens(sentence.text + "\n", model_family)
+        if cost > left:
+            return [*chosen, *_beginning(sentence, left, model_family)]
+        chosen.append(sentence)
+        left -= cost
+    return chosen
+
+
+def _beginning(sentence: Sentence, budget: int, family: str) -> Iterator[Sentence]:
+    """As many of the things a sentence lists as fit."""
+    head, *parts = sentence.text.split(sentence.cut) if sentence.cut else [sentence.text]
+    while parts and (parts[-1].endswith(":") or tokens(sentence.cut.join([head, *parts]) + "\n", family) > budget):
+        parts.pop()
+    if parts:
+        yield sentence._replace(text=sentence.cut.join([head, *parts]).rstrip(";"))
+
+
+def render(sentences: Iterable[Sentence]) -> str:
+    """The sentences as text, one a line."""
+    return "".join(sentence.text + "\n" for sentence in sentences)
+
+
+def _ordered(events: Sequence[Event], family: str, folder: str) -> Iterator[Sentence]:
+    desk = Desk(events, family, folder)
+    size = FIRST
+    saved = [0.0] * len(SECTIONS)  # what a section left of its share, or took of its next one
+    for number in range(ROUNDS):
+        left = float(size)
+        for place, (share, section) in enumerate(SECTIONS):
+            saved[place] += size * share
+            for sentence in section(desk, min(left, saved[place]), number):
+                cost = desk.cost(sentence.text) + 1
+                left, saved[place] = left - cost, saved[place] - cost
+                desk.said(sentence.text)
+                yield sentence
+        size *= 1 if number == 0 else 2
+
+
+class Desk:
+    """What is still to be said, and what has been."""
+
+    def __init__(self, events: Sequence[Event], family: str, folder: str) -> None:
+        self.family = family
+        weighed = names.weigh(events)
+        facts: dict[str, list[Fact]] = {}
+        for fact in reversed(find_with(events, weighed)):
+            facts.setdefault(fact.kind, []).append(fact)  # newest first
+        self.requests = deque(fact for fact in facts.get("request", []) if fact.status != "short")
+        self.rests: deque[tuple[str, tuple[str, ...]]] = deque()  # of requests that were cut
+        self.rules = deque(_distinct(facts.get("correction", [])))
+        self.todos = facts.get("todo", [])[::-1]
+        self.answers = deque(facts.get("answer", []))
+        self.decisions = deque(_distinct(sorted(facts.get("decision", []), key=_doubt)))
+        self.ends = deque(_distinct(facts.get("dead end", [])))
+        self.errors = deque(sorted(facts.get("error", []), key=lambda fact: fact.status != "open"))
+        self.tests = deque(facts.get("test", []))
+        self.commands = deque(_by_use(facts.get("command", [])))
+        self.commits = deque(facts.get("commit", []))
+        self.refs = deque(one for one in weighed.refs if _likely(one))
+        self.numbers = deque(facts.get("number", []))
+        self.last = next((event for event in reversed(events) if event.kind == "reply" and not event.agent), None)
+        self.files = {fact.text: fact for fact in facts.get("file", [])}
+        self.links = weighed.links
+        self.seen = {one.text: one.cites for one in weighed.files}
+        self.queue = deque(sorted(_wanted(weighed, self.files), key=lambda one: (-one.weight, one.text)))
+        self.paths = Paths(folder or weighed.root or _common([*self.files]))
+        self.words: set[str] = set()
+        self.text = ""
+
+    def cost(self, text: str) -> float:
+        """Tokens of a text, to the tenth: rounding up each of many names would add up."""
+        return tokens(text * 10, self.family) / 10
+
+    def said(self, text: str) -> None:
+        """Remember that this has been said."""
+        self.text += text + "\n"
+        self.words.update(names.WORD.findall(text))
+
+    def knows(self, text: str) -> bool:
+        """Whether it has been said."""
+        return text in self.words if names.WORD.fullmatch(text) else text in self.text
+
+
+# --- the sections: what each says in a round -------------------------------------------------------------------------
+
+
+def _requests(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """The newest first; a long one is cut, and goes on when all have been said."""
+    if number == 0 and desk.requests:
+        said = _opening(desk, desk.requests.popleft(), NEWEST_REQUEST)
+        yield said._replace(text="Asked last: " + said.text)
+        room -= desk.cost(said.text) + 6
+    line = _Line("Asked before: ", "; ")
+    while desk.requests and room > 0:
+        fact = desk.requests[0]
+        if not desk.knows(fact.text):
+            said = _opening(desk, fact, REQUEST)
+            room -= desk.cost(said.text) + 1
+            if room < 0 and line.parts:
+                desk.rests = deque(rest for rest in desk.rests if rest[1] != fact.cites)
+                break
+            line.add(said.text, said.cites)
+        desk.requests.popleft()
+    yield from line.sentences(10 * LINE)
+    while desk.rests and not desk.requests and room > 2 * REQUEST:
+        text, cites = desk.rests.popleft()
+        part = _begin(text, REQUEST * 2)
+        if text[len(part) :].strip():
+            desk.rests.appendleft((text[len(part) :].strip(), cites))
+        room -= desk.cost(part) + 8
+        yield Sentence(f"That request went on: {quote(part)}", cites)
+
+
+def _begin(text: str, budget: int) -> str:
+    part = clip(text, budget, "")
+    return part if len(part) <= LINE else part[:LINE].rpartition(" ")[0] or part[:LINE]
+
+
+def _opening(desk: Desk, fact: Fact, budget: int) -> Sentence:
+    part = _begin(fact.text, budget)
+    if len(part) < len(fact.text):
+        desk.rests.append((fact.text[len(part) :].strip(), fact.cites))
+    return Sentence(quote(part + ("…" if len(part) < len(fact.text) else "")), fact.cites)
+
+
+def _open(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """What is being done and what is left to do; later also what was done."""
+    heads = {"doing": "In progress: ", "open": "Still open: "} if number < 2 else {"done": "Done: "}
+    for status, head in heads.items():
+        line = _Line(head, "; ")
+        for fact in [fact for fact in desk.todos if fact.status == status]:
+            room -= desk.cost(fact.text) + 3
+            if room < 0:
+                break
+            desk.todos.remove(fact)
+            line.add(quote(fact.text), fact.cites)
+        yield from line.sentences(10 * LINE)
+
+
+def _last(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    if number == 0 and desk.last and (text := _plain(desk.last.text)):
+        yield Sentence(f"Last said: {quote(clip(text, int(min(room, SAID))))}", (desk.last.id,))
+
+
+def _facts(attribute: str, say: Callable[[Desk, Fact], str]) -> Section:
+    """A section of facts that are a sentence each; the very first may take some of the next round's room."""
+
+    def section(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+        facts: deque[Fact] = getattr(desk, attribute)
+        over = OVER if number == 0 else 0.0
+        while facts:
+            fact = facts[0]
+            text = "" if desk.knows(fact.about if fact.kind == "commit" else fact.text) else say(desk, fact)
+            if text and desk.cost(text) + 2 > room + over:
+                return
+            facts.popleft()
+            if text:
+                room, over = room - desk.cost(text) - 2, 0.0
+                yield Sentence(text, fact.cites)
+
+    return section
+
+
+def _say_error(desk: Desk, fact: Fact) -> str:
+    said = f"Error of {short(fact.about, 60)}: {quote(short(fact.text, 140))}"
+    if fact.status != "fixed":
+        return said
+    mended = [path.removeprefix(desk.paths.root) for path in fact.because.split(", ") if path][:3]
+    return f"{said}, gone after editing {', '.join(mended)}" if mended else f"{said}, gone later"
+
+
+def _say_end(desk: Desk, fact: Fact) -> str:
+    if fact.status == "reverted":
+        return f"Taken back: {short(fact.text.removeprefix(desk.paths.root), 120)}"
+    return f"Dead end: {quote(short(fact.text, 220))}"
+
+
+def _say_answer(desk: Desk, fact: Fact) -> str:
+    return f"Asked {quote(short(fact.about, 120))}, the user chose {quote(short(fact.text, 120))}"
+
+
+def _commands(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """Commands as they can be run again, by how they last ended."""
+    lines = {"ok": _Line("Commands that worked: ", "; "), "failed": _Line("Commands that failed: ", "; ")}
+    room -= 5
+    while desk.commands:
+        fact = desk.commands[0]
+        said = shown_command(fact)
+        room -= desk.cost(said) + 1
+        if room < 0:
+            break
+        desk.commands.popleft()
+        lines["ok" if fact.status == "ok" else "failed"].add(said, fact.cites)
+    for line in lines.values():
+        yield from line.sentences(2 * LINE)
+
+
+def shown_command(fact: Fact) -> str:
+    """A command with its heart in one piece, and its options behind."""
+    step = names.first_step(fact.text)
+    if step.startswith(fact.about):
+        return _whole(short(step, 60))
+    options = " ".join(word for word in step.split() if word.startswith("-"))
+    return f"{_whole(fact.about)} ({_whole(short(options, 50))})"
+
+
+def _refs(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    line = _Line("References: ", " ")
+    room -= 4
+    while desk.refs:
+        one = desk.refs[0]
+        room -= desk.cost(one.text) + 1 if not desk.knows(one.text) else 0
+        if room < 0:
+            break
+        desk.refs.popleft()
+        if not desk.knows(one.text):
+            line.add(one.text, one.cites)
+    yield from line.sentences(2 * LINE)
+
+
+def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """The heaviest names and files not said yet: each name behind the file it is used in most."""
+    groups: dict[str, list[names.Linked]] = {}
+    loose = _Line("Also named: ", " ")
+    while desk.queue:
+        one = desk.queue[0]
+        known = desk.knows(one.text) if one.kind == "name" else one.text in groups or desk.paths.known(one.text)
+        link = next(iter(desk.links.get(one.text, ())), None) if one.kind == "name" else None
+        path = link.path if link else one.text if one.kind == "file" else ""
+        if not known:
+            room -= desk.cost(one.text) if one.kind == "name" else 0
+            room -= desk.cost(desk.paths.shape(path)) + 2 if path and path not in groups else 0
+            if room < 0:
+                break
+            if link:
+                groups.setdefault(path, []).append(link)
+            elif path:
+                groups.setdefault(path, [])
+            else:
+                loose.add(one.text, one.cites)
+        desk.queue.popleft()
+    yield from _grouped(desk, groups)
+    yield from loose.sentences(2 * LINE)
+
+
+def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sentence]:
+    """Files by what was done to them: each with its names, then by folder those that have none."""
+    lines: dict[str, _Line] = {}
+    bare: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
+    for path, links in groups.items():
+        fact = desk.files.get(path)
+        did = fact.status.split()[0] if fact else "searched" if links else "seen"
+        line = lines.setdefault(did, _Line(VERBS[did], "; ", " "))
+        cites = desk.seen.get(path, ())
+        if links:
+            line.add_all(desk.paths.show(path) + ": ", [(link.name, (*cites, *link.cites)) for link in links])
+        else:
+            bare.setdefault((did, path.rpartition("/")[0]), []).append((path, cites))
+    for (did, folder), files in bare.items():
+        inside = desk.paths.show_folder(folder) if len(files) > 1 else ""
+        if inside:
+            lines[did].add_all(inside + ": ", [(path.rpartition("/")[2], cites) for path, cites in files])
+            desk.paths.files.update(path for path, _ in files)
+        else:
+            for path, cites in files:
+                lines[did].add(desk.paths.show(path), cites)
+    for line in lines.values():
+        yield from line.sentences(LINE)
+
+
+# in the order of a round, with the share of its room each may take; what they leave is for names
+SECTIONS: tuple[tuple[float, Section], ...] = (
+    (0.08, _facts("rules", lambda desk, fact: f"The user's rule: {quote(short(fact.text, 200))}")),
+    (0.215, _requests),
+    (0.06, _open),
+    (0.06, _last),
+    (0.06, _facts("answers", _say_answer)),
+    (0.055, _facts("decisions", lambda desk, fact: f"Decided: {quote(short(fact.text, 220))}")),
+    (0.04, _facts("ends", _say_end)),
+    (0.05, _facts("errors", _say_error)),
+    (0.02, _facts("tests", lambda desk, fact: f"Tests by {short(fact.about, 60)}: {quote(short(fact.text, 100))}")),
+    (0.16, _commands),
+    (0.06, _facts("commits", lambda desk, fact: f"Committed {short_hash(fact.about)} {quote(short(fact.text, 80))}")),
+    (0.08, _refs),
+    (1.00, _named),
+    (0.02, _facts("numbers", lambda desk, fact: f"A number that came up again: {quote(fact.about)}")),
+)
+VERBS = {
+    "created": "Created ",
+    "changed": "Changed ",
+    "read": "Read ",
+    "searched": "Searched ",
+    "seen": "Seen in output: ",
+}
+
+
+# --- small things ----------------------------------------------------------------------------------------------------
+
+
+class Paths:
+    """Files as they are written here: from the project's folder the first time, short once their folder is known."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/") + "/"
+        self.folders: set[str] = set()
+        self.files: set[str] = set()
+
+    def shape(self, path: str) -> str:
+        """How a file would be written now."""
+        path = path.removeprefix(self.root)
+        folder, _, base = path.rpartition("/")
+        return f"{folder.rpartition('/')[2]}/{base}" if folder in self.folders else path
+
+    def show(self, path: str) -> str:
+        """How a file is written; from now on its folder is known."""
+        shape = self.shape(path)
+        self.files.add(path)
+        self.folders.add(path.removeprefix(self.root).rpartition("/")[0])
+        return shape.removeprefix("/") if shape.count("/") == 1 else shape
+
+    def show_folder(self, folder: str) -> str:
+        """How a folder is written; empty for the project's own."""
+        inside = (folder + "/").removeprefix(self.root).rstrip("/")
+        shape = inside.rpartition("/")[2] if inside in self.folders else inside
+        self.folders.add(inside)
+        return shape + "/" if shape else ""
+
+    def known(self, path: str) -> bool:
+        """Whether it has been written."""
+        return path in self.files
+
+
+class _Line:
+    """Things of one kind, gathered into as few sentences as they fit in."""
+
+    def __init__(self, head: str, between: str, cut: str = "") -> None:
+        self.head, self.between, self.cut = head, between, cut or between
+        self.parts: list[tuple[str, tuple[str, ...]]] = []
+
+    def add(self, text: str, cites: tuple[str, ...]) -> None:
+        self.parts.append((text, cites))
+
+    def add_all(self, head: str, things: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+        """Things that belong to one: as parts no longer than a line, each beginning with what they belong to."""
+        said, cited = "", list[str]()
+        for thing, cites in things:
+            if said and len(said) + len(thing) > LINE:
+                self.add(said, tuple(cited))
+                said, cited = "", []
+            said += (" " if said else head) + thing
+            cited += cites
+        if said:
+            self.add(said, tuple(cited))
+
+    def sentences(self, longest: int) -> Iterator[Sentence]:
+        texts: list[str] = []
+        cites: list[str] = []
+        for text, more in self.parts:
+            if texts and sum(map(len, texts)) + 2 * len(texts) + len(text) > longest:
+                yield Sentence(self.head + self.between.join(texts), tuple(dict.fromkeys(cites)), self.cut)
+                texts, cites = [], []
+            texts.append(text)
+            cites += more
+        if texts:
+            yield Sentence(self.head + self.between.join(texts), tuple(dict.fromkeys(cites)), self.cut)
+
+
+def quote(text: str) -> str:
+    """A text between quotation marks that it does not have itself, on one line."""
+    line = " ".join(text.split())
+    return f"“{line}”" if '"' in line else f'"{line}"'
+
+
+def short_hash(digest: str) -> str:
+    """Seven characters, or all when those look like a number."""
+    return digest if digest[:7].isdecimal() else digest[:7]
+
+
+def short(text: str, limit: int) -> str:
+    """The beginning of a line, to the end of a word: half a name would be another."""
+    line = one_line(text, 4 * limit)
+    if len(line) <= limit:
+        return line
+    words = line[: limit - 1].rpartition(" ")[0].rstrip()
+    return words + " …" if words else one_line(line, limit)
+
+
+def _plain(text: str) -> str:
+    """What is said before any code, or else after it."""
+    parts = (" ".join(part.split()) for part in FENCE.split(text[:4000]))
+    return next((part for part in parts if len(part) > 20), "")
+
+
+def _whole(command: str) -> str:
+    """A command without a string that was cut off."""
+    for mark in "\"'`":
+        if command.count(mark) % 2:
+            command = command[: command.rindex(mark)].rstrip() + " …"
+    return command
+
+
+def _distinct(facts: Iterable[Fact]) -> list[Fact]:
+    """Each text once."""
+    return list({fact.text.casefold(): fact for fact in reversed(list(facts))}.values())[::-1]
+
+
+def _wanted(weighed: names.Names, files: dict[str, Fact]) -> Iterator[names.Named]:
+    """The names and files that may be needed again.
+
+    A name that was never seen in a file is mostly prose, and a file is worth more than one of the names in it.
+    """
+    stems = {one.text.rpartition("/")[2].rpartition(".")[0] for one in weighed.files}
+    for one in weighed.names:
+        if one.text in stems:
+            continue
+        weight = one.weight - (0 if one.text in weighed.links else LOOSE)
+        if weight >= LEAST_NAME:
+            yield one._replace(weight=weight)
+    for one in weighed.files:
+        if one.text in files:
+            yield one._replace(weight=one.weight + TOUCHED)
+        elif one.weight >= LEAST_FILE:
+            yield one
+
+
+def _likely(ref: names.Named) -> bool:
+    """Whether a reference may be needed again: what only a tool printed hardly ever is."""
+    if ref.text.startswith("http"):
+        return ref.own and ref.weight >= 4
+    return ref.weight >= (2 if "#" in ref.text or "-" in ref.text else 3.5) + (0 if ref.own else 1)
+
+
+def _doubt(fact: Fact) -> int:
+    """How far a sentence is from a decision: the user's own words are nearest, then a choice with its reason."""
+    if fact.status == "user":
+        return 0
+    return 3 if not DECIDES.search(fact.text) else 1 if fact.because else 2
+
+
+def _by_use(facts: Sequence[Fact]) -> list[Fact]:
+    """Commands newest first, those that ran often before."""
+    places = {id(fact): place - 2 * len(fact.cites) for place, fact in enumerate(facts)}
+    return sorted(facts, key=lambda fact: places[id(fact)])
+
+
+def _common(paths: Sequence[str]) -> str:
+    """The deepest folder that most of these files are in."""
+    folder = ""
+    while True:
+        inside = [path for path in paths if path.startswith(folder + "/")]
+        steps: dict[str, int] = {}
+        for path in inside:
+            step = path[len(folder) + 1 :].partition("/")
+            if step[1]:
+                steps[step[0]] = steps.get(step[0], 0) + 1
+        best = max(sorted(steps), key=lambda step: steps[step], default="")
+        if not best or steps[best] < 0.7 * len(paths):
+            return folder
+        folder += "/" + best

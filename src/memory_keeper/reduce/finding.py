@@ -1,0 +1,344 @@
+"""The rules by which facts are found: one walk over a session's events, and a few words to look for per language.
+
+What a tool printed is data. It can be a test's result, an error or a commit, and nothing else: requests, corrections,
+decisions and dead ends are taken from what the user and the model said, and from nothing a tool or a subagent did.
+Every text is a quote. A language without words here still has its requests, files, commands, errors and names.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory_keeper.model import Event, NamedTuple
+from memory_keeper.reduce import names
+from memory_keeper.reduce.facts import FACTS, WRITES, Fact, given, todos
+from memory_keeper.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+QUOTE, ASKED = 400, 4000  # characters of a quote; of a request, which may be all there is to go by
+TYPED = 1_500  # characters: a longer prompt was written elsewhere
+SAID = 12_000  # characters of one text in which sentences are looked for
+LEAST, MOST = 12, 400  # characters of a sentence that is worth a quote
+RUNS = 10  # events of a command's newest runs: two each
+KEPT = 200  # facts of one kind; the oldest go
+
+
+# --- the words -------------------------------------------------------------------------------------------------------
+
+NOT = r"(?:don['’]?t|do not|never|stop)"
+WILL = r"(?:let['’]?s|we['’]?ll|i['’]?ll|going to|will)"
+CORRECTS = re.compile(
+    r"\b(?:always|never|from now on|going forward|in future|no[,.]? (?:use|not|don['’]?t|we|it|that|i )"
+    rf"|{NOT} (?:ever|use|using|do|doing|add|adding|commit|touch|change|write|run|create)"
+    r"|not what i|i (?:said|meant|told you)|instead of|make sure (?:to|you|that)|must (?:not|never|always)|prefer)\b"
+    r"|항상|언제나|절대|앞으로|말고|하지\s?마|쓰지\s?마|금지|반드시|그게 아니|아니라|아니야|아니요,",
+    re.I,
+)
+DECIDES = re.compile(
+    rf"\b(?:instead of|rather than|decided|decision|chose|chosen|opted|{WILL} (?:go|stick) with|going with|settled on"
+    r"|agreed|the (?:best|right|cleanest|simplest|correct) (?:approach|fix|way|solution|option))\b"
+    r"|대신|결정|하기로|선택했|선택하|채택|방식으로 가",
+    re.I,
+)
+REASONS = re.compile(
+    r"\b(?:because|since|so that|the reason|due to|which means|otherwise)\b|때문|이유|므로|하니까|라서", re.I
+)
+CHOOSES = re.compile(
+    rf"\b(?:{WILL}|we should|i should|should|needs? to|must|we use|i used?|keep|kept|using|removed|added|moved"
+    r"|changed|want)\b|해야|하겠|했습니다|합니다|바꿨|사용",
+    re.I,
+)
+ENDS = re.compile(
+    r"\bturns? out|\bi was wrong|\bwas (?:wrong|mistaken) about|\bmy mistake|\bwasn['’]?t the\b"
+    r"|\b(?:didn['’]?t|doesn['’]?t|did not|does not|won['’]?t) (?:actually )?work"
+    r"|\bnot the (?:issue|cause|problem|culprit)|\bwrong (?:approach|assumption|path|direction)|\bdead end"
+    r"|\bfalse alarm|\brevert(?:ed|ing)\b|\b(?:let me|i['’]?ll|i should) (?:revert|undo|back out)"
+    r"|\bthat(?: approach)? (?:failed|broke)\b"
+    r"|알고 보니|틀렸|잘못 (?:알|생각|봤|이해)|작동하지 않|동작하지 않|안 됐|안 되네|되지 않았|실패했|되돌렸|되돌리"
+    r"|원인이 아니",
+    re.I,
+)
+BECAUSE = re.compile(r"\b(?:because|since|so that|due to)\b(.*)$|([^,.]*?(?:때문에|때문이|므로|라서|니까))", re.I)
+WEAK = re.compile(
+    r"^(?:ok(?:ay)?|yes|yeah|yep|sure|thanks?(?: you)?|go|continue|do it|please|네|예|응|좋아|계속|그래)[\s.!]*$", re.I
+)
+INTERRUPTED = "[Request interrupted by user"
+
+FENCE = re.compile(r"```.*?(?:```|\Z)", re.S)
+BREAK = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+LEAD = re.compile(r"^(?:[-*>#•|\s]|\d{1,2}[.)]\s)+")
+
+# --- what tools print ------------------------------------------------------------------------------------------------
+
+EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
+TESTED = re.compile(
+    r"^.*(?:\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|\btest result:|^Tests?:? +\d"
+    r"|^Ran \d+ tests?|^(?:ok|FAIL)\s+\S+\s+[\d.]+s|^DONE \d+ tests).*$",
+    re.M,
+)
+FAILS = re.compile(r"\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)|FAIL(?:ED)?)\b")
+WRONG = re.compile(
+    r"error|exception|fatal|panic|traceback|undefined|cannot|can't|not found|no such|denied|invalid|unexpected|failed"
+    r"|FAIL\b|assert|오류|에러|실패",
+    re.I,
+)
+FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^<|^\+|^#|^ok\s|^\?\s|^\[")
+VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+|\"[^\"]*\"|'[^']*'|(?:/[\w.@+-]+)+")
+COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
+REFUSED = ("The user doesn't want to", "[Request interrupted", "Permission to use")
+UNDOES = re.compile(r"\bgit (?:checkout (?:HEAD )?-- |restore |revert |reset --hard|stash\b)")
+
+
+class Run(NamedTuple):
+    """A shell command, folded over all its runs."""
+
+    text: str  # as last run
+    failed: bool
+    exit: str
+    cites: tuple[str, ...]
+    at: float
+
+
+def find_facts(events: Sequence[Event]) -> list[Fact]:
+    """All facts of one session's events: by kind in the order of FACTS, then by when they last held."""
+    return find_with(events, names.weigh(events))
+
+
+def find_with(events: Sequence[Event], weighed: names.Names) -> list[Fact]:
+    """The same, for who has weighed their names already."""
+    calls = {event.ref: event for event in events if event.kind in ("call", "todo") and event.ref}
+    facts = [
+        *_said(events),
+        *_answers(events, calls),
+        *_reverted(events),
+        *_listed(events),
+        *_files(events, calls, weighed),
+        *_commands(events, calls),
+        *_commits(events, calls),
+        *_used(events, weighed),
+    ]
+    order = {kind: number for number, kind in enumerate(FACTS)}
+    return sorted(facts, key=lambda fact: (order[fact.kind], fact.at))
+
+
+# --- what was said ---------------------------------------------------------------------------------------------------
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences and list items of a text, without its code."""
+    for part in BREAK.split(FENCE.sub("\n", text[:SAID])):
+        part = LEAD.sub("", part).strip()
+        if LEAST <= len(part) <= MOST:
+            yield " ".join(part.split())
+
+
+def _said(events: Sequence[Event]) -> Iterator[Fact]:
+    stopped: tuple[str, ...] = ()
+    for event in events:
+        if event.agent:
+            continue
+        if event.kind == "notice" and event.text.startswith(INTERRUPTED):
+            stopped = (event.id,)
+        elif event.kind == "prompt" and event.text.strip():
+            asked = one_line(event.text, ASKED)
+            status = "interrupted" if stopped else "short" if WEAK.match(asked) else ""
+            yield Fact("request", asked, (event.id, *stopped), event.at, status=status)
+            stopped = ()
+            if len(event.text) < SAID:  # a long paste is rarely the user's own words
+                # a plan says "never" of many things; where it means us, it begins with it
+                corrects = CORRECTS.search if len(event.text) < TYPED else CORRECTS.match
+                for one in sentences(event.text):
+                    if corrects(one):
+                        yield Fact("correction", one, (event.id,), event.at)
+                    elif DECIDES.search(one):
+                        yield _decided(one, event, "user")
+        elif event.kind in ("reply", "thinking"):
+            for one in sentences(event.text):
+                if ENDS.search(one):
+                    yield Fact("dead end", one, (event.id,), event.at)
+                elif DECIDES.search(one) or (REASONS.search(one) and CHOOSES.search(one)):
+                    yield _decided(one, event, event.kind)
+
+
+def _decided(sentence: str, event: Event, who: str) -> Fact:
+    found = BECAUSE.search(sentence)
+    because = (found[1] or found[2] or "").strip() if found else ""
+    return Fact("decision", sentence, (event.id,), event.at, status=who, because=because)
+
+
+def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
+    """What the user chose when the host asked in the model's name: the one result that is the user's."""
+    for event in events:
+        call = calls.get(event.ref) if event.kind == "result" and not event.agent else None
+        if call and call.tool == "AskUserQuestion" and not event.failed:
+            for question, answer in re.findall(r'"([^"\n]{1,300})"="([^"\n]{1,300})"', event.text[:SAID]):
+                yield Fact("answer", answer, (event.id,), event.at, about=question)
+
+
+def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
+    """Edits that put back what an edit before had taken away, and changes that git was told to drop."""
+    made: dict[tuple[str, str, str], Event] = {}
+    for event in events:
+        if event.kind != "call":
+            continue
+        if event.tool == "Edit":
+            given = names.fields(event)
+            old, new = given.get("old_string", ""), given.get("new_string", "")
+            first = made.pop((event.path, new, old), None)
+            if first is not None and old.strip() != new.strip():
+                yield Fact("dead end", event.path, (first.id, event.id), event.at, status="reverted")
+            else:
+                made[event.path, old, new] = event
+        elif UNDOES.search(command := names.command_of(event)[:2000]):
+            yield Fact("dead end", one_line(command, 200), (event.id,), event.at, status="reverted")
+
+
+def _listed(events: Sequence[Event]) -> Iterator[Fact]:
+    lists = [event for event in events if event.kind == "todo" and not event.agent]
+    when = {event.id: event.at for event in lists}
+    named = {str(given(event).get("subject")): event.id for event in lists}  # a later change need not name it again
+    for todo in todos(lists):
+        if todo.status != "deleted":
+            status = {"completed": "done", "in_progress": "doing"}.get(todo.status, "open")
+            cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite)))
+            yield Fact("todo", one_line(todo.text, QUOTE), cites, when[todo.cite], status=status)
+
+
+# --- what was done ---------------------------------------------------------------------------------------------------
+
+
+def _files(events: Sequence[Event], calls: dict[str, Event], weighed: names.Names) -> Iterator[Fact]:
+    linked: dict[str, list[str]] = {}
+    cites: dict[str, tuple[str, ...]] = {}
+    for one in weighed.names:
+        for link in weighed.links.get(one.text, ())[:2]:
+            if len(linked.setdefault(link.path, [])) < 8:
+                linked[link.path].append(one.text)
+                cites[link.path] = cites.get(link.path, ()) + link.cites
+    refused = {event.ref for event in events if event.kind == "result" and event.failed}
+    done: dict[str, tuple[int, int, int, Event]] = {}
+    for event in events:
+        if event.kind == "call" and event.path and names.ENDING.search(event.path) and event.ref not in refused:
+            created, changed, read, _ = done.get(event.path, (0, 0, 0, event))
+            if event.tool in WRITES:
+                created, changed = created + (event.tool == "Write" and not (changed or read)), changed + 1
+            elif event.tool == "Read":
+                read += 1
+            if created or changed or read:
+                done[event.path] = (created, changed, read, event)
+    for path, (created, changed, read, event) in done.items():
+        what = "created" if created else "changed" if changed else "read"
+        times = changed if changed else read
+        yield Fact(
+            "file",
+            path,
+            tuple(dict.fromkeys((event.id, *cites.get(path, ())))),
+            event.at,
+            about=", ".join(linked.get(path, ())),
+            status=what if times == 1 else f"{what} {times} times",
+        )
+
+
+def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
+    """Commands, the tests and errors among them, and what came before an error went away."""
+    ran: dict[str, Run] = {}
+    tests: dict[str, Fact] = {}
+    broken: dict[str, tuple[Fact, list[Event]]] = {}  # by command: its error and the edits since
+    errors: dict[str, Fact] = {}  # by signature
+    for event in events:
+        if event.kind == "call" and event.tool in WRITES and event.path:
+            for _, edits in broken.values():
+                if len(edits) < 20:
+                    edits.append(event)
+        call = calls.get(event.ref) if event.kind == "result" else None
+        if call is None or call.tool in WRITES or call.tool == "Read" or event.text.startswith(REFUSED):
+            continue
+        line = names.command_of(call)
+        heart = names.core(line)
+        key = heart or names.first_step(line)[:80] or call.tool
+        output = names.bounded(event.text)
+        if heart:
+            before = ran.pop(heart, None)
+            code = EXIT.search(output[:200]) if event.failed else None
+            shown = one_line(names.CD.sub("", line), 200)
+            cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
+            ran[heart] = Run(shown, event.failed, code[1] if code else "", cites, event.at)
+            results = TESTED.findall(output)
+            if results:
+                said = one_line(results[-1], 200)
+                failed = event.failed or bool(FAILS.search(said))
+                tests[heart] = Fact(
+                    "test", said, (call.id, event.id), event.at, heart, "failed" if failed else "passed"
+                )
+        if event.failed:
+            said = _wrong_line(output)
+            if said:
+                signature = VARIES.sub("#", said.lower())
+                known = errors.pop(signature, None)
+                cites = ((known.cites if known else ()) + (call.id, event.id))[-6:]
+                errors[signature] = Fact("error", said, cites, event.at, key, "open")
+                broken[key] = (errors[signature], [])
+        elif key in broken:
+            error, edits = broken.pop(key)
+            mended = ", ".join(dict.fromkeys(edit.path for edit in edits[-8:]))
+            cites = (*error.cites, *(edit.id for edit in edits[-8:]), call.id, event.id)
+            signature = VARIES.sub("#", error.text.lower())
+            errors[signature] = error._replace(cites=cites, status="fixed", because=mended)
+    for heart, run in ran.items():
+        status = "ok" if not run.failed else f"failed, exit {run.exit}" if run.exit else "failed"
+        yield Fact("command", run.text, run.cites, run.at, about=heart, status=status)
+    yield from tests.values()
+    yield from list(errors.values())[-KEPT:]
+
+
+def _wrong_line(output: str) -> str:
+    """The line of an output that says what went wrong."""
+    lines = [line.strip() for line in output[: names.HEAD].splitlines() if line.strip() and not FRAME.match(line)]
+    said = next((line for line in lines if WRONG.search(line[:300])), lines[0] if lines else "")
+    return one_line(said, 200)
+
+
+def _commits(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
+    for event in events:
+        call = calls.get(event.ref) if event.kind == "result" and not event.failed else None
+        if (
+            call
+            and "git" in (line := names.command_of(call)[:20_000])
+            and ("commit" in line or "merge" in line or "cherry" in line)
+        ):
+            for branch, digest, message in COMMITTED.findall(event.text[: names.HEAD])[-5:]:
+                yield Fact(
+                    "commit", one_line(message, 200), (call.id, event.id), event.at, about=digest[:12], status=branch
+                )
+
+
+def _used(events: Sequence[Event], weighed: names.Names) -> Iterator[Fact]:
+    """Addresses, names and numbers that keep being used."""
+    when = {event.id: event.at for event in events}
+    for ref in weighed.refs[:60]:
+        kind = "url" if ref.text.startswith("http") else "name"
+        yield Fact(kind, ref.text, ref.cites, when[ref.cites[-1]])
+    for name in weighed.names[:KEPT]:
+        links = weighed.links.get(name.text, ())[:1]
+        cites = tuple(dict.fromkeys((*name.cites, *(cite for link in links for cite in link.cites))))
+        yield Fact("name", name.text, cites, when[name.cites[-1]], about=links[0].path if links else "")
+    counts: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind in ("prompt", "reply") and not event.agent:
+            for number in set(names.NUMBER.findall(names.looked_at(event))):
+                counts.setdefault(number, []).append(event)
+    for number, said in counts.items():
+        if len(said) >= 3:
+            yield Fact(
+                "number", number, tuple(event.id for event in said[-3:]), said[-1].at, about=_around(number, said[-1])
+            )
+
+
+def _around(number: str, event: Event) -> str:
+    """The words a number stands among."""
+    at = event.text.find(number)
+    begin = max(event.text.rfind(mark, 0, at) for mark in ("\n", ". ", "! ", "? ")) + 1
+    return one_line(event.text[max(begin, at - 80) : at + len(number) + 60].partition("\n")[0], 140)
