@@ -402,11 +402,12 @@ def stage(checkout: Path, mode: str) -> Iterator[Stage]:
         sandbox.project = sandbox.home / "parser"
         known["projects"] = dict.fromkeys([str(sandbox.project)], *known["projects"].values())
         (sandbox.home / ".claude.json").write_text(json.dumps(known))
-        write_project(sandbox.project, mode)
+        write_project(sandbox.project)
         sandbox.plugin("marketplace", "add", str(checkout))
         sandbox.plugin("install", "memory-keeper@memory-keeper")
         sandbox.env["PATH"] = f"{checkout / 'bin'}:{sandbox.env['PATH']}"
-        sandbox.net.run(["memory-keeper", "statusline", "--install"], env=sandbox.env, cwd=sandbox.project)
+        for words in (["statusline", "--install"], ["config", "set", "compaction.mode", mode]):
+            sandbox.net.run(["memory-keeper", *words], env=sandbox.env, cwd=sandbox.project)
         yield Stage(sandbox, api, sandbox.cli)
     finally:
         sandbox.close()
@@ -414,7 +415,7 @@ def stage(checkout: Path, mode: str) -> Iterator[Stage]:
         net.close()
 
 
-def write_project(folder: Path, mode: str) -> None:
+def write_project(folder: Path) -> None:
     """Something to work on, about as large as the model is said to find it."""
     kinds = [f"{kind}_{number}" for kind in ("name", "number", "string", "sign") for number in range(120)]
     named = {
@@ -423,7 +424,6 @@ def write_project(folder: Path, mode: str) -> None:
         "test_lexer.py": "def test_{0}():\n    assert read_{0}(SOURCE, 7).text\n\n\n",
     }
     files = {name: "".join(map(shape.format, kinds)) for name, shape in named.items()} | {
-        ".claude/memory-keeper.json": json.dumps({"compaction": {"mode": mode}}),
         "parser.py": f"def expect(self, sign):\n    if self.ahead.text != sign:\n{BEFORE}\n    return self.advance()\n",
         "check": "#!/bin/sh\nsleep 0.5\ngrep -o 'test_.*' test_lexer.py | sed 's/$/ PASSED/'\necho 480 passed\n",
     }
