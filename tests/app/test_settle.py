@@ -114,6 +114,24 @@ def test_not_again_soon_after_a_clear(session: Session) -> None:
     assert decide(session)
 
 
+def test_a_session_that_was_brought_back_is_not_cleared_at_once(session: Session) -> None:
+    where = {"dir": str(session.project), "transcript": str(session.path), "source": "resume"}
+    leave(session, "SessionStart", ago=PAUSE - 5, **where)
+    leave(session, "Stop")
+    assert not decide(session)
+
+
+def test_a_refused_compaction_is_followed_by_a_clear_whenever_it_comes(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_KEEPER_COMPACTION_MODE", "block")
+    where = {"dir": str(session.project), "transcript": str(session.path), "source": "clear", "ours": True}
+    leave(session, "SessionStart", ago=60, **where)
+    leave(session, "Blocked", ago=30)
+    leave(session, "Stop")
+    assert decide(session)
+
+
 def test_what_the_host_says_counts(machine: Machine) -> None:
     """At the end of a turn its last response is seldom on the disk."""
     session = machine.session()

@@ -445,3 +445,19 @@ def test_what_the_host_s_settings_put_into_the_environment_counts() -> None:
     assert find_limits(1_000_000, "claude-opus-5-5", "2.1.325", 0, hosts, process).compacts_at == 267_000
     hosts = [("user", {"env": "nonsense"}), ("project", {"env": {"DISABLE_AUTO_COMPACT": 1}})]
     assert find_limits(200_000, "claude-opus-4-6", "2.1.325", 0, hosts, {}).refuses_at == 177_000
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "compacts", "refuses"),
+    [
+        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50.5", 90_900, 0),
+        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50%", 90_000, 0),
+        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "150000.7", 117_000, 0),
+        ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "8000abc", 179_000, 0),
+        ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "abc", 167_000, 0),
+        ("DISABLE_AUTO_COMPACT", " 1", 0, 177_000),
+    ],
+)
+def test_variables_are_read_as_the_host_reads_them(name: str, value: str, compacts: int, refuses: int) -> None:
+    found = find_limits(200_000, "claude-sonnet-4-6", "2.1.325", 0, [], {name: value})
+    assert found == Limits(200_000, compacts, refuses)

@@ -443,3 +443,17 @@ def test_where_the_host_was_seen_to_compact_counts_for_a_model_nobody_knows(mach
     said = prompt(session).message
     assert "82,000 tokens, compaction at 90,000" in said
     assert "%" not in said
+
+
+def test_the_host_s_settings_are_those_of_the_folder_it_was_started_in(machine: Machine) -> None:
+    """It does not look for a repository around that folder."""
+    (machine.project / ".git").mkdir()
+    package = machine.folder("work/app/pkg")
+    for folder, window in ((machine.project, 100_000), (package, 150_000)):
+        (folder / ".claude").mkdir()
+        (folder / ".claude/settings.json").write_text(json.dumps({"autoCompactWindow": window}))
+    session = machine.session(package)
+    session.transcript.model = "claude-sonnet-4-6"
+    session.start()
+    session.fill(106_000)
+    assert "compaction at 117,000" in prompt(session).message
