@@ -223,9 +223,9 @@ def test_a_number_beyond_all_measure_is_ignored(home: Path, root: Path, value: i
 
 
 @pytest.mark.parametrize("name", ["MEMORY_KEEPER_HOME", "XDG_DATA_HOME"])
-@pytest.mark.parametrize("path", ["/proc/self/cwd/.mk", "/work/app/.mk", "/work/app/../app/.mk"])
+@pytest.mark.parametrize("path", ["/proc/self/cwd/.mk", "/code/app/.mk", "/code/app/../app/.mk"])
 def test_no_project_moves_the_home_into_itself(name: str, path: str) -> None:
-    environ = {**HOME, "CLAUDE_PROJECT_DIR": "/work/app", name: path}
+    environ = {**HOME, "CLAUDE_PROJECT_DIR": "/code/app", name: path}
     assert config.find_home(environ) == "/home/me/.local/share/memory-keeper"
 
 

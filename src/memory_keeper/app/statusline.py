@@ -10,6 +10,7 @@ import posix
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.model import Limits, NamedTuple
 from memory_keeper.policy import clears_at, level
 
@@ -142,14 +143,14 @@ def read(payload: Json) -> Shown:
         _count(usage, name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     )
     return Shown(
-        session=_text(payload, "session_id"),
+        session=read_text(payload, "session_id"),
         tokens=tokens,
         window=_count(about, "context_window_size"),
-        model=_plain(_text(model, "id"), 100),
-        name=_plain(_text(model, "display_name") or _text(model, "id"), NAME),
-        version=_plain(_text(payload, "version"), NAME),
-        folder=_path(place, "project_dir") or _path(payload, "cwd"),
-        transcript=_path(payload, "transcript_path"),
+        model=_plain(read_text(model, "id"), 100),
+        name=_plain(read_text(model, "display_name") or read_text(model, "id"), NAME),
+        version=_plain(read_text(payload, "version"), NAME),
+        folder=read_path(place, "project_dir") or read_path(payload, "cwd"),
+        transcript=read_path(payload, "transcript_path"),
     )
 
 
@@ -157,7 +158,6 @@ def keep(shown: Shown, home: str, at: float) -> None:
     """Leave the window's size for the hooks, which are not told it; only when it is news to them."""
     if not shown.session or not shown.window:
         return
-    from memory_keeper.capture.payload import safe_name
     from memory_keeper.keep.context import read_context
 
     session = safe_name(shown.session)
@@ -270,21 +270,6 @@ def _plain(text: str, limit: int) -> str:
 def _part(payload: Json, field: str) -> Json:
     value = payload.get(field)
     return value if isinstance(value, dict) else {}
-
-
-def _text(payload: Json, field: str) -> str:
-    value = payload.get(field)
-    return value if isinstance(value, str) else ""
-
-
-def _path(payload: Json, field: str) -> str:
-    """An absolute path that a system call takes."""
-    path = _text(payload, field)
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return ""
-    return path if path.startswith("/") and "\0" not in path else ""
 
 
 def _count(payload: Json, field: str) -> int:

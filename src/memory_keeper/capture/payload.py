@@ -20,21 +20,21 @@ PROVISIONAL = {"UserPromptSubmit": "prompt", "Stop": "last_assistant_message", "
 
 def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | None:
     """The call a payload describes; None when it names no session, since nothing can be kept without one."""
-    if not isinstance(payload, dict) or not _text(payload, "session_id"):
+    if not isinstance(payload, dict) or not read_text(payload, "session_id"):
         return None
-    cwd = _path(payload, "cwd")
+    cwd = read_path(payload, "cwd")
     return Call(
         event=event,
-        session=safe_name(_text(payload, "session_id")),
+        session=safe_name(read_text(payload, "session_id")),
         transcript=_transcript(payload),
         cwd=cwd,
         # cwd follows the model's `cd`; the project does not
-        project_dir=_path(environ, "CLAUDE_PROJECT_DIR") or _path(payload, "project_dir") or cwd,
+        project_dir=read_path(environ, "CLAUDE_PROJECT_DIR") or read_path(payload, "project_dir") or cwd,
         agent=_name(payload, "agent_id"),
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
         text=_provisional(event, payload),
         ref=_name(payload, "tool_use_id") or _name(payload, "prompt_id"),
-        model=_text(payload, "model")[:100] if event == "SessionStart" else "",
+        model=read_text(payload, "model")[:100] if event == "SessionStart" else "",
         busy=_number_of(payload.get("background_tasks")),
     )
 
@@ -55,7 +55,7 @@ def safe_name(name: str) -> str:
 
 def _provisional(event: str, payload: Json) -> str:
     """What was asked or answered; a task that ended in the background comes as a prompt too, and is none."""
-    text = _text(payload, PROVISIONAL.get(event, ""))
+    text = read_text(payload, PROVISIONAL.get(event, ""))
     return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
 
 
@@ -69,25 +69,26 @@ def _number_of(tasks: Any) -> int:
     return len(tasks) if isinstance(tasks, (list, dict)) else 0
 
 
-def _text(payload: Json, field: str) -> str:
+def read_text(payload: Json, field: str) -> str:
+    """What a field says, when it is text."""
     value = payload.get(field, "")
     return value if isinstance(value, str) else ""
 
 
 def _name(payload: Json, field: str) -> str:
-    value = _text(payload, field)
+    value = read_text(payload, field)
     return safe_name(value) if value else ""
 
 
 def _transcript(payload: Json) -> str:
     """Only a plain absolute .jsonl path: devices, pipes and everything else are refused when it is opened."""
-    path = _path(payload, "transcript_path")
+    path = read_path(payload, "transcript_path")
     return path if path.endswith(".jsonl") else ""
 
 
-def _path(payload: Json, field: str) -> str:
+def read_path(payload: Json, field: str) -> str:
     """An absolute path; one that no system call takes would stop the writer at every look."""
-    path = _text(payload, field)
+    path = read_text(payload, field)
     try:
         path.encode()
     except UnicodeEncodeError:
