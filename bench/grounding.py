@@ -1,9 +1,11 @@
-"""Whether level-1 notes over real transcripts name anything that the events they cite do not: it should be nothing.
+"""Whether notes and outlines over real transcripts name anything that their events do not: it should be nothing.
 
-./dev bench grounding --data DIR [--budget 1000] [--show 20]
+./dev bench grounding --data DIR [--show 20]
 
-Every .jsonl and .jsonl.gz below DIR is one session. Each sentence of its note is held against the events it cites, and,
-to see that the checker would notice, against as many other events of the session.
+Every .jsonl and .jsonl.gz below DIR is one session, all of one project. They get notes and outlines as the product
+makes them, with the settings as shipped; those of level 3 from smaller ones of level 2, for there to be some. Each
+sentence is held against the events it cites, each note and the lists of each outline against all events it covers, and,
+to see that the checker would notice, each sentence of level 1 against as many other events of its stretch.
 """
 
 from __future__ import annotations
@@ -11,88 +13,155 @@ from __future__ import annotations
 import argparse
 import collections
 import gzip
+import json
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.model import Event, Source
+from memory_keeper.config import DEFAULTS
+from memory_keeper.model import Event, Note, Source
+from memory_keeper.policy import CHARACTERS
+from memory_keeper.reduce import levels, schema
 from memory_keeper.reduce.grounding import ungrounded
+from memory_keeper.reduce.outline import outline
 
-try:
-    from memory_keeper.reduce import digest
-except ImportError:
-    digest = None  # type: ignore[assignment]
+
+class Made(NamedTuple):
+    """A note, what each of its lines cites, and the events it stands for."""
+
+    note: Note
+    cites: tuple[tuple[str, ...], ...]
+    events: list[Event]
+    lists: tuple[str, ...] = ()  # what an outline says beside its text
+
+
+class Tally(NamedTuple):
+    """What was counted, and what was wrong."""
+
+    counts: collections.Counter[str]
+    faults: list[str]
 
 
 def main() -> int:
-    """The table, the worst of it, and 1 when a note names what its events do not."""
+    """A line for each level, the worst of it, and 1 when a note names what its events do not."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder of transcripts")
-    parser.add_argument("--budget", type=int, default=1000, help="tokens of a note")
     parser.add_argument("--show", type=int, default=20, help="how many faults to print")
     args = parser.parse_args()
-    if digest is None:
-        print("skipped: there are no level-1 notes yet (memory_keeper.reduce.digest)")
-        return 0
     paths = sorted(path for path in args.data.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
     if not paths:
         print(f"no transcripts below {args.data}", file=sys.stderr)
         return 2
-    counts: collections.Counter[str] = collections.Counter()
-    faults: list[str] = []
-    begin = time.perf_counter()
-    for path in paths:
-        faults += look(path, args.budget, counts)
-    for fault in faults[: args.show]:
+    sessions = sorted((events for path in paths if (events := read(path))), key=lambda events: events[-1].at)
+    made = [one for events in sessions for one in level_one(events)]
+    bad = 0
+    for level, those in (
+        (1, made),
+        (2, above(made, DEFAULTS["reduce.memoryTokens"])),
+        (3, above(above(made, 3000), 12_000)),
+    ):
+        begin = time.perf_counter()
+        tally = Tally(collections.Counter(), [])
+        for one in those:
+            look(one, tally)
+        report(level, tally, args.show, time.perf_counter() - begin)
+        bad += len(tally.faults) + tally.counts["uncited"]
+    return bool(bad)
+
+
+def report(level: int, tally: Tally, show: int, spent: float) -> None:
+    counts = tally.counts
+    for fault in tally.faults[:show]:
         print(fault)
+    noticed = f" against other events {counts['noticed']} of {counts['swapped']} would be noticed;"
     print(
-        f"{counts['notes']} notes, {counts['sentences']} sentences, {counts['uncited']} without a cite,"
-        f" {counts['faulty']} sentences with {len(faults)} names that their events lack;"
-        f" against other events {counts['noticed']} of {counts['swapped']} would be noticed;"
-        f" {time.perf_counter() - begin:.1f} s"
+        f"level {level}: {counts['notes']} notes, {counts['sentences']} sentences, {counts['uncited']} without a cite,"
+        f" {counts['faulty']} that name what the events they cite lack, {counts['foreign']} notes that name what no"
+        f" event they cover does, {counts['odd']} lists that do;{noticed if counts['swapped'] else ''} {spent:.1f} s"
     )
-    return bool(faults or counts["uncited"])
 
 
-def look(path: Path, budget: int, counts: collections.Counter[str]) -> list[str]:
-    """The faults of one session's note."""
-    events = read(path)
-    by_id = {event.id: event for event in events}
-    faults = []
-    note = digest.digest(events, budget)
-    counts["notes"] += bool(note)
-    for sentence in note:
+# --- notes as they are made -----------------------------------------------------------------------------------------
+
+
+def level_one(events: list[Event]) -> Iterator[Made]:
+    """The notes of one session."""
+    size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
+    for number, stretch in enumerate(levels.stretches(events, *size, over=True)):
+        draft, last = levels.write(stretch, DEFAULTS["reduce.noteTokens"]), stretch[-1]
+        id, extra = f"{last.session}:{number}", json.dumps(levels.about(draft, stretch))
+        size_of = levels.measure(draft.text)
+        note = Note(id, last.at, "session", 1, "p", draft.text, last.session, size_of, extra)
+        yield Made(note, draft.cites, stretch)
+
+
+def above(made: list[Made], most: int) -> list[Made]:
+    """The outlines above notes, each of so many that their texts are no longer than `most` tokens together."""
+    found: list[Made] = []
+    group: list[Made] = []
+    for number, one in enumerate(made):
+        group.append(one)
+        full = number + 1 < len(made) and sum(each.note.tokens for each in (*group, made[number + 1])) > most
+        if full or number + 1 == len(made):
+            draft = outline([each.note for each in group], DEFAULTS["reduce.outlineTokens"])
+            carried = {"by": "extractive", "cites": draft.cites, "outline": schema.body(draft.outline)}
+            last, level = group[-1].note, group[-1].note.level + 1
+            size = levels.measure(draft.text)
+            id = f"up{level}:{len(found)}"
+            note = Note(id, last.at, "outline", level, "p", draft.text, "", size, json.dumps(carried))
+            lists = tuple(said for said in schema.texts_of(draft.outline) if said != draft.outline.summary)
+            found.append(Made(note, draft.cites, [event for each in group for event in each.events], lists))
+            group = []
+    return found
+
+
+# --- looking --------------------------------------------------------------------------------------------------------
+
+
+def look(one: Made, tally: Tally) -> None:
+    """Count one note's sentences, and keep its faults."""
+    counts = tally.counts
+    by_id = {event.id: event for event in one.events}
+    lines = one.note.text.split("\n") if one.note.text else []
+    counts["notes"] += bool(lines)
+    counts["uncited"] += abs(len(lines) - len(one.cites))
+    for line, cites in zip(lines, one.cites, strict=False):
         counts["sentences"] += 1
-        cited = [by_id[cite] for cite in sentence.cites if cite in by_id]
+        cited = [by_id[cite] for cite in cites if cite in by_id]
         counts["uncited"] += not cited
-        missing = ungrounded(sentence.text, [said for event in cited for said in sources(event)])
+        missing = ungrounded(line, all_said(cited))
         counts["faulty"] += bool(missing)
-        faults += [
-            f"{path.name[:13]} {name!r} is not in {', '.join(sentence.cites)}: {sentence.text}" for name in missing
-        ]
-        others = swap(events, sentence.cites)
+        tally.faults.extend(f"{one.note.id[:20]} {name!r} is not in {', '.join(cites[:9])}: {line}" for name in missing)
+        others = swap(one.events, cites) if one.note.level == 1 else []
         counts["swapped"] += bool(others)
-        counts["noticed"] += bool(
-            others and ungrounded(sentence.text, [one for event in others for one in sources(event)])
-        )
-    return faults
+        counts["noticed"] += bool(others and ungrounded(line, all_said(others)))
+    everything = all_said(one.events)
+    for key, said in (("foreign", [one.note.text]), ("odd", one.lists)):
+        missing = ungrounded("\n".join(said), everything)
+        counts[key] += bool(missing)
+        tally.faults.extend(f"{one.note.id[:20]} {name!r} is in no event it covers" for name in missing)
 
 
 def read(path: Path) -> list[Event]:
-    """The events of a transcript, each once."""
+    """The events of a transcript, each once; a line without a time has that of the line before."""
     source = Source(str(path), path.name.partition(".")[0], "dir:/bench")
     found: dict[str, Event] = {}
+    at, offset = 0.0, 0
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-        offset = 0
         for line in lines:
-            for event in getattr(read_line(line, source, offset, 1000.0), "events", ()):
+            for event in getattr(read_line(line, source, offset, at), "events", ()):
                 found.setdefault(event.id, event)
+                at = event.at
             offset += len(line)
     return list(found.values())
+
+
+def all_said(events: list[Event]) -> list[str]:
+    return [said for event in events for said in sources(event)]
 
 
 def sources(event: Event) -> Iterator[str]:
@@ -119,7 +188,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def swap(events: list[Event], cites: tuple[str, ...]) -> list[Event]:
-    """As many events as are cited, but others: those half a session further on."""
+    """As many events as are cited, but others: those half a stretch further on."""
     places = {event.id: number for number, event in enumerate(events)}
     shifted = [(places[cite] + len(events) // 2) % len(events) for cite in cites if cite in places]
     return [events[number] for number in shifted if events[number].id not in cites]

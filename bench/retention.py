@@ -1,4 +1,4 @@
-"""Are the facts that are needed later still in a level-1 note? Needed-later fact retention (NLFR) at real compactions.
+"""Are the facts that are needed later still in our notes? Needed-later fact retention (NLFR) at real compactions.
 
 ./dev bench retention --data DIR [--budgets 500,1000,2000] [--family claude-4] [--each]
 
@@ -11,6 +11,9 @@ state that was made from what came before? NLFR is the mean over the four kinds.
     prompt  the share of the user's prompts whose words are there
     link    the share of (file, name) pairs, used together before and after, that stand near each other
     artif   the share of the files written to that are named
+
+Measured are one digest of everything before the compaction, at several budgets; all level-1 notes before it, stretch by
+stretch as they are made while a session runs, with the settings as shipped; and the outline above these notes.
 
 It tests that names are there, not that they are understood, and what came later was shaped by the host's own summary.
 """
@@ -30,8 +33,12 @@ from typing import Any, NamedTuple
 
 from bench import measure
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.model import Event, Source
+from memory_keeper.config import DEFAULTS
+from memory_keeper.model import Event, Note, Source
+from memory_keeper.policy import CHARACTERS
+from memory_keeper.reduce import levels
 from memory_keeper.reduce.digest import digest, render
+from memory_keeper.reduce.outline import outline
 from memory_keeper.text import tokens
 
 HORIZON, LEAST_CALLS, LEAST_FACTS, NEAR = 60, 10, 8, 300
@@ -101,6 +108,13 @@ def main() -> int:
         spent = (time.perf_counter() - begin) / len(found)
         events = sum(len(one.events) for one in found) / len(found)
         print(f"digest of {budget}: {spent * 1000:.0f} ms each, of {events:.0f} events")
+    begin = time.perf_counter()
+    notes = {one.name: level_one(one) for one in found}
+    spent = (time.perf_counter() - begin) / sum(map(len, notes.values()))
+    print(f"level 1: {sum(map(len, notes.values()))} notes, {spent * 1000:.0f} ms each")
+    rows.append(row_of("all level-1 notes", found, args, lambda one: texts_of(notes[one.name])))
+    most = DEFAULTS["reduce.outlineTokens"]
+    rows.append(row_of("the outline above them", found, args, lambda one: outline(notes[one.name], most).text))
     measure.table(("", *COLUMNS), rows)
     return 0
 
@@ -122,6 +136,24 @@ def row_of(
         mean = sum(values) / len(values) if values else 0.0
         cells.append(f"{mean:.0f}" if column == "tokens" else f"{mean:.3f}")
     return (name, *cells)
+
+
+# --- notes as they are made -----------------------------------------------------------------------------------------
+
+
+def level_one(one: Boundary) -> list[Note]:
+    """The notes of all that came before a compaction."""
+    size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
+    notes = []
+    for number, stretch in enumerate(levels.stretches(one.events, *size, over=True)):
+        draft, at = levels.write(stretch, DEFAULTS["reduce.noteTokens"], one.folder), stretch[-1].at
+        extra = json.dumps(levels.about(draft, stretch))
+        notes.append(Note(f"n{number}", at, "session", 1, "p", draft.text, one.name, extra=extra))
+    return notes
+
+
+def texts_of(notes: list[Note]) -> str:
+    return "\n".join(note.text for note in notes if note.text)
 
 
 # --- transcripts -----------------------------------------------------------------------------------------------------

@@ -53,3 +53,12 @@ else:
         def dumps(value):
             """One line of ASCII JSON."""
             return json.dumps(value, separators=(",", ":"))
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The members of a JSON object; none when the text is something else."""
+    try:
+        value = loads(text) if text else {}
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -87,6 +87,33 @@ def test_a_long_request_goes_on_when_there_is_room() -> None:
     assert "part 59" in large
 
 
+def test_a_list_is_cut_between_things_and_never_before_the_first() -> None:
+    story = told()
+    lines = {line for budget in range(400) for line in render(digest(story.events, budget)).splitlines()}
+    heads = (
+        "Seen",
+        "Seen in",
+        "Seen in output:",
+        "Also",
+        "Also named:",
+        "Changed",
+        "Created",
+        "Commands",
+        "Commands that",
+    )
+    assert not lines & {*heads}
+
+
+def test_a_rule_that_the_user_took_back_is_not_told() -> None:
+    story = Story()
+    story.prompt("Add the page. Always use axios for requests.")
+    story.prompt("No, use fetch instead of axios.")
+    said = render(digest(story.events, 500))
+    assert [line for line in said.splitlines() if "rule" in line] == [
+        'The user\'s rule: "No, use fetch instead of axios."'
+    ]
+
+
 def test_nothing_happened() -> None:
     assert digest([], 1000) == []
     assert digest(told().events, 0) == []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce import names
 from memory_keeper.reduce.facts import FACTS, Fact
-from memory_keeper.reduce.finding import find_facts
+from memory_keeper.reduce.finding import facts_of, find_facts
 from tests.reduce.story import Story, sessions
 
 
@@ -76,7 +77,7 @@ def test_a_long_plan_says_never_of_many_things() -> None:
         ),
         ("I'll use a spool file instead of a lock.", ""),
         ("Let's go with the second option.", ""),
-        ("The cache is keyed by hash rather than by path.", ""),
+        ("We key the cache by hash rather than by path.", ""),
         ("속도 때문에 Redis 대신 SQLite를 쓰기로 했습니다.", "속도 때문에"),
         ("두 번째 방법으로 하기로 결정했습니다.", ""),
     ],
@@ -111,6 +112,12 @@ def test_an_edit_that_was_taken_back_is_a_dead_end() -> None:
     second = story.edit("/p/a.py", "x = 2", "x = 1")
     (end,) = found(story, "dead end")
     assert (end.text, end.status, end.cites) == ("/p/a.py", "reverted", (first.id, second.id))
+
+
+def test_how_something_works_is_no_decision_while_it_is_only_thought() -> None:
+    story = Story()
+    story.thinking("The cache is keyed by hash rather than by path.")
+    assert not found(story, "decision")
 
 
 def test_code_in_a_reply_decides_nothing() -> None:
@@ -295,6 +302,170 @@ def test_redaction_marks_are_no_names() -> None:
     story.prompt("The key is <REDACTED:aws_secret_key:ab12>, never print it.")
     assert texts(story, "correction") == ["The key is <REDACTED:aws_secret_key:ab12>, never print it."]
     assert not texts(story, "name")
+
+
+# --- what counts of many ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let me check what the simplest fix is.",
+        "Let me update `a.go` to use `b` instead of `c`.",
+        "I need to import `paths` since it is not there yet.",
+        "I'll look at the tests because they fail.",
+        "Now I need to force push since I amended the commit.",
+        "Should we use SQLite instead of a file?",
+        "Maybe it is better to use a file instead of SQLite.",
+        "If the user replaced the file, it is skipped rather than flagged.",
+        "The issue is it uses the tip instead of the base.",
+        "The Framework Decision:",
+        "먼저 설정 파일을 대신 확인해 보겠습니다.",
+        "캐시를 대신 쓰는 것이 좋을까요?",
+    ],
+)
+@pytest.mark.parametrize("kind", ["reply", "thinking"])
+def test_aims_guesses_and_questions_decide_nothing(kind: str, said: str) -> None:
+    story = Story()
+    story.add(kind, said)
+    assert not found(story, "decision")
+
+
+@pytest.mark.parametrize(
+    ("said", "because"),
+    [
+        ("Since the hook may not wait, we keep the spool instead of a socket.", "the hook may not wait"),
+        ("We chose polling so that no server is needed.", "no server is needed."),
+        ("We settled on WAL due to many readers.", "many readers."),
+        ("서버가 없기 때문에 SQLite를 쓰기로 했습니다.", "서버가 없기 때문에"),
+        ("읽기가 많으므로 WAL을 쓰기로 결정했습니다.", "읽기가 많으므로"),
+        ("속도를 높이기 위해 캐시를 쓰기로 했습니다.", "속도를 높이기 위해"),
+        ("파일 대신 SQLite를 쓰기로 했고 이유는 잠금입니다.", "잠금입니다"),
+    ],
+)
+def test_reasons(said: str, because: str) -> None:
+    story = Story()
+    story.reply(said)
+    (decision,) = found(story, "decision")
+    assert (decision.text, decision.because) == (said, because)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "it somehow always lists these under each branch",
+        "we don't always know the session here",
+        "this causes the count to always return nothing",
+        "To suppress this warning in future sessions, run:",
+        "can we use `checkpointID` instead of `cpID` here please",
+        "why is it not stored, can it never be there?",
+    ],
+)
+def test_what_happens_always_is_no_rule(said: str) -> None:
+    story = Story()
+    story.prompt(said)
+    assert not found(story, "correction")
+
+
+@pytest.mark.parametrize(
+    "said", ["테스트를 건너뛰면 안 됩니다.", "이제부터 커밋 메시지는 영어로 써 주세요.", "로그를 남기지 마세요."]
+)
+def test_korean_rules(said: str) -> None:
+    story = Story()
+    story.prompt(said)
+    assert texts(story, "correction") == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Fixed the retry loop in `send.py`.",
+        "I've added the missing index.",
+        "All tests pass.",
+        "재시도 로직을 수정했습니다.",
+        "배포까지 완료되었습니다.",
+    ],
+)
+def test_what_was_finished(said: str) -> None:
+    story = Story()
+    event = story.reply(said)
+    assert [(fact.text, fact.cites) for fact in found(story, "done")] == [(said, (event.id,))]
+    thought = Story()
+    thought.thinking(said)
+    assert not found(thought, "done")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("ログイン画面にSMS認証を追加してください。", "認証を追加しました。これからテストを実行します。"),
+        (
+            "Füge der Kontoseite eine Anmeldung per SMS hinzu, aber ohne Cookies.",
+            "Die Anmeldung ist fertig, weil nichts fehlte.",
+        ),
+        ("Añade el inicio de sesión por SMS a la página de la cuenta.", "He añadido el inicio de sesión."),
+        ("Добавь вход по SMS на страницу аккаунта.", "Я добавил вход по SMS."),
+    ],
+)
+def test_other_languages_keep_their_requests_files_and_commands(asked: str, said: str) -> None:
+    story = Story()
+    story.prompt(asked)
+    story.reply(said)
+    story.edit("/p/konto.py", "send_code()", "send_code(retries)")
+    story.run("make test", "3 passed")
+    assert texts(story, "request") == [asked]
+    assert texts(story, "file") == ["/p/konto.py"]
+    assert texts(story, "command") == ["make test"]
+    assert {"request", "command", "test"} <= {fact.kind for fact in facts_of(story.events)}
+
+
+def test_a_tasks_number_is_the_hosts_own() -> None:
+    story = Story()
+    story.call("TaskCreate", "Task #7 created successfully: Write docs", subject="Write docs")
+    story.call("TaskUpdate", "Updated task #1 status", taskId="1", status="completed")
+    assert [(fact.text, fact.status) for fact in found(story, "todo")] == [("Write docs", "open")]
+    story.call("TaskUpdate", "Updated task #7 status", taskId="7", status="completed")
+    assert [(fact.text, fact.status) for fact in found(story, "todo")] == [("Write docs", "done")]
+
+
+def many() -> Story:
+    story = Story()
+    for number in range(30):
+        story.prompt(f"Please build part number {number} of the long plan.")
+        story.reply(f"We decided to store part {number} in a file because part {number} is small.")
+        story.run(f"make part{number}", f"Exit code 2\nerror: no rule for part{number}", failed=True)
+        story.reply(f"Fixed the rule of part {number}.")
+    return story
+
+
+def test_the_most_telling_facts_are_few_and_of_every_kind() -> None:
+    facts = facts_of(many().events, 20)
+    assert len(facts) == 20
+    assert {"request", "decision", "error", "done", "command"} <= {fact.kind for fact in facts}
+    asked = [fact.text for fact in facts if fact.kind == "request"]
+    assert asked[:2] == [
+        "Please build part number 29 of the long plan.",
+        "Please build part number 0 of the long plan.",
+    ]
+    assert facts_of(many().events, 5) == facts[:5]
+    assert facts_of([], 5) == []
+
+
+def test_a_rule_that_was_taken_back_is_not_among_them() -> None:
+    story = Story()
+    story.prompt("Always use tabs for indentation.")
+    story.prompt("From now on use spaces for indentation.")
+    assert [fact.text for fact in facts_of(story.events) if fact.kind == "correction"] == [
+        "From now on use spaces for indentation."
+    ]
+
+
+@given(sessions(), st.integers(0, 30))
+def test_the_most_telling_facts_of_anything(made: list[Event], limit: int) -> None:
+    facts = facts_of(made, limit)
+    assert len(facts) <= limit
+    assert set(facts) <= set(find_facts(made))
+    assert len(set(facts)) == len(facts) or len(facts) <= len(find_facts(made))
 
 
 # --- whatever comes --------------------------------------------------------------------------------------------------

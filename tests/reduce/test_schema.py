@@ -9,7 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.schema import SCHEMA, Decision, Issue, Outline, Theme, build, check, from_text, read, texts_of
+from memory_keeper.reduce.schema import (
+    SCHEMA,
+    Decision,
+    Issue,
+    Outline,
+    Theme,
+    body,
+    build,
+    check,
+    from_text,
+    read,
+    read_body,
+    texts_of,
+)
 from memory_keeper.text import clean
 
 AT = "2026-01-13T12:05:00.000Z"
@@ -113,6 +126,16 @@ def test_there_and_back(outline: Outline) -> None:
     assert check(value) == []
     assert read(json.loads(json.dumps(value))) == outline
     assert all(text in json.dumps(value, ensure_ascii=False) or "\\" in json.dumps(text) for text in texts_of(outline))
+
+
+@given(OUTLINES)
+def test_what_a_note_carries_is_read_again(outline: Outline) -> None:
+    assert read_body(json.loads(json.dumps(body(outline)))) == outline._replace(source="", generated="")
+
+
+def test_what_a_note_carries_names_no_file() -> None:
+    with pytest.raises(ValueError, match="unknown 'sourceFile'"):
+        read_body(OLD)
 
 
 JSON = st.recursive(

@@ -16,7 +16,8 @@ from collections import deque
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce import names
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding import DECIDES, FENCE, find_with
+from memory_keeper.reduce.finding import FENCE, doubt, find_with, worry
+from memory_keeper.reduce.holds import holding
 from memory_keeper.text import NEWEST, clip, one_line, tokens
 
 TYPE_CHECKING = False
@@ -40,16 +41,24 @@ class Sentence(NamedTuple):
     text: str
     cites: tuple[str, ...]
     cut: str = ""  # what stands between the things it lists, where it may be cut; empty: nowhere
+    least: int = 0  # characters that say nothing yet: how its list begins
 
 
-def digest(events: Sequence[Event], budget: int, model_family: str = NEWEST, folder: str = "") -> list[Sentence]:
+def digest(
+    events: Sequence[Event],
+    budget: int,
+    model_family: str = NEWEST,
+    folder: str = "",
+    weighed: names.Names | None = None,
+) -> list[Sentence]:
     """As many sentences about these events as fit into a budget, most needed first.
 
-    Files are named relative to `folder`; where it is not given, to the one that most of them are in.
+    Files are named relative to `folder`; where it is not given, to the one that most of them are in. `weighed` are the
+    events' names, for who has weighed them already.
     """
     chosen: list[Sentence] = []
     left = budget
-    for sentence in _ordered(events, model_family, folder):
+    for sentence in _ordered(events, model_family, folder, weighed or names.weigh(events)):
         cost = tokens(sentence.text + "\n", model_family)
         if cost > left:
             return [*chosen, *_beginning(sentence, left, model_family)]
@@ -63,8 +72,9 @@ def _beginning(sentence: Sentence, budget: int, family: str) -> Iterator[Sentenc
     head, *parts = sentence.text.split(sentence.cut) if sentence.cut else [sentence.text]
     while parts and (parts[-1].endswith(":") or tokens(sentence.cut.join([head, *parts]) + "\n", family) > budget):
         parts.pop()
-    if parts:
-        yield sentence._replace(text=sentence.cut.join([head, *parts]).rstrip(";"))
+    text = sentence.cut.join([head, *parts]).rstrip(";")
+    if parts and len(text) > sentence.least:
+        yield sentence._replace(text=text)
 
 
 def render(sentences: Iterable[Sentence]) -> str:
@@ -72,8 +82,8 @@ def render(sentences: Iterable[Sentence]) -> str:
     return "".join(sentence.text + "\n" for sentence in sentences)
 
 
-def _ordered(events: Sequence[Event], family: str, folder: str) -> Iterator[Sentence]:
-    desk = Desk(events, family, folder)
+def _ordered(events: Sequence[Event], family: str, folder: str, weighed: names.Names) -> Iterator[Sentence]:
+    desk = Desk(events, family, folder, weighed)
     size = FIRST
     saved = [0.0] * len(SECTIONS)  # what a section left of its share, or took of its next one
     for number in range(ROUNDS):
@@ -91,20 +101,19 @@ def _ordered(events: Sequence[Event], family: str, folder: str) -> Iterator[Sent
 class Desk:
     """What is still to be said, and what has been."""
 
-    def __init__(self, events: Sequence[Event], family: str, folder: str) -> None:
+    def __init__(self, events: Sequence[Event], family: str, folder: str, weighed: names.Names) -> None:
         self.family = family
-        weighed = names.weigh(events)
         facts: dict[str, list[Fact]] = {}
         for fact in reversed(find_with(events, weighed)):
             facts.setdefault(fact.kind, []).append(fact)  # newest first
         self.requests = deque(fact for fact in facts.get("request", []) if fact.status != "short")
         self.rests: deque[tuple[str, tuple[str, ...]]] = deque()  # of requests that were cut
-        self.rules = deque(_distinct(facts.get("correction", [])))
+        self.rules = deque(holding(_distinct(facts.get("correction", []))))
         self.todos = facts.get("todo", [])[::-1]
         self.answers = deque(facts.get("answer", []))
-        self.decisions = deque(_distinct(sorted(facts.get("decision", []), key=_doubt)))
+        self.decisions = deque(_distinct(sorted(holding(facts.get("decision", [])), key=doubt)))
         self.ends = deque(_distinct(facts.get("dead end", [])))
-        self.errors = deque(sorted(facts.get("error", []), key=lambda fact: fact.status != "open"))
+        self.errors = deque(sorted(facts.get("error", []), key=worry))
         self.tests = deque(facts.get("test", []))
         self.commands = deque(_by_use(facts.get("command", [])))
         self.commits = deque(facts.get("commit", []))
@@ -323,13 +332,13 @@ def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sent
 # in the order of a round, with the share of its room each may take; what they leave is for names
 SECTIONS: tuple[tuple[float, Section], ...] = (
     (0.08, _facts("rules", lambda desk, fact: f"The user's rule: {quote(short(fact.text, 200))}")),
-    (0.215, _requests),
+    (0.23, _requests),
     (0.06, _open),
     (0.06, _last),
     (0.06, _facts("answers", _say_answer)),
     (0.055, _facts("decisions", lambda desk, fact: f"Decided: {quote(short(fact.text, 220))}")),
-    (0.04, _facts("ends", _say_end)),
-    (0.05, _facts("errors", _say_error)),
+    (0.03, _facts("ends", _say_end)),
+    (0.04, _facts("errors", _say_error)),
     (0.02, _facts("tests", lambda desk, fact: f"Tests by {short(fact.about, 60)}: {quote(short(fact.text, 100))}")),
     (0.16, _commands),
     (0.06, _facts("commits", lambda desk, fact: f"Committed {short_hash(fact.about)} {quote(short(fact.text, 80))}")),
@@ -409,12 +418,16 @@ class _Line:
         cites: list[str] = []
         for text, more in self.parts:
             if texts and sum(map(len, texts)) + 2 * len(texts) + len(text) > longest:
-                yield Sentence(self.head + self.between.join(texts), tuple(dict.fromkeys(cites)), self.cut)
+                yield self._sentence(texts, cites)
                 texts, cites = [], []
             texts.append(text)
             cites += more
         if texts:
-            yield Sentence(self.head + self.between.join(texts), tuple(dict.fromkeys(cites)), self.cut)
+            yield self._sentence(texts, cites)
+
+    def _sentence(self, texts: list[str], cites: list[str]) -> Sentence:
+        said = self.head + self.between.join(texts)
+        return Sentence(said, tuple(dict.fromkeys(cites)), self.cut, len(self.head))
 
 
 def quote(text: str) -> str:
@@ -480,13 +493,6 @@ def _likely(ref: names.Named) -> bool:
     if ref.text.startswith("http"):
         return ref.own and ref.weight >= 4
     return ref.weight >= (2 if "#" in ref.text or "-" in ref.text else 3.5) + (0 if ref.own else 1)
-
-
-def _doubt(fact: Fact) -> int:
-    """How far a sentence is from a decision: the user's own words are nearest, then a choice with its reason."""
-    if fact.status == "user":
-        return 0
-    return 3 if not DECIDES.search(fact.text) else 1 if fact.because else 2
 
 
 def _by_use(facts: Sequence[Fact]) -> list[Fact]:

@@ -90,7 +90,7 @@ def _beginning(texts: Sequence[str], found: list[_Sentence], budget: int) -> lis
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, each as it stands there but for white space, without code, tables, logs and dumps."""
-    return [one for unit in _units(text) if unit.kind != "log" for one in _split(unit.said)]
+    return [one for unit in _units(text) if unit.kind != "log" for one in split(unit.said)]
 
 
 # --- taking a text apart ---------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ _SHORT = re.compile(
 )
 
 
-def _split(said: str) -> Iterator[str]:
+def split(said: str) -> Iterator[str]:
     """The sentences of a unit."""
     begin, counted, ticks = 0, 0, 0
     for end in _END.finditer(said):
@@ -244,11 +244,11 @@ def _split(said: str) -> Iterator[str]:
 def _sentences(texts: Sequence[str]) -> Iterator[_Sentence]:
     for number, text in enumerate(texts):
         units = [unit for unit in _units(text) if unit.kind != "log" or _OUTCOME.search(unit.said)]
-        said = [(unit.kind, one) for unit in units for one in _split(unit.said)]
+        said = [(unit.kind, one) for unit in units for one in split(unit.said)]
         for place, (kind, one) in enumerate(said):
             if any(map(str.isalpha, one)):
                 kind = "long" if len(one) > LONGEST else kind
-                yield _Sentence(number, kind, one, frozenset(_words(one)), place == 0, place == len(said) - 1)
+                yield _Sentence(number, kind, one, frozenset(words(one)), place == 0, place == len(said) - 1)
 
 
 # --- what a sentence is worth ----------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ _CHATTER = re.compile(
 _INTENDS = re.compile(r"(?:하겠습니다|해보겠습니다|볼게요|할게요|드리겠습니다|します。?|しましょう。?)[.!。]*$")
 
 
-def _words(said: str) -> Iterator[str]:
+def words(said: str) -> Iterator[str]:
     """What a sentence speaks of: its words but the commonest; of scripts without blanks, pairs of characters."""
     for word in _WORD.findall(said.casefold()):
         if "\uac00" <= word[-1] <= "\ud7a3" and len(word) > 2:

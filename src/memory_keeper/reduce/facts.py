@@ -35,6 +35,7 @@ FACTS = {
     "answer": "what the user chose when asked",
     "decision": "what was settled, by user or model, as they said it",
     "dead end": "what was tried or believed, and was wrong",
+    "done": "what the model said it had finished",
     "todo": "a task of the model's list",
     "file": "a file that was created, changed or read",
     "command": "a shell command and how it last ended",
@@ -65,8 +66,10 @@ class Touched(NamedTuple):
 
 
 def todos(events: Iterable[Event]) -> list[Todo]:
-    """The list that a session's todo calls, oldest first, left behind."""
+    """The list that a session's todo calls, oldest first, left behind; with their results, under the right numbers."""
     events = list(events)
+    numbers = _numbers(events)
+    events = [event for event in events if event.kind != "result"]
     # each TodoWrite begins the list anew: what came before the last one need not be read
     begin = max((number for number, event in enumerate(events) if event.tool == "TodoWrite"), default=0)
     listed: dict[str, Todo] = {}
@@ -80,7 +83,7 @@ def todos(events: Iterable[Event]) -> list[Todo]:
                 if isinstance(one, dict):
                     listed[str(number)] = Todo(str(one.get("content", "")), str(one.get("status", "")), event.id)
         elif event.tool == "TaskCreate":
-            made += 1
+            made = numbers.get(event.ref, made + 1)
             listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id)
         elif event.tool == "TaskUpdate":
             key = str(item.get("taskId", ""))
@@ -90,6 +93,17 @@ def todos(events: Iterable[Event]) -> list[Todo]:
                     str(item.get("subject") or known.text), str(item.get("status") or known.status), event.id
                 )
     return [todo for todo in listed.values() if todo.text]
+
+
+def _numbers(events: Sequence[Event]) -> dict[str, int]:
+    """The numbers that the host gave to new tasks, by call: a session's later events do not begin at one."""
+    found = {}
+    for event in events:
+        if event.kind == "result" and event.text.startswith("Task #"):
+            number = event.text[6:16].partition(" ")[0]
+            if number.isascii() and number.isdecimal():
+                found[event.ref] = int(number)
+    return found
 
 
 def open_todos(events: Iterable[Event]) -> list[Todo]:
@@ -111,8 +125,4 @@ def touched(calls: Sequence[Event]) -> list[Touched]:
 
 def given(event: Event) -> Json:
     """What a todo call was given; empty when that cannot be read."""
-    try:
-        found = wire.loads(event.extra) if event.extra else {}
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return wire.read_object(event.extra)

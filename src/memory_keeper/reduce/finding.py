@@ -12,16 +12,17 @@ import re
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce import names
 from memory_keeper.reduce.facts import FACTS, WRITES, Fact, given, todos
+from memory_keeper.reduce.holds import holding
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 QUOTE, ASKED = 400, 4000  # characters of a quote; of a request, which may be all there is to go by
 TYPED = 1_500  # characters: a longer prompt was written elsewhere
 SAID = 12_000  # characters of one text in which sentences are looked for
-LEAST, MOST = 12, 400  # characters of a sentence that is worth a quote
+LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
 RUNS = 10  # events of a command's newest runs: two each
 KEPT = 200  # facts of one kind; the oldest go
 
@@ -34,21 +35,63 @@ CORRECTS = re.compile(
     r"\b(?:always|never|from now on|going forward|in future|no[,.]? (?:use|not|don['’]?t|we|it|that|i )"
     rf"|{NOT} (?:ever|use|using|do|doing|add|adding|commit|touch|change|write|run|create)"
     r"|not what i|i (?:said|meant|told you)|instead of|make sure (?:to|you|that)|must (?:not|never|always)|prefer)\b"
-    r"|항상|언제나|절대|앞으로|말고|하지\s?마|쓰지\s?마|금지|반드시|그게 아니|아니라|아니야|아니요,",
+    r"|항상|언제나|절대|앞으로|이제부터|다음부터|말고|지\s?마(?:세요|라|시|요|$|[.!])|금지|반드시|면 안 (?:돼|되|됩)"
+    r"|그게 아니|아니라|아니야|아니요,",
+    re.I,
+)
+# what happens always is no rule: "it always fails", "we don't always know"
+HAPPENS = re.compile(
+    r"\b(?:it|this|that|they|which|we can|somehow|seems? to|is|are|was|were|will|would|causes?|not|also) (?:\w+ )?"
+    r"(?:always|never)\b|n['’]t always\b|\bto always\b",
+    re.I,
+)
+ASKS = re.compile(  # for something now, which is no rule for later
+    r"(?:(?:ok|and|so|hmm|also|now|yes|yeah)[,. ]+)*(?:can|could|would) (?:you|we) "
+    r"(?!.*\b(?:always|never|from now on)\b)"
+    r"|(?:how|what|why|hmm)\b",
     re.I,
 )
 DECIDES = re.compile(
     rf"\b(?:instead of|rather than|decided|decision|chose|chosen|opted|{WILL} (?:go|stick) with|going with|settled on"
     r"|agreed|the (?:best|right|cleanest|simplest|correct) (?:approach|fix|way|solution|option))\b"
-    r"|대신|결정|하기로|선택했|선택하|채택|방식으로 가",
+    r"|대신|결정|하기로|기로 했|기로 하|선택했|선택하|채택|확정|방식으로 가|로 통일",
+    re.I,
+)
+SETTLED = re.compile(
+    r"\b(?:decided|chose|chosen|opted|settled on|agreed|(?:go|going|went|stick|sticking) with)\b"
+    r"|결정했|결정하|결정됐|기로 했|기로 하|선택했|채택|확정",
+    re.I,
+)
+# a plan for the next minute, a guess, a question, what is wrong now: nothing was settled by these
+AIMS = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|now|next|then|first|also|and|but|actually|alright|great|good|perfect|right|hmm|wait|finally)"
+    r"[,.:!—-]*\s+)*(?:let me|i (?:also )?(?:need|want|have) to|we need to|let['’]?s (?:check|see|look|try|verify|run)"
+    r"|i['’]?ll (?:check|look|see|try|verify|run|read|start|begin|take a look)"
+    r"|i['’]?m going to|looking|checking)\b"
+    r"|(?:보겠습니다|볼게요|할게요|드리겠습니다|살펴보|확인하겠습니다|하겠습니다)[.!]*$",
+    re.I,
+)
+GUESSES = re.compile(
+    r"^if\b|^whether\b|[?:]$|\b(?:might|maybe|perhaps|could|would|probably|not sure|wonder|guessing|unless)\b"
+    r"|\b(?:problem|issue|bug)(?: \w+)? ?(?:is|was|here|:)|\b(?:incorrectly|mistakenly)\b"
+    r"|같습니다|일지도|할까요|을까요",
     re.I,
 )
 REASONS = re.compile(
-    r"\b(?:because|since|so that|the reason|due to|which means|otherwise)\b|때문|이유|므로|하니까|라서", re.I
+    r"\b(?:because|since|so that|the reason|due to|which means|otherwise)\b|때문|이유|므로|하니까|라서|위해", re.I
 )
 CHOOSES = re.compile(
-    rf"\b(?:{WILL}|we should|i should|should|needs? to|must|we use|i used?|keep|kept|using|removed|added|moved"
-    r"|changed|want)\b|해야|하겠|했습니다|합니다|바꿨|사용",
+    r"\b(?:let['’]?s|(?:we|i)(?:['’]?ll| will|['’]m going to)|we should|i should|must|we use|i used?|keep|kept"
+    r"|(?:i|we|i['’]ve|we['’]ve) (?:\w+ )?"
+    r"(?:removed|added|moved|changed|made|want))\b|해야|하겠|했습니다|합니다|바꿨|사용",
+    re.I,
+)
+# who acts: without it, a contrast that the model only thought of describes how something works
+ACTS = re.compile(
+    r"^(?:\W*[\w.`*/()-]{1,80}\W{0,9}: )?(?:just )?(?:use|keep|update|change|replace|move|switch|make|drop|remove|store"
+    r"|add|pass|return|extract|compute|skip|avoid|prefer|call|set)[sd]?\b"
+    rf"|\b(?:i|we|i['’]ve|we['’]ve|{WILL}|the (?:fix|approach|solution|user)"
+    r"|(?:best|right|cleanest|simplest|correct) \w+)\b|[\uac00-\ud7a3]",
     re.I,
 )
 ENDS = re.compile(
@@ -58,10 +101,22 @@ ENDS = re.compile(
     r"|\bfalse alarm|\brevert(?:ed|ing)\b|\b(?:let me|i['’]?ll|i should) (?:revert|undo|back out)"
     r"|\bthat(?: approach)? (?:failed|broke)\b"
     r"|알고 보니|틀렸|잘못 (?:알|생각|봤|이해)|작동하지 않|동작하지 않|안 됐|안 되네|되지 않았|실패했|되돌렸|되돌리"
-    r"|원인이 아니",
+    r"|원인[이은] 아니|문제가 아니|해결되지 않|소용이? ?없|잘못 짚|롤백",
     re.I,
 )
-BECAUSE = re.compile(r"\b(?:because|since|so that|due to)\b(.*)$|([^,.]*?(?:때문에|때문이|므로|라서|니까))", re.I)
+FINISHED = re.compile(
+    r"^(?:(?:i|we|i['’]ve|we['’]ve) )?(?:(?:now|just|also) )?(?:fixed|added|implemented|removed|renamed|moved|created"
+    r"|updated|replaced|committed|merged|released|deployed|resolved|refactored|extracted|introduced|rewrote)\b"
+    r"|\b(?:is|are) now (?:done|fixed|in place|complete|working)\b|\ball (?:\w+ )?(?:tests|checks) (?:now )?pass"
+    r"|(?:완료|수정|추가|구현|변경|삭제|해결|반영|적용|작성|배포|통과)(?:했|됐|되었|하였)|고쳤|끝냈|마쳤",
+    re.I,
+)
+BECAUSE = re.compile(
+    r"^(?:since|because) ([^,]{3,}), "  # said first
+    r"|\b(?:because|since|so that|due to|the reason (?:is|being)(?: that)?)\b(?! of )(.*)$"
+    r"|([^,.]*?(?:때문에|때문이|므로|라서|니까|위해서?|이유로))|이유는 ([^.]+)",
+    re.I,
+)
 WEAK = re.compile(
     r"^(?:ok(?:ay)?|yes|yeah|yep|sure|thanks?(?: you)?|go|continue|do it|please|네|예|응|좋아|계속|그래)[\s.!]*$", re.I
 )
@@ -124,6 +179,59 @@ def find_with(events: Sequence[Event], weighed: names.Names) -> list[Fact]:
     return sorted(facts, key=lambda fact: (order[fact.kind], fact.at))
 
 
+# what a note carries along for the one above it: one of each kind at a time, in this order; some come twice
+TELLING = (
+    "correction", "request", "decision", "error", "answer", "done", "dead end", "todo", "request", "decision", "commit",
+    "done", "test", "command",
+)  # fmt: skip
+
+
+def facts_of(events: Sequence[Event], limit: int = 20, weighed: names.Names | None = None) -> list[Fact]:
+    """The facts that tell most about some events, most telling first: the best of every kind, then the next best."""
+    left: dict[str, list[Fact]] = {}
+    for fact in find_with(events, weighed or names.weigh(events)):
+        left.setdefault(fact.kind, []).append(fact)  # the last is taken first
+    left["request"] = _best_requests(left.get("request", []))
+    for kind in ("correction", "decision", "answer"):
+        left[kind] = holding(left.get(kind, []))
+    left["decision"] = _last_best(left["decision"], doubt)
+    left["error"] = _last_best(left.get("error", []), worry)
+    for kind in ("todo", "command"):
+        left[kind] = _last_best(left.get(kind, []), lambda fact: fact.status not in ("open", "doing", "ok"))
+    told: list[Fact] = []
+    while len(told) < limit and any(left.get(kind) for kind in TELLING):
+        told += [left[kind].pop() for kind in TELLING if left.get(kind)]
+    return told[:limit]
+
+
+def doubt(fact: Fact) -> int:
+    """How far a sentence is from a decision: the user's own words are nearest, then what is said with its reason."""
+    if fact.status == "user":
+        return 0
+    return 1 + (not SETTLED.search(fact.text)) + (not fact.because) + (fact.status != "reply")
+
+
+def worry(fact: Fact) -> int:
+    """How little an error matters: one that is open matters most, one of looking around least."""
+    return 2 * is_trifle(fact) + (fact.status != "open")
+
+
+def is_trifle(fact: Fact) -> bool:
+    """Whether an error is one of a command that only looks around, or says nothing."""
+    return " " not in fact.text or not (names.core(fact.about) or fact.about[:1].isupper())
+
+
+def _last_best(facts: list[Fact], key: Callable[[Fact], int]) -> list[Fact]:
+    """The best last, of equals the newest."""
+    return sorted(facts, key=key, reverse=True)
+
+
+def _best_requests(requests: list[Fact]) -> list[Fact]:
+    """The newest last, and before it the first: what it began with, and where it went."""
+    asked = [fact for fact in requests if fact.status != "short"] or requests
+    return [*asked[1:-1], *asked[:1], *asked[-1:]] if len(asked) > 1 else asked
+
+
 # --- what was said ---------------------------------------------------------------------------------------------------
 
 
@@ -131,7 +239,7 @@ def sentences(text: str) -> Iterator[str]:
     """The sentences and list items of a text, without its code."""
     for part in BREAK.split(FENCE.sub("\n", text[:SAID])):
         part = LEAD.sub("", part).strip()
-        if LEAST <= len(part) <= MOST:
+        if len(part) <= MOST and len(part.encode("utf-8", "surrogatepass")) >= LEAST:
             yield " ".join(part.split())
 
 
@@ -151,22 +259,37 @@ def _said(events: Sequence[Event]) -> Iterator[Fact]:
                 # a plan says "never" of many things; where it means us, it begins with it
                 corrects = CORRECTS.search if len(event.text) < TYPED else CORRECTS.match
                 for one in sentences(event.text):
-                    if corrects(one):
+                    if corrects(one) and one[-1] not in "?:" and not (HAPPENS.search(one) or ASKS.match(one)):
                         yield Fact("correction", one, (event.id,), event.at)
-                    elif DECIDES.search(one):
+                    elif DECIDES.search(one) and one[-1] not in "?:":
                         yield _decided(one, event, "user")
         elif event.kind in ("reply", "thinking"):
             for one in sentences(event.text):
                 if ENDS.search(one):
                     yield Fact("dead end", one, (event.id,), event.at)
-                elif DECIDES.search(one) or (REASONS.search(one) and CHOOSES.search(one)):
+                elif is_decision(one) and (event.kind == "reply" or ACTS.search(one)):
                     yield _decided(one, event, event.kind)
+                elif event.kind == "reply" and FINISHED.search(one) and one[-1] not in "?:":
+                    yield Fact("done", one, (event.id,), event.at)
+
+
+def is_decision(sentence: str) -> bool:
+    """Whether a sentence of the model's says what was settled: more than an aim, a guess or what is wrong."""
+    if SETTLED.search(sentence) and sentence[-1] not in "?:":
+        return sentence.count(" ") > 1
+    if AIMS.search(sentence) or GUESSES.search(sentence):
+        return False
+    return bool(DECIDES.search(sentence) or (REASONS.search(sentence) and CHOOSES.search(sentence)))
+
+
+def reason_of(sentence: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = BECAUSE.search(sentence)
+    return next((part.strip() for part in found.groups() if part), "") if found else ""
 
 
 def _decided(sentence: str, event: Event, who: str) -> Fact:
-    found = BECAUSE.search(sentence)
-    because = (found[1] or found[2] or "").strip() if found else ""
-    return Fact("decision", sentence, (event.id,), event.at, status=who, because=because)
+    return Fact("decision", sentence, (event.id,), event.at, status=who, because=reason_of(sentence))
 
 
 def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
@@ -198,9 +321,11 @@ def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
 
 def _listed(events: Sequence[Event]) -> Iterator[Fact]:
     lists = [event for event in events if event.kind == "todo" and not event.agent]
+    calls = {event.ref for event in lists}
+    answers = [event for event in events if event.kind == "result" and event.ref in calls]
     when = {event.id: event.at for event in lists}
     named = {str(given(event).get("subject")): event.id for event in lists}  # a later change need not name it again
-    for todo in todos(lists):
+    for todo in todos([*lists, *answers]):
         if todo.status != "deleted":
             status = {"completed": "done", "in_progress": "doing"}.get(todo.status, "open")
             cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite)))

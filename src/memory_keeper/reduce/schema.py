@@ -175,9 +175,14 @@ def _string_problems(value: str, schema: Json, where: str) -> Iterator[str]:
 
 def build(outline: Outline) -> Json:
     """The JSON of an outline; of more than ten things of a kind, the first ten. ValueError: it cannot be one."""
+    value: Json = {"sourceFile": outline.source, "generatedAt": outline.generated, **body(outline)}
+    _demand(check(value))
+    return value
+
+
+def body(outline: Outline) -> Json:
+    """The JSON of what an outline says, without the file it is of: what a note of ours carries. ValueError as above."""
     value: Json = {
-        "sourceFile": outline.source,
-        "generatedAt": outline.generated,
         **({"dateRange": {"first": outline.first, "last": outline.last}} if outline.first and outline.last else {}),
         "sectionCount": outline.sections,
         "themes": [{**one._asdict(), "sessions": list(one.sessions)} for one in outline.themes[:MOST]],
@@ -185,7 +190,7 @@ def build(outline: Outline) -> Json:
         "issues": [_dated(one) for one in outline.issues[:MOST]],
         "overallSummary": outline.summary,
     }
-    _demand(check(value))
+    _demand(check(value, BODY))
     return value
 
 
@@ -196,6 +201,13 @@ def _dated(one: Decision | Issue) -> Json:
 def read(value: object) -> Outline:
     """An outline from its JSON, ours or the predecessor's. ValueError says what is wrong with it."""
     _demand(check(value, SCHEMA))
+    assert isinstance(value, dict)
+    return _read(value)
+
+
+def read_body(value: object) -> Outline:
+    """What `body` made, read again. ValueError says what is wrong with it."""
+    _demand(check(value, BODY))
     assert isinstance(value, dict)
     return _read(value)
 

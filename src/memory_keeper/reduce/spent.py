@@ -366,11 +366,7 @@ def _costs(gap: list[Cost], parts: list[int]) -> list[Cost]:
 
 
 def _begun(event: Event) -> int:
-    try:
-        about = wire.loads(event.extra) if event.extra else {}
-    except ValueError:
-        return 0
-    size = about.get("postTokens") if isinstance(about, dict) else 0
+    size = wire.read_object(event.extra).get("postTokens")
     return size if isinstance(size, int) and size > 0 else 0
 
 
