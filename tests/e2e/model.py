@@ -4,8 +4,9 @@
     ...                                      # run the CLI against api.url
     api.of("main")[-1].saw("Memory Keeper")  # what the model could really read
 
-A request of the main thread takes the next step of the script, one of a subagent the next of `agents`. A step is a
-reply, or a function of the request that gives one. What the CLI asks beside the conversation is answered in `ASIDE`.
+A request of the main thread takes the next step of the script, one of a subagent the next of `agents`, one of our own
+summarizer the next of `notes`. A step is a reply, or a function of the request that gives one. What the CLI asks beside
+the conversation is answered in `ASIDE`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 Json = dict[str, Any]
+SUMMARIZER = "You write the memory of a programmer's assistant"  # what ours tells a model first
 
 
 class Reply(NamedTuple):
@@ -26,10 +28,11 @@ class Reply(NamedTuple):
 
     blocks: tuple[Json, ...]
     tokens: int = 100  # what the request filled of the context window, as the CLI is told
+    status: int = 200
 
 
 class Request(NamedTuple):
-    """What the CLI asked; `kind` is main, agent, compact, title, probe, count or other."""
+    """What the CLI asked; `kind` is main, agent, note, compact, title, probe, count or other."""
 
     kind: str
     body: Json
@@ -63,6 +66,12 @@ def calls(*several: tuple[str, Json]) -> Reply:
     return Reply(tuple({"type": "tool_use", "name": tool, "input": given} for tool, given in several))
 
 
+def fail(status: int) -> Reply:
+    """The API answers with an error."""
+    return Reply((), status=status)
+
+
+ERRORS = {401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
 ASIDE: dict[str, Reply] = {
     "compact": text("<analysis>none</analysis>\n<summary>SUMMARY of the conversation so far.</summary>"),
     "title": text('{"title": "A scripted session"}'),
@@ -90,6 +99,8 @@ def classify(path: str, agent: bool, body: Json) -> str:
         return "compact"
     if agent:
         return "agent"
+    if not body.get("tools") and SUMMARIZER in flat(body.get("system", "")):
+        return "note"
     if not body.get("tools"):
         return "probe" if body.get("max_tokens", 0) <= 1 else "title"
     return "main"
@@ -100,7 +111,7 @@ class Model:
 
     def __init__(self, listener: socket.socket) -> None:
         self.requests: list[Request] = []
-        self._steps: dict[str, list[Step]] = {"main": [], "agent": []}
+        self._steps: dict[str, list[Step]] = {"main": [], "agent": [], "note": []}
         self._sent = 0
         self._lock = threading.Lock()
         self._server = ListeningServer(listener, type("Handler", (_Handler,), {"model": self}))
@@ -108,14 +119,21 @@ class Model:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
 
-    def play(self, *steps: Step, agents: Iterable[Step] = ()) -> None:
+    def play(self, *steps: Step, agents: Iterable[Step] = (), notes: Iterable[Step] = ()) -> None:
         """What it says next."""
         self._steps["main"] += steps
         self._steps["agent"] += agents
+        self._steps["note"] += notes
 
     def of(self, *kinds: str) -> list[Request]:
         """The requests of these kinds, in order."""
         return [request for request in self.requests if request.kind in kinds]
+
+    def left(self, kind: str) -> int:
+        """How many steps of a script nobody has asked for yet; they are taken away."""
+        with self._lock:
+            over, self._steps[kind] = self._steps[kind], []
+        return len(over)
 
     def reply(self, request: Request) -> Json:
         """The message that answers a request."""
@@ -135,6 +153,9 @@ class Model:
 
 def message(number: int, request: Request, reply: Reply) -> Json:
     """A reply as the API words it."""
+    if reply.status != 200:
+        why = {"type": ERRORS.get(reply.status, "api_error"), "message": "scripted"}
+        return {"type": "error", "error": why, "status": reply.status}
     blocks = [
         {"id": f"toolu_{number:04}{place:02}", **block} if block["type"] == "tool_use" else block
         for place, block in enumerate(reply.blocks)
@@ -205,6 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
             status, answer = (200, {"input_tokens": len(raw) // 4}) if request.kind == "count" else (404, {})
             return self._send(status, "application/json", json.dumps(answer).encode())
         said = self.model.reply(request)
+        if said["type"] == "error":
+            return self._send(said["status"], "application/json", json.dumps(said).encode())
         if not body.get("stream"):
             return self._send(200, "application/json", json.dumps(said).encode())
         lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in stream(said))

@@ -12,11 +12,13 @@ from bisect import bisect_left
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple
-from memory_keeper.text import clean, clip_middle, fence, tokens
+from memory_keeper.text import clean, clip_middle, fence, one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    Ask = Callable[[Sequence[str], int, str], tuple[str, str]]
 
 # --- what is said of things that can be looked up --------------------------------------------------------------------
 
@@ -88,16 +90,16 @@ PLAIN = frozenset(
 
 def ungrounded(sentence: str, sources: Sequence[str], allowed: Collection[str] = ()) -> list[str]:
     """What a sentence, or several, names that no source does; `allowed` is ours to say: words, counts such as `3x`."""
-    known = _Known([*sources, *map(clean, sources)])  # the code of a colour is glued to the name behind it
+    known = Known(sources)
     given = {word.casefold() for word in allowed}
     missing: dict[str, None] = {}
-    for kind, name, cut in _named(sentence, given):
+    for kind, name, cut in named(sentence, given):
         if name.casefold() not in given and not known.has(kind, name, cut):
             missing[name] = None
     return list(missing)
 
 
-def _named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, bool]]:
+def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, bool]]:
     """Everything that can be looked up: its kind, itself, and whether the sentence was cut off after it."""
     for found in _TOKENS.finditer(sentence):
         said, after = found[0], sentence[found.end() : found.end() + 3]
@@ -155,11 +157,12 @@ def _looks_like_code(inner: str) -> bool:
     return any(char in "_./()[]{}<>=$" or char.isdecimal() for char in inner) or bool(_HUMPS.search(inner))
 
 
-class _Known:
+class Known:
     """What sources say, made easy to look up."""
 
     def __init__(self, sources: Sequence[str]) -> None:
-        self.said = _fold("\n".join(sources))
+        cleaned = [plain for text in sources if (plain := clean(text)) != text]
+        self.said = _fold("\n".join([*sources, *cleaned]))  # the code of a colour is glued to the name behind it
         self.words = sorted(set(_WORD.findall(self.said)))
         counted = _HEX.sub(" ", self.said)  # the digits of a hash are no numbers
         self.numbers = {number for found in _NUMBER.findall(counted) for number in _numbers(found)}
@@ -268,17 +271,33 @@ class Answer(NamedTuple):
     cost: float | None = None  # in dollars; None: nobody said
 
 
+def count(value: object) -> int:
+    """A number of tokens that an answer states; 0 when it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40 else 0
+
+
+def cost_of(value: object) -> float | None:
+    """A number of dollars that an answer states; None when it is none."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e6
+    return float(value) if known else None  # type: ignore[arg-type]
+
+
 def prompt(texts: Sequence[str], budget: int, nonce: str) -> tuple[str, str]:
     """What the model is told it is for, and the texts as data between lines that they cannot write themselves."""
     words = sum(len(text.split()) for text in texts)
     wanted = max(1, round(words / WORDS_PER_SENTENCE))
     sentences = "One sentence" if wanted == 1 else f"About {wanted} sentences"
     told = SYSTEM.format(sentences=sentences, words=max(8, budget // 2))
+    return told, f"Sum up the records between the lines with {nonce}.\n\n{fenced(texts, nonce)}\n"
+
+
+def fenced(texts: Sequence[str], nonce: str) -> str:
+    """Texts as data, cut in the middle where there is more than a model takes."""
     each = MOST // max(1, len(texts))
     spare = MOST - sum(min(tokens(text), each) for text in texts)  # what short ones leave, the long ones may have
     long = sum(tokens(text) > each for text in texts)
-    fenced = "\n|\n".join(fence(clip_middle(text, each + spare // max(1, long)), nonce) for text in texts)
-    return told, f"Sum up the records between the lines with {nonce}.\n\n[{nonce}\n{fenced}\n{nonce}]\n"
+    lines = "\n|\n".join(fence(clip_middle(text, each + spare // max(1, long)), nonce) for text in texts)
+    return f"[{nonce}\n{lines}\n{nonce}]"
 
 
 # --- what is taken of its answer -------------------------------------------------------------------------------------
@@ -289,7 +308,7 @@ _REFUSES = re.compile(
         |notice|do(?:n't|\ not)\ (?:have|see|feel)
         |need\ (?:more|the|to\ see)|be\ happy|must\ decline|appreciate|understand)
       |as\ an?\ (?:ai|language)|sorry|unfortunately|(?:could|can|would)\ you|please\ (?:provide|share|paste|let)
-      |what\ would\ you|how\ can\ i|there\ (?:is|are)\ no(?:thing)?\ (?:text|record|content)|nothing\W*$
+      |error:|what\ would\ you|how\ can\ i|there\ (?:is|are)\ no(?:thing)?\ (?:text|record|content)|nothing\W*$
       |no\ (?:texts?|records?|content)\b|(?:sure|certainly|of\ course|okay|let\ me|i'll|i\ will|i've\ read|ready)\b
       |죄송|할\ 수\ 없|불가능|제공해\ 주|申し訳|抱歉|我无法|无法)""",
     re.VERBOSE | re.I,
@@ -308,23 +327,53 @@ _TITLE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\*\*[^*\n]{1,60}\*\*:?|[-=*_]{3,})
 
 
 def accept(answer: str, texts: Sequence[str], budget: int) -> str | None:
-    """The answer, cleaned, as a note over these texts; None when the note that is there had better stay.
+    """The answer, cleaned, as a note over these texts; None when the note that is there had better stay."""
+    said, fault = judge(answer, texts, budget)
+    return None if fault else said
+
+
+def judge(answer: str, texts: Sequence[str], budget: int) -> tuple[str, str]:
+    """The answer, cleaned, as a note over these texts; and why it is not taken, empty when it is.
 
     Not taken: nothing at all, a refusal or a question, JSON, what is left of tools or markup, more than the budget,
     saying the same again and again, and whatever names something that the texts do not.
     """
-    said = clean(answer).strip()
-    if len(said) > 40 * budget + 1000:
-        return None
+    said = clean(answer[: 2 * _longest(budget)]).strip()
+    if len(said) > _longest(budget):
+        return "", f"it is longer than {budget} tokens"
     said = _PREAMBLE.sub("", said, count=1) if _PREAMBLE.match(said) else said
-    if not said or _REFUSES.match(said) or _DEBRIS.search(said) or _is_json(said):
-        return None
+    if fault := _looks_wrong(said):
+        return "", fault
     said = "\n".join(
         " ".join(line.split()) for line in _LAYOUT.sub("", _TITLE.sub("", said)).splitlines() if line.strip()
     )
-    if not any(map(str.isalpha, said)) or tokens(said) > budget or _rambles(said):
-        return None
-    return None if ungrounded(said, texts) else said
+    if not any(map(str.isalpha, said)):
+        return "", "it says nothing"
+    if tokens(said) > budget:
+        return "", f"it is longer than {budget} tokens"
+    if _rambles(said):
+        return "", "it says the same again and again"
+    return said, names_more(said, texts)
+
+
+def names_more(said: str, texts: Sequence[str]) -> str:
+    """The fault of a text that names what its sources do not; empty when it does not."""
+    missing = ungrounded(said, texts)
+    return f"it names {one_line(', '.join(missing), 120)}, and nothing that it is about does" if missing else ""
+
+
+def _longest(budget: int) -> int:
+    return 40 * budget + 1000
+
+
+def _looks_wrong(said: str) -> str:
+    if not said:
+        return "it says nothing"
+    if _REFUSES.match(said):
+        return "it is no summary but a refusal, a question or a promise"
+    if _is_json(said):
+        return "it is JSON"
+    return "there is markup, or a part of a tool call or a prompt in it" if _DEBRIS.search(said) else ""
 
 
 def _is_json(said: str) -> bool:

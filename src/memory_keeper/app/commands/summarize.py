@@ -1,0 +1,229 @@
+"""`summarize`: make every note that can be made now, and have notes worded better."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from secrets import token_hex
+from time import time
+from typing import Any
+
+from memory_keeper import config
+from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.distil import distil
+from memory_keeper.app.improve import (
+    Job,
+    Outcome,
+    improve,
+    job_for,
+    keep_answer,
+    read_matter,
+    summarizer,
+    wordable,
+)
+from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note, origin
+
+EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
+AGENT = "agent"
+FILE = ("delta_temp.txt",)  # as the predecessor called it
+PATIENCE = 60.0
+LARGEST = 1 << 20  # characters of an answer
+ERRORS = {3: NotSetUp, 4: Busy}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which notes, and by whom."""
+    parser.add_argument("--level", type=positive, default=0, metavar="N", help="only notes of this level")
+    parser.add_argument(
+        "--with",
+        dest="by",
+        default="",
+        choices=[*config.SUMMARIZERS, AGENT],
+        help="who words them; default: as the settings say. agent: write what there is to sum up to a file,"
+        " and take the answer on stdin with --note ID",
+    )
+    parser.add_argument("--again", action="store_true", help="also notes that exist, the newest first")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="how many of those; default: 10")
+    parser.add_argument("--note", default="", metavar="ID", help="only this one")
+
+
+def run(args: Namespace) -> int:
+    """Make what can be made, then ask for wordings, and say what that took."""
+    with Keeper(args.home) as keeper:
+        project, root = project_of(keeper, args), config.find_root(folder_of(args))
+        said = _read_answer() if args.by == AGENT and args.note else ""
+        made = [] if args.note else _make(keeper, project)
+        if args.by == AGENT and not said:
+            return _hand_out(keeper, args, project, root)
+        if said:
+            worded = [_take(keeper, args, project, root, said)]
+        else:
+            worded = _word(keeper, _chosen(keeper, args, project, made), args.by, root)
+        if made or any(one.ok for one in worded):
+            _render(keeper, project, root)
+    _report(made, worded, args.json)
+    _complain(made, worded)
+    return 0
+
+
+def _make(keeper: Keeper, project: str) -> list[Note]:
+    """Every note that can be made of this project now, whether it is due or not."""
+    with suppress(Busy):  # then of what there is
+        keeper.look(keeper.behind(project) or ())
+    total = len(keeper.store.open_sessions(project))
+    with Lock(keeper.home, PATIENCE, "distil"), Bar("noting", total, bytes=False) as bar:
+        return distil(keeper, time(), project, force=True, progress=lambda session: bar.advance(1))
+
+
+def _render(keeper: Keeper, project: str, root: str) -> None:
+    from memory_keeper.app.render import render
+
+    render(keeper, project, root, time())
+
+
+def _chosen(keeper: Keeper, args: Namespace, project: str, made: list[Note]) -> list[Note]:
+    """The notes that are to get another wording."""
+    if args.note:
+        return [_named(keeper, args.note, project)]
+    level = args.level or None
+    if not args.again:
+        return [note for note in wordable(made) if level in (None, note.level)]
+    return wordable(keeper.store.notes(project, level))[: args.limit]
+
+
+def _named(keeper: Keeper, id: str, project: str) -> Note:
+    note = keeper.store.wording(id)
+    if not note or note.project != project or note.level < 1:
+        raise KeeperError(f"No note of this project is called {id}", hint="`memory-keeper search` gives ids")
+    if note.who == "user":
+        raise KeeperError(f"You have worded {id} yourself", hint="that stays as it is")
+    return note
+
+
+def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome]:
+    """Ask for wordings, one after the other; a summarizer that is not there is not asked again."""
+    job = job_for(keeper, root)
+    fresh = [note for note in notes if by or summarizer(job.settings, note.level) != "extractive" or note.replaces]
+    outcomes: list[Outcome] = []
+    with Bar("asking", len(fresh), bytes=False) as bar:
+        for note in fresh:
+            bar.advance(0)
+            outcomes += improve(keeper, [note], job._replace(by=by or summarizer(job.settings, note.level)))
+            bar.advance(1)
+            if outcomes[-1].code in ERRORS:
+                break
+    return outcomes
+
+
+# --- by an agent -----------------------------------------------------------------------------------------------------
+
+
+def _read_answer() -> str:
+    """What was piped in; empty when nothing was."""
+    return "" if sys.stdin.isatty() else sys.stdin.read(LARGEST).strip()
+
+
+def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
+    """Write what a note is about to a file for an agent, and say which note that is."""
+    from memory_keeper.reduce.grounding import prompt
+    from memory_keeper.tell import files
+
+    if args.note:
+        note = _named(keeper, args.note, project)
+    else:
+        notes = wordable(keeper.store.notes(project, args.level or None))
+        waiting = [one for one in notes if args.again or not one.replaces]
+        if not waiting:
+            raise NotSetUp("No note of this project waits for a wording", hint="--again takes the newest all the same")
+        note = waiting[0]
+    if f"{root}/.claude" == config.claude_folder(keeper.environ):
+        raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="run it in a project")
+    matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
+    told, asked = prompt(matter.texts, matter.budget, token_hex(8))
+    path = files.write(root, FILE, f"{told}\n\n{asked}")
+    if args.json:
+        print_json({"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)})
+    else:
+        print(f"Note {origin(note)} is about what stands in {path}")
+        print(f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}")
+    return 0
+
+
+def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -> Outcome:
+    """Keep what an agent answered as the wording of a note, if it can be one."""
+    first = _first(keeper, _named(keeper, args.note, project))
+    job: Job = job_for(keeper, root, AGENT)
+    outcome = Outcome(first.id, first.level, first.project, AGENT)
+    outcome = keep_answer(keeper, read_matter(keeper, first, job.settings), job, outcome, said)
+    _take_away(root)
+    return outcome
+
+
+def _take_away(root: str) -> None:
+    """The file has done its work."""
+    from memory_keeper.tell.files import Folder
+
+    with suppress(KeeperError), Folder(root) as folder:
+        found = folder.read(FILE[0])
+        if found and folder.is_ours(FILE[0]):
+            folder.remove(FILE[0], found)
+
+
+def _first(keeper: Keeper, note: Note) -> Note:
+    return keeper.store.note(origin(note)) or note
+
+
+# --- what it came to -------------------------------------------------------------------------------------------------
+
+
+def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
+    asked = [one for one in worded if one.by not in ("extractive", AGENT)]
+    costs = [one.cost for one in asked if one.cost is not None]
+    total: dict[str, Any] = {
+        "asked": len(asked),
+        "tokens_in": sum(one.tokens_in for one in asked),
+        "tokens_out": sum(one.tokens_out for one in asked),
+        "cost": sum(costs) if costs else None,
+    }
+    if as_document:
+        notes = [{"id": note.id, "level": note.level, "session": note.session, "tokens": note.tokens} for note in made]
+        print_json({"made": notes, "worded": [one._asdict() for one in worded], **total})
+        return
+    sessions = sum(note.level == 1 for note in made)
+    outlines = len(made) - sessions
+    print(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
+    for one in worded:
+        if one.ok:
+            print(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
+    print(_spending(total))
+
+
+def _spending(total: dict[str, Any]) -> str:
+    if not total["asked"]:
+        return "Nothing was asked of a model."
+    dollars = "" if total["cost"] is None else f", ${total['cost']:.4f}"
+    spent = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
+    return f"A model was asked {_number(total['asked'], 'time')}: {spent}."
+
+
+def _number(many: int, what: str) -> str:
+    return f"{many} {what}{'s' * (many != 1)}"
+
+
+def _complain(made: list[Note], worded: list[Outcome]) -> None:
+    """Say what failed, one line each; the exit code is that of the failure when nothing else was done."""
+    failed = [one for one in worded if not one.ok]
+    if not failed:
+        return
+    partly = made or len(failed) < len(worded)
+    error = PartlyDone if partly else ERRORS.get(failed[0].code, KeeperError)
+    if len(failed) == 1:
+        raise error(f"{failed[0].note} stays as it was: {failed[0].why}", hint=failed[0].hint)
+    for one in failed:
+        sys.stderr.write(f"memory-keeper: {one.note} stays as it was: {one.why}\n")
+    raise error(f"{len(failed)} of {_number(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)
