@@ -6,13 +6,16 @@ import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from time import time
 
 import pytest
 
+from memory_keeper.app.distil import distil
 from memory_keeper.capture import redact
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Source
+from memory_keeper.model import Note, Source
 from memory_keeper.search import find
+from memory_keeper.text import tokens
 from tests.transcripts import Transcript
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +75,42 @@ def test_even_a_small_budget_has_the_last_prompt(keeper: Keeper, tmp_path: Path)
     t.call("Read", {"file_path": "/p/a.py"}, "x")
     t.prompt("Make the parser strict.")
     assert "Make the parser strict." in told(keeper, tmp_path, t, 200)
+
+
+def test_what_no_other_part_needs_goes_to_the_last_that_says_something(keeper: Keeper, tmp_path: Path) -> None:
+    t = Transcript("s1", "/p")
+    for number in range(8):
+        t.prompt(f"Request {number}: " + "make the parser strict in yet another way, " * 12)
+        t.reply("Done.")
+    text = told(keeper, tmp_path, t)
+    assert "Request 0" in text, "half of the budget would not do"
+    assert tokens(text) <= 1500
+
+
+def test_a_note_of_many_lines_is_cut_to_what_is_left(keeper: Keeper, tmp_path: Path) -> None:
+    t = Transcript("s1", "/p")
+    t.prompt("Make the parser strict.")
+    t.reply("It is.")
+    told(keeper, tmp_path, t)
+    lines = "\n".join(f"{number}." for number in range(2000))
+    keeper.writer.add(Note("note-1", 1e9, "session", 1, PROJECT, lines, "s0", 5000))
+    for budget in (300, 800, 1500):
+        text = keeper.brief("start", PROJECT, "next", "startup", budget).text
+        assert "| 0.\n| 1.\n" in text
+        assert tokens(text) <= budget
+
+
+def test_what_a_prompt_says_is_not_said_again_by_its_note(keeper: Keeper, tmp_path: Path) -> None:
+    t = Transcript("s1", "/p")
+    t.prompt("Make the parser strict, because the auditors want it.")
+    t.call("Bash", {"command": "make check"}, "ok")
+    t.reply("The parser is strict now.")
+    told(keeper, tmp_path, t)
+    (note,) = distil(keeper, time(), force=True)
+    assert "Make the parser strict" in note.text
+    text = keeper.brief("start", PROJECT, "next", "startup", 1500).text
+    assert text.count("Make the parser strict") == 1
+    assert "make check" in text, "what only the note says is told"
 
 
 def test_a_word_is_found_by_its_beginning(keeper: Keeper, tmp_path: Path) -> None:

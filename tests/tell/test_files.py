@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Note
-from memory_keeper.tell.files import remove_all, write, write_handoff
+from memory_keeper.tell.files import Folder, changed, remove_all, write, write_handoff
 
 NOTE = Note("handoff-1", 1_700_000_000.0, "handoff", 0, "dir:/p", "## Asked last\n- Build it. [a1]\n", "s1", 12, "{}")
 
@@ -167,3 +168,101 @@ def test_nothing_is_taken_away_where_a_link_leads(root: Path, tmp_path: Path) ->
     (root / ".claude/memory").symlink_to(elsewhere)
     assert remove_all(str(root)) == 0
     assert (elsewhere / "handoffs/HANDOFF-x.md").exists()
+
+
+# --- pages that people edit ------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_ours_is_known_by_its_time(root: Path) -> None:
+    with Folder(str(root), make=True) as folder:
+        assert folder.put("memory.md", "text", None)
+        path = root / ".claude/memory/memory.md"
+        assert folder.is_ours("memory.md")
+        path.write_text("test")
+        assert not folder.is_ours("memory.md"), "not by its size alone"
+        found = folder.read("memory.md")
+        assert found and folder.keep("memory.md", found)
+        assert folder.is_ours("memory.md")
+        (root / "copy").write_text("text")
+        (root / "copy").replace(path)
+        assert not folder.is_ours("memory.md"), "nor is one that was moved there"
+        assert not folder.is_ours("none.md")
+
+
+def test_a_file_is_replaced_only_as_it_was_read(root: Path) -> None:
+    with Folder(str(root), make=True) as folder:
+        path = root / ".claude/memory/memory.md"
+        assert folder.put("memory.md", "one", None)
+        assert not folder.put("memory.md", "two", None), "somebody made one meanwhile"
+        found = folder.read("memory.md")
+        assert found
+        path.write_text("saved")
+        assert not folder.put("memory.md", "two", found)
+        assert not folder.remove("memory.md", found)
+        assert not folder.keep("memory.md", found)
+        (root / "other").write_text("one")
+        (root / "other").replace(path)
+        assert not folder.put("memory.md", "two", found), "the same words, in another file"
+        path.unlink()
+        assert not folder.put("memory.md", "two", found)
+    assert names(root) == [".claude/memory/.gitignore"], "nothing half-made is left"
+
+
+def test_what_is_replaced_may_be_set_aside(root: Path) -> None:
+    with Folder(str(root), make=True) as folder:
+        for text in ("one", "two"):
+            (root / ".claude/memory/a.md").write_text(text)
+            folder.set_aside("a.md")
+            (root / ".claude/memory/a.md").unlink()
+    kept = sorted((root / ".claude/memory").glob("a.md.before-memory-keeper*"))
+    assert [path.read_text() for path in kept] == ["one", "two"]
+
+
+def test_only_a_page_of_ours_can_be_changed(root: Path) -> None:
+    folder = root / ".claude/memory"
+    assert not changed(str(root))
+    with Folder(str(root), make=True) as made:
+        made.put("memory.md", "<!-- memory-keeper a..b 0123456789abcdef -->\n", None)
+    assert not changed(str(root))
+    (folder / "project.md").write_text("a repository's")
+    assert not changed(str(root))
+    text = (folder / "memory.md").read_text()
+    (folder / "memory.md").write_text("\ufeff\r\n" + text)
+    assert changed(str(root))
+
+
+def test_what_was_exported_goes_too(root: Path) -> None:
+    with Folder(str(root), (".claude", "memory", "sessions"), make=True) as folder:
+        folder.pour("2026-01-13_1200_s1.l1.jsonl", ["{}\n", "{}\n"])
+        folder.pour("2026-01-13_1200_s2.l1.jsonl", [])
+    with Folder(str(root), make=True) as folder:
+        folder.pour("memory-keeper.jsonl", ["{}\n"])
+    (root / ".claude/memory/sessions/2025-01-01_0900.l1.jsonl").write_text("a predecessor's")
+    assert remove_all(str(root)) == 3
+    assert names(root) == [".claude/memory/sessions/2025-01-01_0900.l1.jsonl"]
+
+
+def test_what_somebody_began_who_was_killed_is_swept_away(root: Path) -> None:
+    with Folder(str(root), make=True) as folder:
+        for name in (
+            ".memory.md.0123abcd",
+            ".memory_20260113_120000.md.0123abcd",
+            ".mine.md.0123abcd",
+            ".memory.md.swp",
+        ):
+            (root / ".claude/memory" / name).write_text("half")
+        folder.sweep()
+        assert folder.names() == [".gitignore", ".memory.md.swp", ".mine.md.0123abcd"]
+
+
+def test_a_write_that_fails_leaves_what_was_there(root: Path) -> None:
+    def lines() -> Iterator[str]:
+        yield "half"
+        raise ValueError("full")
+
+    with Folder(str(root), make=True) as folder:
+        folder.pour("a.jsonl", ["whole"])
+        with pytest.raises(ValueError, match="full"):
+            folder.pour("a.jsonl", lines())
+    assert names(root) == [".claude/memory/.gitignore", ".claude/memory/a.jsonl"]
+    assert (root / ".claude/memory/a.jsonl").read_text() == "whole"

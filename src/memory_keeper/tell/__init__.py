@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
+PRINTED = ("memory",)  # no hook tells these, so only their budget limits them
 
 
 class View(NamedTuple):
@@ -29,6 +30,7 @@ class View(NamedTuple):
     now: float
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
+    notes: int = 500  # tokens that the standing notes may take
 
 
 class Said(NamedTuple):
@@ -59,7 +61,10 @@ def compose(name: str, view: View, budget: int, nonce: str) -> Brief:
 
     sections = [(part(view), share) for part, share in PLANS[name]]
     parts = [Section(heading, lines, share) for (heading, lines), share in sections]
-    return cut(name, parts, budget, nonce, _where(view))
+    brief = cut(name, parts, budget, nonce, _where(view), budget * 10 if name in PRINTED else CHARACTERS)
+    if name == "handoff" and all(cite.startswith("note-") for cite in brief.cites):
+        return Brief(name, "", 0)  # standing notes alone hand nothing over
+    return brief
 
 
 def _where(view: View) -> str:
@@ -69,7 +74,12 @@ def _where(view: View) -> str:
 
 
 def cut(
-    name: str, sections: Sequence[Section], budget: int, nonce: str, where: str = "earlier work on this project"
+    name: str,
+    sections: Sequence[Section],
+    budget: int,
+    nonce: str,
+    where: str = "earlier work on this project",
+    characters: int = CHARACTERS,
 ) -> Brief:
     """As much of each section as its share of the budget holds; what one leaves over goes to the next.
 
@@ -78,16 +88,17 @@ def cut(
     opening = f'<memory-keeper brief="{name}" fence="{nonce}">\n{OPENING.format(where)}\n' if nonce else ""
     closing = "</memory-keeper>" if nonce else ""
     left = min(budget, 1_000_000) - tokens(opening + closing) - 2
-    room = CHARACTERS - len(opening) - len(closing)
+    room = characters - len(opening) - len(closing)
     written: list[str] = []
     cites: list[str] = []
-    for section in sections:
-        rest = iter(section.lines)
-        first = [said for said in (next(rest, None),) if said]
-        every = section._replace(lines=_chained(first, rest))
-        lines = _fitting(every, int(left * section.share), int(room * section.share), nonce)
+    begun = [(section, rest, next(rest, None)) for section in sections for rest in (iter(section.lines),)]
+    saying = [(section, rest, first) for section, rest, first in begun if first]
+    for number, (section, rest, first) in enumerate(saying, 1):
+        share = section.share if number < len(saying) else 1.0  # nobody is left to need the rest
+        every = section._replace(lines=_chained([first], rest))
+        lines = _fitting(every, int(left * share), int(room * share), nonce)
         if not lines:  # the first line of a part is worth more than its share
-            lines = _fitting(section._replace(lines=first), left, room, nonce)
+            lines = _fitting(section._replace(lines=[first]), left, room, nonce)
         if lines:
             text = f"## {section.heading}\n" + "".join(line for line, _ in lines)
             left -= tokens(text) + 1
@@ -108,9 +119,11 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
         cite = f" [{short(said.cite)}]"
         line = quoted(said.text, nonce) + cite + "\n"
         cost = tokens(line) + 1
-        if cost > budget and budget > 40 and not said.whole:
-            line = quoted(clip(said.text, budget - tokens(cite) - 12), nonce) + cite + "\n"
+        most = budget - tokens(cite) - 12
+        while cost > budget > 40 and most > 8 and not said.whole:
+            line = quoted(clip(said.text, most), nonce) + cite + "\n"
             cost = tokens(line) + 1
+            most = most * budget // cost - 1  # what quotes each of its lines is not in the text
         units = _units(line)
         if cost > budget or units > room:
             break

@@ -1,22 +1,197 @@
 """The files that are rendered for people, in `.claude/memory/` of their project; each can be made again at any time.
 
-A repository may hold links that lead elsewhere, so every folder on the way is opened without following any.
+A repository may hold links that lead elsewhere, so every folder on the way is opened without following any. What we
+write bears a mark in its time: the fraction of its second is a checksum of the file's inode, size and second. Whoever
+writes to it after us leaves another time, so that one `stat` tells whether a file is still as we left it.
 """
 
 from __future__ import annotations
 
 import posix
+import zlib
+from time import time
 
 from memory_keeper.errors import KeeperError
+from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from memory_keeper.model import Note
 
 FOLDER = (".claude", "memory")
+MEMORY, INDEX = "memory.md", "memory-index.json"
+STANDING = ("project", "architecture", "conventions")
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 IGNORE = "# made by Memory Keeper: everything here can be made again\n*\n"
+LARGEST = 64 << 20  # bytes of a file that is read back
+TICK = 100  # nanoseconds that every file system of ours can tell apart
+
+
+class Unwritable(KeeperError):  # noqa: N818  (it reads as what it says)
+    """A folder or a file of a project's that is not there for us."""
+
+
+class Found(NamedTuple):
+    """A file as it was read."""
+
+    data: bytes
+    inode: int
+    at: float  # when it was last written
+    ours: bool  # nobody has written to it since we did
+
+
+class Folder:
+    """A folder of the project's, opened without following a link; close it."""
+
+    def __init__(self, root: str, path: Sequence[str] = FOLDER, make: bool = False) -> None:
+        self.path = "/".join((root, *path))
+        self.fd = -1
+        try:
+            self.fd = posix.open(root, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC)
+            for depth, name in enumerate(path, 1):
+                above, self.fd = self.fd, _enter(self.fd, name, make)
+                posix.close(above)
+                if make and tuple(path[:2]) == FOLDER and depth > 1:
+                    # in the last one it is ours: those above may be somebody else's, and say otherwise
+                    _put(self.fd, ".gitignore", IGNORE, keep=depth < len(path))
+        except OSError as error:
+            self.close()
+            raise Unwritable(f"{self.path} cannot be opened: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Give it back."""
+        if self.fd >= 0:
+            posix.close(self.fd)
+        self.fd = -1
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def names(self) -> list[str]:
+        """What lies in it."""
+        return sorted(posix.listdir(self.fd))
+
+    def sweep(self) -> None:
+        """Take away what somebody who was killed had begun to write; nobody else may be at it."""
+        for name in self.names():
+            if is_rendered(_begun(name)):
+                posix.unlink(name, dir_fd=self.fd)
+
+    def is_there(self, name: str) -> bool:
+        """Whether anything has this name."""
+        try:
+            posix.lstat(name, dir_fd=self.fd)
+        except OSError:
+            return False
+        return True
+
+    def is_ours(self, name: str) -> bool:
+        """Whether a file is as we left it."""
+        try:
+            return _is_marked(posix.lstat(name, dir_fd=self.fd))
+        except OSError:
+            return False
+
+    def read(self, name: str) -> Found | None:
+        """A regular file, whole; None when there is none, or one too large to be a page."""
+        fd = _open(self.fd, name)
+        if fd is None:
+            return None
+        try:
+            about = posix.fstat(fd)
+            data = b""
+            while more := posix.read(fd, min(LARGEST, about.st_size) + 1):
+                data += more
+                if len(data) > LARGEST:
+                    return None
+            return Found(data, about.st_ino, about.st_mtime, _is_marked(about))
+        except OSError:
+            return None
+        finally:
+            posix.close(fd)
+
+    def put(self, name: str, text: str, before: Found | None) -> bool:
+        """Make a file have this text, if it still is as it was `before`; whether it now has it."""
+        own = _prepare(self.fd, name, [text.encode("utf-8", "replace")])
+        try:
+            if not self._is_still(name, before):
+                return False
+            posix.replace(own, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+            own = ""
+            return True
+        finally:
+            if own:
+                posix.unlink(own, dir_fd=self.fd)
+
+    def pour(self, name: str, lines: Iterable[str]) -> int:
+        """Make a file have these lines, whatever is there now; its size."""
+        own = _prepare(self.fd, name, (line.encode("utf-8", "replace") for line in lines))
+        posix.replace(own, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        return posix.lstat(name, dir_fd=self.fd).st_size
+
+    def keep(self, name: str, before: Found) -> bool:
+        """A file that has the right text is taken for ours from now on; whether it still has it."""
+        fd = _open(self.fd, name)
+        if fd is None:
+            return False
+        try:
+            if posix.read(fd, len(before.data) + 1) != before.data:
+                return False
+            _mark(fd)
+            return True
+        finally:
+            posix.close(fd)
+
+    def remove(self, name: str, before: Found) -> bool:
+        """Take a file away, if it still is as it was `before`."""
+        if not self._is_still(name, before):
+            return False
+        posix.unlink(name, dir_fd=self.fd)
+        return True
+
+    def set_aside(self, name: str) -> str:
+        """A second name for a file that is about to be replaced; the name."""
+        number = 0
+        while True:
+            other = f"{name}.before-memory-keeper" + (f".{number}" if number else "")
+            try:
+                posix.link(name, other, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
+                return other
+            except FileExistsError:
+                number += 1
+
+    def _is_still(self, name: str, before: Found | None) -> bool:
+        """Whether nobody has saved it meanwhile, in place or as another file."""
+        now = self.read(name)
+        if not before or not now:
+            return not before and not self.is_there(name)
+        return (now.data, now.inode) == (before.data, before.inode)
+
+
+def is_there(root: str) -> bool:
+    """Whether a project has a folder of ours."""
+    return posix.access("/".join((root, *FOLDER)), posix.F_OK)
+
+
+def changed(root: str) -> bool:
+    """Whether somebody has written to a page of ours since we did; of the archives only a rendering asks that."""
+    try:
+        with Folder(root) as folder:
+            pages = (MEMORY, *(f"{kind}.md" for kind in STANDING))
+            return any(folder.is_there(name) and _is_changed(folder, name) for name in pages)
+    except Unwritable:
+        return False
+
+
+def _is_changed(folder: Folder, name: str) -> bool:
+    found = None if folder.is_ours(name) else folder.read(name)
+    return found is not None and found.data[:200].lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<!-- memory-keeper ")
 
 
 def write_handoff(root: str, note: Note) -> str:
@@ -32,56 +207,81 @@ def write_handoff(root: str, note: Note) -> str:
     return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), text)
 
 
+def is_rendered(name: str) -> bool:
+    """Whether we give a file such a name, in the folder of the memory."""
+    pages = (MEMORY, INDEX, *(f"{kind}.md" for kind in STANDING), "memory-keeper.md", "memory-keeper.jsonl")
+    return name in pages or (name.startswith("memory_") and name.endswith((".md", ".summary.json")))
+
+
 def remove_all(root: str) -> int:
-    """Take away what was rendered into a project, and the folders it leaves empty; how many files that were."""
-    fds: list[int] = []
+    """Take away what was rendered into a project, and the folders it leaves empty; how many files that were.
+
+    A page that somebody has written to since stays: it may say what nothing else does.
+    """
+    removed = sum(_remove_from(root, path) for path in ((*FOLDER, "handoffs"), (*FOLDER, "sessions"), FOLDER))
+    try:
+        with Folder(root, FOLDER[:1]) as folder:
+            posix.rmdir(FOLDER[1], dir_fd=folder.fd)
+        with Folder(root, ()) as folder:
+            posix.rmdir(FOLDER[0], dir_fd=folder.fd)
+    except (OSError, Unwritable):
+        pass  # none there, or something of somebody else's
+    return removed
+
+
+def _remove_from(root: str, path: tuple[str, ...]) -> int:
+    """Take away our files of one folder, and it if that leaves it empty and it is one of ours alone."""
     removed = 0
     try:
-        fds.append(posix.open(root, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC))
-        for folder in (*FOLDER, "handoffs"):
-            fds.append(posix.open(folder, FOLLOWING_NOTHING, dir_fd=fds[-1]))
-        for name in posix.listdir(fds[-1]):
-            if name.startswith("HANDOFF-") and name.endswith(".md"):
-                posix.unlink(name, dir_fd=fds[-1])
-                removed += 1
-        if _same(fds[-1], ".gitignore", IGNORE.encode(), keep=False):
-            posix.unlink(".gitignore", dir_fd=fds[-1])
-        posix.rmdir("handoffs", dir_fd=fds[2])
-        if _same(fds[2], ".gitignore", IGNORE.encode(), keep=False):
-            posix.unlink(".gitignore", dir_fd=fds[2])
-        posix.rmdir(FOLDER[1], dir_fd=fds[1])
-        posix.rmdir(FOLDER[0], dir_fd=fds[0])
-    except OSError:
+        with Folder(root, path) as folder:
+            for name in folder.names():
+                if _may_go(folder, path[-1], name):
+                    posix.unlink(name, dir_fd=folder.fd)
+                    removed += 1
+            left = any(map(is_rendered, folder.names()))  # and stays out of commits
+            if not left and _same(folder.fd, ".gitignore", IGNORE.encode(), keep=False):
+                posix.unlink(".gitignore", dir_fd=folder.fd)
+        if path != FOLDER:
+            with Folder(root, path[:-1]) as above:
+                posix.rmdir(path[-1], dir_fd=above.fd)
+    except (OSError, Unwritable):
         pass  # none there, or something of somebody else's
-    finally:
-        for fd in fds:
-            posix.close(fd)
     return removed
+
+
+def _may_go(folder: Folder, above: str, name: str) -> bool:
+    own = _begun(name) or name
+    if above == "handoffs":
+        return own.startswith("HANDOFF-") and own.endswith(".md")
+    rendered = is_rendered(own) if above == FOLDER[-1] else own.endswith(".l1.jsonl")
+    return rendered and (own != name or folder.is_ours(name))
+
+
+def _begun(name: str) -> str:
+    """The name that a file was to have which `_prepare` began; empty when it is none."""
+    dot, _, rest = name.partition(".")
+    own, _, number = rest.rpartition(".")
+    return own if not dot and len(number) == 8 and set(number) <= set("0123456789abcdef") else ""
 
 
 def write(root: str, path: tuple[str, ...], text: str) -> str:
     """Make a file below the project's memory folder have this text; its path."""
     *folders, name = path
-    fds: list[int] = []
+    whole = "/".join((root, *FOLDER, *path))
     try:
-        fds.append(posix.open(root, posix.O_RDONLY | posix.O_DIRECTORY | posix.O_CLOEXEC))
-        for folder in (*FOLDER, *folders):
-            fds.append(_enter(fds[-1], folder))
-            if folder == FOLDER[-1]:
-                _put(fds[-1], ".gitignore", IGNORE, keep=True)
-        _put(fds[-1], ".gitignore", IGNORE)  # the one above may be somebody else's, and say otherwise
-        _put(fds[-1], name, clean(text))
+        with Folder(root, (*FOLDER, *folders), make=True) as folder:
+            _put(folder.fd, name, clean(text))
     except OSError as error:
-        raise KeeperError(f"{'/'.join((root, *FOLDER, *path))} cannot be written: {error.strerror}") from None
-    finally:
-        for fd in fds:
-            posix.close(fd)
-    return "/".join((root, *FOLDER, *path))
+        raise Unwritable(f"{whole} cannot be written: {error.strerror}") from None
+    except Unwritable as error:
+        raise Unwritable(f"{whole} cannot be written: {error}") from None
+    return whole
 
 
-def _enter(above: int, name: str) -> int:
+def _enter(above: int, name: str, make: bool) -> int:
     try:
-        posix.mkdir(name, 0o700, dir_fd=above)
+        if make:
+            posix.mkdir(name, 0o700, dir_fd=above)
     except FileExistsError:
         pass
     return posix.open(name, FOLLOWING_NOTHING, dir_fd=above)
@@ -89,28 +289,71 @@ def _enter(above: int, name: str) -> int:
 
 def _put(folder: int, name: str, text: str, keep: bool = False) -> None:
     """Put a file in its place whole; `keep`: unless there is one."""
-    data, own = text.encode("utf-8", "replace"), f".{name}.{posix.urandom(4).hex()}"
+    data = text.encode("utf-8", "replace")
     if _same(folder, name, data, keep):
         return
-    fd = posix.open(own, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600, dir_fd=folder)
+    own = _prepare(folder, name, [data])
     try:
-        while data:
-            data = data[posix.write(fd, data) :]
         posix.replace(own, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
         posix.unlink(own, dir_fd=folder)
         raise
+
+
+def _prepare(folder: int, name: str, parts: Iterable[bytes]) -> str:
+    """Write a file under a name of its own, marked as ours; the name."""
+    own = f".{name}.{posix.urandom(4).hex()}"
+    fd = posix.open(own, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        for data in parts:
+            while data:
+                data = data[posix.write(fd, data) :]
+        _mark(fd)
+    except BaseException:
+        posix.unlink(own, dir_fd=folder)
+        raise
     finally:
         posix.close(fd)
+    return own
 
 
 def _same(folder: int, name: str, data: bytes, keep: bool) -> bool:
     """Whether it is there as it should be: a file is written only when it changes."""
-    try:
-        fd = posix.open(name, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC, dir_fd=folder)
-    except OSError:
+    fd = _open(folder, name, any=keep)
+    if fd is None:
         return False
     try:
         return keep or posix.read(fd, len(data) + 1) == data
     finally:
         posix.close(fd)
+
+
+def _open(folder: int, name: str, any: bool = False) -> int | None:
+    """A descriptor of a regular file, never of a link or a pipe; None when it is none."""
+    try:
+        fd = posix.open(name, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_NONBLOCK | posix.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return None
+    if any or posix.fstat(fd).st_mode & 0o170000 == 0o100000:
+        return fd
+    posix.close(fd)
+    return None
+
+
+def _mark(fd: int) -> None:
+    about, second = posix.fstat(fd), int(time())
+    at = second * 1_000_000_000 + _checksum(about.st_ino, about.st_size, second)
+    try:
+        posix.utime(fd, ns=(at, at))
+    except OSError:
+        pass  # not every file system has such times: then every file seems to be somebody's
+
+
+def _is_marked(about: posix.stat_result) -> bool:
+    second, fraction = divmod(about.st_mtime_ns, 1_000_000_000)
+    regular = about.st_mode & 0o170000 == 0o100000
+    return regular and fraction == _checksum(about.st_ino, about.st_size, second)
+
+
+def _checksum(inode: int, size: int, second: int) -> int:
+    return zlib.crc32(f"{inode} {size} {second}".encode()) % (1_000_000_000 // TICK) * TICK

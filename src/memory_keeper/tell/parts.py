@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from time import gmtime, strftime
 
-from memory_keeper.model import Event
+from memory_keeper import wire
+from memory_keeper.model import Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.tell import Said
-from memory_keeper.text import clip_middle, one_line
+from memory_keeper.text import clip, clip_middle, one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.tell import View
 
@@ -23,15 +24,79 @@ STRETCH, LEARNT = 1500, 2000  # events that are looked at, and tokens that may b
 TOLD_ELSEWHERE = ("Asked ", "Last said", "That request went on", "In progress", "Open:")
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
+# what the user wrote down to stay; a project has one note of each of the first three kinds
+STANDING = {
+    "project": "what this project is and is for",
+    "architecture": "how it is built",
+    "conventions": "how things are done here",
+    "decision": "what was decided, and why",
+    "issue": "what is wrong and not mended yet",
+    "fact": "anything else worth knowing",
+}
+ONE_EACH = ("project", "architecture", "conventions")
+NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
+NOTES, DETAILED, FIRST_LINES = 30, 2, 70  # notes that are asked for, told whole, and tokens of each of the others
+ALL = 1000  # notes that are asked for where the budget is large
+HIGHEST = 9  # levels
+
+
+def standing(view: View) -> tuple[str, Iterable[Said]]:
+    """What the user wrote down to stay: the project, its architecture and conventions, then decisions, issues and
+    facts, the newest first. A handoff for people has no need of it."""
+    found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind) if _stands(view, note)]
+    each = [note for note in found if note.kind in ONE_EACH]
+    many = sorted((note for note in found if note.kind not in ONE_EACH), key=lambda note: note.at, reverse=True)
+    return "Standing notes, by the user", _within(view.notes, each, many)
+
+
+def _stands(view: View, note: Note) -> bool:
+    """Whether a standing note is to be told: it has words, and a session that goes on has not heard them yet."""
+    told = (view.of and not view.source) or (view.source == "resume" and written(note) < _last(view))
+    return bool(note.text) and not told
+
+
+def _within(budget: int, each: list[Note], many: list[Note]) -> Iterator[Said]:
+    """Whole notes where they fit; else those that are too long are cut to the same length."""
+    texts = {note.id: f"{note.kind}: {dense(note.text)}" for note in each}
+    costs = {id: tokens(text) + NOTE_LINE for id, text in texts.items()}
+    left = budget
+    for place, id in enumerate(sorted(costs, key=lambda id: costs[id])):
+        fair = left // (len(costs) - place)
+        if costs[id] > fair:
+            texts[id] = clip(texts[id], max(0, fair - NOTE_LINE))
+        left -= min(costs[id], fair)
+    yield from (Said(text, id) for id, text in texts.items() if text)
+    for note in many:
+        said = f"{note.kind} of {when(note)[:10]}: {clip(dense(note.text), STANDING_TOKENS)}"
+        left -= tokens(said) + NOTE_LINE
+        if left < 0:
+            return
+        yield Said(said, note.id)
+
+
+def written(note: Note) -> float:
+    """When this wording of a note was written."""
+    at = wire.read_object(note.extra).get("written")
+    return at if isinstance(at, float) else note.at
 
 
 def prompts(view: View) -> tuple[str, Iterable[Said]]:
     """What the user asked last, in their own words, and what came of it."""
-    most = PROMPTS if view.of else RECENT
+    asked = _prompts(view)[: PROMPTS if view.of else RECENT]
+    marks = _unnoted(view, asked)
     return "Asked last, newest first, and what came of it", (
-        Said(f"{when(event)} {_asked(event, last)}{_came(view, event, last)}", event.id)
-        for event, last in zip(_prompts(view)[:most], [bool(view.of)] + [False] * PROMPTS, strict=False)
+        Said(f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}", event.id)
+        for event, last in zip(asked, [bool(view.of)] + [False] * PROMPTS, strict=False)
     )
+
+
+def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
+    """What is said of the newest prompt of each session whose end no note tells of."""
+    if view.of:
+        return {}
+    open = view.store.open_among([event.id for event in asked]) | {event.id for event in view.provisional}
+    newest = {event.session: event.id for event in reversed(asked) if event.id in open}
+    return dict.fromkeys(newest.values(), " (not in a note yet)")
 
 
 def todos(view: View) -> tuple[str, Iterable[Said]]:
@@ -59,14 +124,102 @@ def files(view: View) -> tuple[str, Iterable[Said]]:
 
 
 def sessions(view: View) -> tuple[str, Iterable[Said]]:
-    """What the sessions before that were about and what came of them."""
+    """What older sessions were about that no note tells of, and what came of them."""
     older: dict[str, list[Event]] = {}
-    for event in _prompts(view)[RECENT:] if not view.of else ():
-        older.setdefault(event.session, []).append(event)
-    return "Sessions before that", (
+    asked = _prompts(view)[RECENT:] if not view.of else []
+    open = view.store.open_among([event.id for event in asked])
+    for event in asked:
+        if event.id in open:
+            older.setdefault(event.session, []).append(event)
+    return "Sessions before that, not in a note yet", (
         Said(f"{when(asked[-1])} {one_line(asked[-1].text, 160)}{_ended(view, asked)}", asked[-1].id)
         for asked in older.values()
     )
+
+
+def unnoted(view: View) -> tuple[str, Iterable[Said]]:
+    """Everything that was asked and that no note tells of, and what came of it."""
+    asked = _prompts(view)
+    open = view.store.open_among([event.id for event in asked]) | {event.id for event in view.provisional}
+    return "Not in a note yet, newest first", (
+        Said(f"{when(event)} {_asked(event)}{_came(view, event)}", event.id) for event in asked if event.id in open
+    )
+
+
+def noted(view: View) -> tuple[str, Iterable[Said]]:
+    """What the notes of sessions say, newest first: the newest in detail, of the others how they begin."""
+    asked = _prompts(view)[:RECENT]
+    known, sessions = {event.id for event in asked}, {event.session for event in asked}
+    return "Notes of sessions, newest first", (
+        Said(_headed(note, text if place < DETAILED else clip(text, FIRST_LINES)), note.id)
+        for place, (note, text) in enumerate(_unsaid(view, known, sessions))
+    )
+
+
+def _unsaid(view: View, known: set[str], sessions: set[str]) -> Iterator[tuple[Note, str]]:
+    """Notes with what they say beyond what is told anyway: the prompts, and how the newest sessions ended."""
+    for note in _session_notes(view, NOTES):
+        ended, sessions = note.session in sessions, sessions - {note.session}
+        text = "\n".join(
+            line
+            for line, cites in _cited(note)
+            if not line.startswith(TOLD_ELSEWHERE) or not (cites <= known or (ended and not line.startswith("Asked ")))
+        )
+        if text:
+            yield note, text
+
+
+def _cited(note: Note) -> list[tuple[str, set[str]]]:
+    """The lines of a note with the events that each rests on; what the user wrote rests on the user."""
+    lines, cites = note.text.splitlines(), wire.read_object(note.extra).get("cites")
+    if note.who or not isinstance(cites, list) or len(cites) != len(lines):
+        return [(line, {note.id}) for line in lines]
+    return [(line, set(one)) for line, one in zip(lines, cites, strict=True)]
+
+
+def detailed(view: View) -> tuple[str, Iterable[Said]]:
+    """What the notes of sessions say that no outline covers, newest first, whole."""
+    return "Notes of sessions, newest first", (
+        Said(_headed(note, note.text), note.id) for note in _session_notes(view, ALL)
+    )
+
+
+def outlined(view: View) -> tuple[str, Iterable[Said]]:
+    """What was before that, by the outlines above the notes; the newest first."""
+    return "Before that, in outline", (
+        Said(f"{_day(_first(note))} to {_day(note.at)}\n{note.text}", note.id) for note in _outlines(view)
+    )
+
+
+def _session_notes(view: View, most: int) -> Iterator[Note]:
+    """The notes of level 1 that this context lacks and that have words, newest first."""
+    since = _last(view) if view.source == "resume" and not view.of else 0.0
+    for note in reversed(view.store.notes(view.project, 1, open=None if view.of else True, limit=most)):
+        if view.of:
+            lacks = note.session in view.of
+        else:
+            lacks = note.at > since and (note.session != view.session or not note.session)  # by hand it is of none
+        if lacks and note.text:
+            yield note
+
+
+def _outlines(view: View) -> Iterator[Note]:
+    for level in range(2, HIGHEST + 1) if not view.of and view.source != "resume" else ():
+        found = view.store.notes(view.project, level, open=True, limit=NOTES)
+        if not found:
+            return  # the newest of each level stays open
+        yield from (note for note in reversed(found) if note.text)
+
+
+def _headed(note: Note, text: str) -> str:
+    """A note with its moment, its session if it is of one and, where that is not us, who wrote it."""
+    of = f" session {note.session[:8]}" if note.session else ""
+    return f"{when(note)}{of}{', in the words of the user' if note.who else ''}\n{text}"
+
+
+def _first(note: Note) -> float:
+    at = wire.read_object(note.extra).get("first")
+    return at if isinstance(at, float) else note.at
 
 
 def goal(view: View) -> tuple[str, Iterable[Said]]:
@@ -96,8 +249,31 @@ def failures(view: View) -> tuple[str, Iterable[Said]]:
 
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "handoff": ((prompts, 0.45), (todos, 0.3), (goal, 0.2), (files, 0.3), (learnt, 0.8), (failures, 1.0)),
-    "start": ((prompts, 0.55), (todos, 0.4), (files, 0.5), (sessions, 1.0)),
+    "handoff": (
+        (standing, 0.4),
+        (prompts, 0.45),
+        (todos, 0.3),
+        (goal, 0.2),
+        (files, 0.3),
+        (learnt, 0.8),
+        (failures, 1.0),
+    ),
+    "start": (
+        (standing, 0.5),
+        (prompts, 0.5),
+        (todos, 0.35),
+        (noted, 0.6),
+        (files, 0.4),
+        (sessions, 0.6),
+        (outlined, 1.0),
+    ),
+    "memory": (
+        (standing, 0.3),
+        (unnoted, 0.4),
+        (todos, 0.2),
+        (detailed, 0.75),
+        (outlined, 1.0),
+    ),
 }
 
 
@@ -164,9 +340,13 @@ def _last(view: View) -> float:
     return said[0].at if said else 0.0
 
 
-def when(event: Event) -> str:
+def when(event: Event | Note) -> str:
     """The moment, for a person."""
     return strftime("%Y-%m-%d %H:%M", gmtime(max(0.0, min(event.at, 2e11)))) + "Z"
+
+
+def _day(at: float) -> str:
+    return strftime("%Y-%m-%d", gmtime(max(0.0, min(at, 2e11))))
 
 
 def within(roots: list[str], path: str) -> str:

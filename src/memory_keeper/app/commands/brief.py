@@ -15,6 +15,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.tell.parts import PLANS
 
 EXAMPLE = "memory-keeper brief start --budget 800"
+BUDGETS = {"handoff": "tell.handoffBudget", "memory": "reduce.memoryTokens"}  # the setting that limits each
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -33,10 +34,13 @@ def run(args: Namespace) -> int:
         session = session_of(keeper, args.session)
         with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
-        budget = args.budget or config.load(args.home, find_root(args.project or os.getcwd()))[0]["tell.startBudget"]
+        settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
+        budget = args.budget or settings[BUDGETS.get(args.name, "tell.startBudget")]
+        notes = max(settings["tell.notesBudget"], budget // 5 if args.name == "memory" else 0)
         if args.name == "handoff" and not session:
             session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
-        brief = keeper.brief(args.name, project, session, "compact" if session else "startup", budget)
+        source = "compact" if session and args.name != "memory" else "startup"
+        brief = keeper.brief(args.name, project, session, source, budget, notes=notes)
         kept = keeper.store.counts(project)["events"]
     if args.json:
         print_json({**brief._asdict(), "cites": list(brief.cites)})

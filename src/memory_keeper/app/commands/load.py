@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
+from typing import Any
 
 from memory_keeper import config
 from memory_keeper.app.commands import folder_of, positive, project_of, session_of
@@ -12,6 +13,7 @@ from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Brief
 
 EXAMPLE = "memory-keeper load"
 
@@ -20,6 +22,9 @@ def configure(parser: ArgumentParser) -> None:
     """Of which session, and how much."""
     parser.add_argument(
         "--session", default="", metavar="ID", help="default: the newest; inside a session, the one before it"
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help="the memory of the project instead of one session's handoff"
     )
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
 
@@ -31,16 +36,36 @@ def run(args: Namespace) -> int:
         project = project_of(keeper, args)
         with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
-        session = session_of(keeper, args.session) if args.session else _before(keeper, project)
-        budget = args.budget or settings["tell.handoffBudget"]
-        brief = keeper.brief("handoff", project, "", "", budget, of=session)
-    if not brief.text:
-        raise KeeperError(f"Nothing of session {session[:8]} fits into {budget} tokens", hint="give a larger --budget")
+        brief, about = (
+            _memory(keeper, args, project, settings) if args.memory else _handoff(keeper, args, project, settings)
+        )
     if args.json:
-        print_json({**brief._asdict(), "cites": list(brief.cites), "session": session})
+        print_json({**brief._asdict(), "cites": list(brief.cites), **about})
     else:
         print(brief.text)
     return 0
+
+
+def _handoff(keeper: Keeper, args: Namespace, project: str, settings: dict[str, Any]) -> tuple[Brief, dict[str, str]]:
+    session = session_of(keeper, args.session) if args.session else _before(keeper, project)
+    budget = args.budget or settings["tell.handoffBudget"]
+    brief = keeper.brief("handoff", project, "", "", budget, of=session)
+    if not brief.text:
+        raise KeeperError(f"Nothing of session {session[:8]} fits into {budget} tokens", hint="give a larger --budget")
+    return brief, {"session": session}
+
+
+def _memory(keeper: Keeper, args: Namespace, project: str, settings: dict[str, Any]) -> tuple[Brief, dict[str, str]]:
+    """What is remembered of the project; a session that asks knows itself."""
+    budget, own = args.budget or settings["reduce.memoryTokens"], os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    brief = keeper.brief(
+        "memory", project, own, "startup", budget, notes=max(settings["tell.notesBudget"], budget // 5)
+    )
+    if not brief.text and keeper.store.counts(project)["events"]:
+        raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give a larger --budget")
+    if not brief.text:
+        raise NotSetUp("Nothing is saved of this project", hint="run `memory-keeper import transcripts`")
+    return brief, {"project": project}
 
 
 def _before(keeper: Keeper, project: str) -> str:

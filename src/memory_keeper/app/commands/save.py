@@ -1,11 +1,17 @@
-"""`save`: bring everything in and write the handoff, so that `/clear` or a new session loses nothing."""
+"""`save`: bring everything in, write notes and handoff, so that `/clear` or a new session loses nothing."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
 
-from memory_keeper.app.commands import handoff
+from memory_keeper.app.commands import folder_of, handoff, make_notes, project_of, render_memory
+from memory_keeper.app.render import foreign
 from memory_keeper.app.terminal import print_json
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note
 
 EXAMPLE = "memory-keeper save"
 
@@ -13,14 +19,33 @@ EXAMPLE = "memory-keeper save"
 def configure(parser: ArgumentParser) -> None:
     """Of which session."""
     handoff.configure(parser)
+    parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="take over files in .claude/memory that are not ours, such as a predecessor's; they are kept beside",
+    )
 
 
 def run(args: Namespace) -> int:
-    """Write the handoff and say where it is."""
+    """Write the handoff, the notes that can be made, and the files for people; say what was done."""
     note, where = handoff.write(args)
+    with Keeper(args.home) as keeper:
+        project = note.project or project_of(keeper, args)
+        made: list[Note] = []
+        with suppress(Busy):  # somebody else is at it
+            made = make_notes(keeper, project)
+        files = render_memory(keeper, project, folder_of(args), foreign=args.adopt)
+        left = foreign(keeper, project, find_root(folder_of(args)))
     if args.json:
-        print_json({"id": note.id, "session": note.session, "path": where, "tokens": note.tokens})
-    else:
-        print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
-        print("/clear goes on from it in an empty context; `memory-keeper load` prints it.")
+        about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
+        print_json({**about, "notes": [one.id for one in made], "files": files, "left": left})
+        return 0
+    print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
+    if made:
+        print(f"{len(made)} note{'s' * (len(made) != 1)} written: `memory-keeper load --memory` prints the memory.")
+    for path in files:
+        print(f"  {path}")
+    for path in left:
+        print(f"  {path} is not ours and was left alone; `memory-keeper save --adopt` takes it over")
+    print("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
     return 0

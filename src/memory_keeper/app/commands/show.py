@@ -7,20 +7,25 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from memory_keeper.app.commands import positive
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import archive
 from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
-from memory_keeper.text import clean
+from memory_keeper.model import Event, Note
+from memory_keeper.tell import short
+from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper show 4914e47a:0 --raw"
+PAGE = 50  # children
 
 
 def configure(parser: ArgumentParser) -> None:
     """Which, and how deep."""
     parser.add_argument("id", metavar="ID", help="as a brief or a search gave it; a unique beginning is enough")
     parser.add_argument("--children", action="store_true", help="what a note covers")
+    parser.add_argument("--page", type=positive, default=1, metavar="N", help=f"which {PAGE} of the children")
     parser.add_argument("--raw", action="store_true", help="the transcript's own line, as kept")
 
 
@@ -28,27 +33,90 @@ def run(args: Namespace) -> int:
     """Zoom in on one thing."""
     with Keeper(args.home) as keeper:
         note = keeper.store.note(args.id)
-        event = None if note else keeper.event(args.id)
-        if not note and not event:
+        if note:
+            return _show_note(keeper, note, args)
+        event = keeper.event(args.id)
+        if not event:
             raise KeeperError(
                 f"Nothing, or more than one thing, is called {args.id}", hint="`memory-keeper search` gives ids"
             )
-        if event and args.raw:
+        if args.raw:
             return _raw(keeper, event.id, args.json)
-        about: dict[str, Any] = as_json(note or event)  # type: ignore[arg-type]
-        if args.children:
-            about["children"] = keeper.store.children(args.id)
+    about = as_json(event) | ({"children": []} if args.children else {})
     if args.json:
         print_json(about)
         return 0
-    text = about.pop("text")
+    _say(about)
+    print(clean(event.text))
+    return 0
+
+
+def _say(about: dict[str, Any]) -> None:
     for name, value in about.items():
-        if value or name == "level":
+        if name != "text" and (value or name == "level"):
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             print(f"{paint(name, 'dim')}: {moment(value) if name == 'at' else clean(shown)}")
     print()
-    print(clean(text))
+
+
+# --- notes ------------------------------------------------------------------------------------------------------------
+
+
+def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
+    """A note in this wording, the others there are, and what it covers."""
+    about = as_json(note)
+    children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
+    force = keeper.store.wording(note.id)
+    wordings: list[dict[str, Any]] = [
+        {"id": one.id, "by": _by(one), "in_force": bool(force and one.id == force.id), "text": one.text}
+        for one in keeper.store.wordings(note.id)
+    ]
+    if args.json:
+        listed = {"children": children} if args.children else {}
+        print_json({**about, "covers": len(children), "wordings": wordings, **listed})
+        return 0
+    cites = (about.pop("extra") or {}).get("cites") or []
+    _say({**about, "by": _by(note), "covers": f"{len(children)} of the level beneath" if children else ""})
+    lines = note.text.splitlines()
+    for line, rests in zip(lines, cites if len(cites) == len(lines) else [[] for _ in lines], strict=True):
+        print(clean(line) + paint(_cited(rests), "dim"))
+    if not note.text:
+        print("(it says nothing)")
+    if len(wordings) > 1:
+        print(paint("\nwordings", "bold"))
+    for one in wordings if len(wordings) > 1 else ():
+        said = one_line(clean(one["text"]), 80) or "(taken away)"
+        print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
+    if args.children:
+        _say_children(keeper, children, args.page)
     return 0
+
+
+def _by(note: Note) -> str:
+    """Who worded it."""
+    extra = as_json(note)["extra"] or {}
+    return "the user" if note.who else str(extra.get("by") or "")
+
+
+def _cited(ids: list[str]) -> str:
+    shown = ", ".join(short(id) for id in ids[:4])
+    return f" [{shown}{', …' if len(ids) > 4 else ''}]" if ids else ""
+
+
+def _say_children(keeper: Keeper, ids: list[str], page: int) -> None:
+    """One page of what a note covers."""
+    print(paint(f"\ncovers {len(ids)}", "bold"))
+    for id in ids[(page - 1) * PAGE : page * PAGE]:
+        one: Event | Note | None = keeper.store.wording(id) or keeper.store.event(id)
+        if one:
+            tool = f" {one.tool}" if isinstance(one, Event) and one.tool else ""
+            print(f"{paint(short(id), 'cyan')}  {paint(moment(one.at), 'dim')}  {one.kind}{tool}")
+            print("    " + one_line(clean(one.text), 120))
+    if len(ids) > page * PAGE:
+        print(f"… {len(ids) - page * PAGE} more: --page {page + 1}")
+
+
+# --- raw lines --------------------------------------------------------------------------------------------------------
 
 
 def _raw(keeper: Keeper, id: str, as_document: bool) -> int:

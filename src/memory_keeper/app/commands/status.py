@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from time import time
+from typing import Any
 
+from memory_keeper import wire
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.registration import claude_folder, installed_at
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Open
+from memory_keeper.tell.parts import STANDING
 from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper status"
@@ -34,9 +38,16 @@ def run(args: Namespace) -> int:
         sessions = keeper.store.sessions(project, 5)
         roots = keeper.store.roots(project) if project else []
         handoff = keeper.store.handoff(project=project) if project else None
+        kinds = STANDING if project else ()
+        standing = [note for kind in kinds for note in keeper.store.notes(project or "", 0, kind) if note.text]
+        open = keeper.store.open_sessions(project)
+        spent = _spent(keeper, project)
     about = {
         "project": project or "all projects",
         **counts,
+        "pending_sessions": len(open),
+        "standing_notes": len(standing),
+        "spent": spent,
         "store": args.home,
         "store_bytes": _bytes(args.home),
         "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
@@ -51,9 +62,7 @@ def run(args: Namespace) -> int:
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
     number = counts["sessions"]
     print(f"  kept           {counts['events']} events of {number} session{'s' * (number != 1)}")
-    notes = ", ".join(f"level {level}: {number}" for level, number in counts["notes"].items() if level != "0")
-    if notes:
-        print(f"  notes          {notes}")
+    _say_notes(counts["notes"], len(standing), open, spent)
     if handoff:
         print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
     print(f"  store          {args.home} ({size(about['store_bytes'])})")
@@ -61,6 +70,34 @@ def run(args: Namespace) -> int:
         asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"
         print(f"  session {session.id[:8]}  {moment(session.last)}  {asked}, {session.events} events")
     return 0
+
+
+def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: dict[str, Any]) -> None:
+    """How far what is kept is also said in notes, and what models took for it."""
+    notes = [f"{number} at level {level}" for level, number in sorted(levels.items()) if level != "0"]
+    notes += [f"{standing} standing"] if standing else []
+    print(f"  notes          {', '.join(notes) or 'none yet'}")
+    if open:
+        asked = f"{len(open)} session{'s' * (len(open) != 1)}"
+        calls = sum(one.tools for one in open)
+        print(
+            f"  not in a note  the end of {asked}, {calls} tool call{'s' * (calls != 1)}: told as it is until it is due"
+        )
+    if spent["asked"]:
+        cost = f", ${spent['cost']:.2f}" if spent["cost"] else ""
+        times = f"{spent['asked']} time{'s' * (spent['asked'] != 1)}"
+        print(f"  models         asked {times} for better wordings: {spent['tokens']:,} tokens{cost}")
+
+
+def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:
+    """What models were given and gave for better wordings, as far as is known; each time is said when it begins and,
+    better, when it ends."""
+    times: dict[str, dict[str, Any]] = {}
+    for event in sorted(keeper.store.spent(), key=lambda event: event.id):
+        if project in (None, event.project):
+            times[event.id.rpartition(":")[0]] = wire.loads(event.extra)
+    tokens = sum(int(said.get("tokens_in") or 0) + int(said.get("tokens_out") or 0) for said in times.values())
+    return {"asked": len(times), "tokens": tokens, "cost": sum(said.get("cost") or 0.0 for said in times.values())}
 
 
 def _bytes(home: str) -> int:

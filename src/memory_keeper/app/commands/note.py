@@ -1,0 +1,280 @@
+"""`note`: what every session is to know of a project, in the user's own words."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from argparse import ArgumentParser, Namespace
+from time import time
+from typing import Any
+
+from memory_keeper import wire
+from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
+from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.model import Note, origin
+from memory_keeper.reduce.levels import measure
+from memory_keeper.tell.parts import ONE_EACH, STANDING, written
+from memory_keeper.text import clean, one_line
+
+EXAMPLE = 'memory-keeper note set conventions "Tests are run with make test."'
+VERBS = ("list", "get", "set", "add", "edit", "rm")
+LONGEST = 20_000  # characters
+PATIENCE = 30.0
+UNSAVED = "unsaved-note.md"
+KINDS = ", ".join(STANDING)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """One of six verbs, and what it is about."""
+    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument("rest", nargs="*", metavar="KIND", help=f"{KINDS}; or an ID. Then the text")
+    parser.set_defaults(words="rest", fail=parser.error)
+    parser.add_argument("--kind", choices=STANDING, help="list only these")
+    parser.add_argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
+    parser.add_argument("--all", action="store_true", help="get: every wording there was")
+    parser.add_argument("--yes", action="store_true", help="rm: do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="rm: only say what would go")
+
+
+def run(args: Namespace) -> int:
+    """Look at them, or change one."""
+    target, *words = args.rest or [""]
+    if (args.what == "list") == bool(target):
+        args.fail(f"{args.what} takes {'no KIND' if target else 'a KIND or an ID'}")
+    if words and args.what not in ("set", "add"):
+        args.fail(f"{args.what} takes no text")
+    text = _given(args, words) if args.what in ("set", "add") else ""
+    with Keeper(args.home) as keeper:
+        if args.what == "list":
+            return _list(args, _standing(keeper, _project(keeper, args), args.kind or ""))
+        if args.what == "get":
+            return _get(args, keeper, target)
+        if args.what == "rm":
+            return _remove(args, keeper, target)
+        if args.what == "edit":
+            return _edit(args, keeper, target)
+        return _write(args, keeper, target, text, more=args.what == "add")
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def _project(keeper: Keeper, args: Namespace) -> str:
+    try:
+        return project_of(keeper, args)
+    except NotSetUp:
+        return ""  # nothing was ever kept: there are none
+
+
+def _standing(keeper: Keeper, project: str, kind: str = "", gone: bool = False) -> list[Note]:
+    """The standing notes of a project, each as its wording in force; `gone`: also those that were taken away."""
+    kinds = (kind,) if kind else tuple(STANDING) if project else ()
+    found = [note for one in kinds if project for note in keeper.store.notes(project, 0, one)]
+    return [note for note in found if note.text or gone]
+
+
+def _list(args: Namespace, notes: list[Note]) -> int:
+    if args.json:
+        print_json([_about(note) for note in notes])
+        return 0
+    if not notes:
+        print("No standing notes. memory-keeper note set project TEXT writes the first one.")
+    for note in notes:
+        print(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)), 'dim')}")
+        print("    " + one_line(clean(note.text), 160))
+    return 0
+
+
+def _get(args: Namespace, keeper: Keeper, target: str) -> int:
+    if target in STANDING:
+        notes = _standing(keeper, _project(keeper, args), target, gone=args.all)
+    else:
+        notes = [_find(keeper, _project(keeper, args), target)]
+    if not notes:
+        old = " (`--all` shows old wordings)" if not args.all else ""
+        raise KeeperError(
+            f"This project has no note of kind {target}{old}", hint=f"memory-keeper note set {target} TEXT"
+        )
+    shown = [{**_about(note), "wordings": _wordings(keeper, note)} if args.all else _about(note) for note in notes]
+    if args.json:
+        print_json(shown if target in STANDING and target not in ONE_EACH else shown[0])
+        return 0
+    wordings = [one for note in notes for one in (keeper.store.wordings(note.id) if args.all else [note])]
+    for note in wordings:
+        if len(wordings) > 1:
+            print(paint(f"{note.id}  {moment(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
+        if note.text:
+            print(clean(note.text))
+    return 0
+
+
+def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
+    return [_about(one) for one in keeper.store.wordings(note.id)]
+
+
+def _about(note: Note) -> dict[str, Any]:
+    names = ("id", "kind", "text", "at", "tokens", "who", "replaces")
+    return {**{name: getattr(note, name) for name in names}, "written": written(note)}
+
+
+def _find(keeper: Keeper, project: str, target: str) -> Note:
+    """A note by its id or the beginning of it, in its wording in force; not a handoff, which nobody edits."""
+    named = keeper.store.wording(target) if project else None
+    if named and named.kind != "handoff":
+        return named
+    beginnings = (target, "note-" + target)
+    found = [note for note in _standing(keeper, project, gone=True) if origin(note).startswith(beginnings)]
+    if len(found) == 1:
+        return found[0]
+    what = "More than one note is" if found else "There is no kind of note, and no note,"
+    raise KeeperError(f"{what} called {clean(target)}", hint=f"kinds: {KINDS}; `memory-keeper note list` gives ids")
+
+
+# --- changing ---------------------------------------------------------------------------------------------------------
+
+
+def _given(args: Namespace, words: list[str]) -> str:
+    """The text that is to be written: from the command line, a file, or stdin."""
+    if words and args.file:
+        args.fail("a TEXT or a --file, not both")
+    if words:
+        return " ".join(words)
+    if args.file and args.file != "-":
+        with open(args.file, encoding="utf-8", errors="replace") as file:
+            return file.read(LONGEST * 4 + 1)
+    if sys.stdin.isatty():
+        sys.stderr.write("The text, and Ctrl-D at its end:\n")
+    return sys.stdin.read(LONGEST * 4 + 1)
+
+
+def _checked(text: str) -> str:
+    text = clean(text).strip()
+    if not text:
+        raise KeeperError("A note says something", hint="`memory-keeper note rm` takes one away")
+    if len(text) > LONGEST:
+        long = f"{len(text):,}" if len(text) < LONGEST * 4 else f"more than {LONGEST * 4:,}"
+        raise KeeperError(
+            f"A note has at most {LONGEST:,} characters, and this has {long}", hint="what is longer belongs into a file"
+        )
+    return text
+
+
+def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool = False) -> int:
+    """Give a note another wording, or begin one; `more`: beside what is there."""
+    text = _checked(text)
+    with Lock(args.home, PATIENCE):
+        keeper.forget_old_store()
+        project = keeper.project(folder_of(args), change=True)
+        before = _before(keeper, project, target, more)
+        if more and before and before.text:
+            text = _checked(f"{before.text}\n{text}")
+        said = keeper.redacted(text, project)
+        changed = not before or before.text != said
+        note = _worded(project, target, said, before) if changed or not before else before
+        if changed:
+            keeper.writer.add(note)
+    if changed:
+        render_memory(keeper, note.project, folder_of(args))
+    if args.json:
+        print_json({**_about(note), "changed": changed, "redacted": said != text})
+        return 0
+    print(f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)")
+    if said != text:
+        print("What looked like a secret was left out.")
+    return 0
+
+
+def _before(keeper: Keeper, project: str, target: str, more: bool) -> Note | None:
+    """The note that gets another wording; None for a new one."""
+    if target not in STANDING:
+        return _find(keeper, project, target)
+    if target in ONE_EACH:
+        return next(iter(_standing(keeper, project, target, gone=True)), None)
+    if more or not _standing(keeper, project, target):
+        return None
+    raise KeeperError(
+        f"This project may have many notes of kind {target}",
+        hint=f"`memory-keeper note add {target} TEXT` adds one; `note set ID TEXT` changes one",
+    )
+
+
+def _worded(project: str, kind: str, text: str, before: Note | None) -> Note:
+    """A note by the user: the first wording of a standing one, or another one of any."""
+    now = time()
+    about = wire.read_object(before.extra) if before else {}
+    first = {"first": about["first"]} if "first" in about else {}
+    extra = wire.dumps({"by": "user", "written": now, **first})
+    new = before or Note("", now, kind, 0, project, "")
+    id = "note-" + digest_of(new.project, new.kind, origin(new), text, repr(now))
+    replaces = origin(new) if before else ""
+    return new._replace(id=id, text=text, tokens=measure(text), extra=extra, replaces=replaces, who="user")
+
+
+def _remove(args: Namespace, keeper: Keeper, target: str) -> int:
+    """Take a note away: what it said stays in the store, and is told to nobody."""
+    project = _project(keeper, args)
+    note = _only(_standing(keeper, project, target), target) if target in STANDING else _find(keeper, project, target)
+    if not note.text:
+        raise KeeperError(f"{note.id} was taken away before", hint="`memory-keeper note get --all` shows what it said")
+    shown = f"{note.kind}: {one_line(clean(note.text), 120)}"
+    if args.dry_run:
+        print_json({"would_remove": _about(note)}) if args.json else print(f"would take away {note.id}, {shown}")
+        return 0
+    if not args.yes and not is_sure(f"Take away {shown}\n"):
+        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    gone = _worded(project, note.kind, "", note)
+    with Lock(args.home, PATIENCE):
+        keeper.forget_old_store()
+        keeper.writer.add(gone)
+    render_memory(keeper, note.project, folder_of(args))
+    if args.json:
+        print_json({"id": origin(note), "removed": True})
+    else:
+        print(f"Taken away: {origin(note)}. `memory-keeper note get {origin(note)} --all` shows what it said.")
+    return 0
+
+
+def _only(notes: list[Note], kind: str) -> Note:
+    if not notes:
+        raise KeeperError(f"This project has no note of kind {kind}", hint="`memory-keeper note list` shows them")
+    if len(notes) > 1:
+        raise KeeperError(f"This project has {len(notes)} notes of kind {kind}", hint="give the ID of one")
+    return notes[0]
+
+
+def _edit(args: Namespace, keeper: Keeper, target: str) -> int:
+    """Have a note changed in the user's editor. What cannot be kept is left in a file, so that it is not lost."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        raise KeeperError("There is no terminal to edit in", hint=f"memory-keeper note set {target} --file F")
+    project = _project(keeper, args)
+    if target in ONE_EACH:
+        before = next(iter(_standing(keeper, project, target)), None)
+    else:
+        before = (
+            _only(_standing(keeper, project, target), target) if target in STANDING else _find(keeper, project, target)
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"{before.kind if before else target}.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(before.text + "\n" if before and before.text else "")
+        done = subprocess.run([*shlex.split(editor), path])
+        if done.returncode:
+            raise KeeperError(f"{editor} ended with {done.returncode}", hint="nothing was changed")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    try:
+        return _write(args, keeper, origin(before) if before else target, text)
+    except KeeperError as error:
+        if not text.strip():
+            raise
+        kept = os.path.join(args.home, UNSAVED)
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write(text)
+        raise type(error)(str(error), hint=f"what you wrote is in {kept}") from None

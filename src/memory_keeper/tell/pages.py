@@ -1,0 +1,143 @@
+"""Which files tell people of a project, and what stands in each: all of it is a query, and can be made again.
+
+`memory.md` has the notes that nothing covers yet, each outline an archive with the notes that it covers, and the
+standing notes a page by their kind. Names and forms are those of the predecessor, so its readers can read ours.
+"""
+
+from __future__ import annotations
+
+from json import dumps
+from time import gmtime, strftime
+
+from memory_keeper import wire
+from memory_keeper.model import NamedTuple, Note, origin
+from memory_keeper.reduce.schema import check
+from memory_keeper.tell.files import INDEX, MEMORY, STANDING
+from memory_keeper.tell.memory import BEFORE, Section, compose, section, sign
+from memory_keeper.text import clean, tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Json
+
+
+class Archive(NamedTuple):
+    """An outline and the notes that it covers."""
+
+    name: str  # of its page
+    outline: Note
+    notes: tuple[Note, ...]
+
+
+def texts(store: SqliteStore, project: str, salt: bytes) -> dict[str, str]:
+    """Every file of a project by its name, and what is to stand in it."""
+    made: dict[str, str] = {}
+    rotated: list[Json] = []
+    for archive in archives(store, project):
+        made[archive.name] = _page(archive.notes, project, salt)
+        summary = _summary(store, archive)
+        if summary:
+            made[summary_name(archive.name)] = _json(summary)
+        rotated.append(_entry(archive, made[archive.name], bool(summary)))
+    for kind in STANDING:
+        if text := _page(store.notes(project, 0, kind), project, salt):
+            made[f"{kind}.md"] = text
+    if text := _page(store.notes(project, 1, open=True), project, salt, newest_outline(store, project)):
+        made[MEMORY] = text
+    if MEMORY in made or rotated:
+        made[INDEX] = _json(_index(rotated, project, salt))
+    return made
+
+
+def archives(store: SqliteStore, project: str) -> Iterator[Archive]:
+    """The archives of a project, oldest first; those of one second have numbers."""
+    taken: set[str] = set()
+    for outline in store.notes(project, 2):
+        stem = strftime("memory_%Y%m%d_%H%M%S", gmtime(max(0.0, min(outline.at, 2e11))))
+        names = (f"{stem}_{number}" if number > 1 else stem for number in range(1, len(taken) + 2))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        notes = tuple(note for note in store.notes(project, 1, above=origin(outline)) if section(note).body)
+        if notes:
+            yield Archive(name + ".md", outline, notes)
+
+
+def newest_outline(store: SqliteStore, project: str) -> Note | None:
+    """What is told of the time before the open notes."""
+    outlines = store.notes(project, kind="outline", open=True, limit=1)
+    return outlines[0] if outlines and section(outlines[0]).body else None
+
+
+def summary_name(page: str) -> str:
+    """The file that has the outline of an archive."""
+    return page.removesuffix(".md") + ".summary.json"
+
+
+def is_our_index(data: bytes, project: str, salt: bytes) -> bool:
+    """Whether an index is one that we wrote for this project."""
+    try:
+        value = wire.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("by") == _signed(project, salt)
+
+
+def iso(at: float) -> str:
+    """A moment in UTC as the predecessor wrote it."""
+    at = max(0.0, min(at, 2e11))
+    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(at)) + f".{int(at % 1 * 1000):03}Z"
+
+
+def _page(notes: Sequence[Note], project: str, salt: bytes, outline: Note | None = None) -> str:
+    """A page of some notes, those that were taken away left out; empty when there are none."""
+    sections: list[Section] = [section(outline, BEFORE)] if outline else []
+    sections += [one for one in map(section, notes) if one.body]
+    return compose(sections, project, salt) if sections else ""
+
+
+def _summary(store: SqliteStore, archive: Archive) -> Json:
+    """The outline of an archive in the predecessor's form; empty when a person has taken it away."""
+    said = clean(archive.outline.text).strip()
+    first = store.note(origin(archive.outline))
+    outline = _outline(archive.outline) or (_outline(first) if first else {})
+    named = {"sourceFile": archive.name, "generatedAt": iso(archive.outline.at)}
+    if archive.outline.who == "user" or "overallSummary" not in outline:
+        outline = {"themes": [], "keyDecisions": [], "issues": [], **outline, "overallSummary": said[:20_000]}
+    value = {**named, **outline}
+    return value if said and not check(value) else {}
+
+
+def _outline(note: Note) -> Json:
+    found = wire.read_object(note.extra).get("outline")
+    return found if isinstance(found, dict) else {}
+
+
+def _entry(archive: Archive, text: str, summary: bool) -> Json:
+    first = wire.read_object(archive.outline.extra).get("first")
+    begun = first if isinstance(first, (int, float)) else archive.notes[0].at
+    return {
+        "file": archive.name,
+        "rotatedAt": iso(archive.outline.at),
+        "tokens": tokens(text),
+        "bytes": len(text.encode()),
+        "summary": summary_name(archive.name) if summary else None,
+        "summaryGenerated": summary,
+        "dateRange": {"first": iso(begun), "last": iso(archive.outline.at)},
+    }
+
+
+def _index(rotated: list[Json], project: str, salt: bytes) -> Json:
+    last = rotated[-1]["rotatedAt"] if rotated else None
+    stats = {"totalRotations": len(rotated), "lastRotation": last}
+    return {"version": 1, "by": _signed(project, salt), "current": MEMORY, "rotatedFiles": rotated, "stats": stats}
+
+
+def _signed(project: str, salt: bytes) -> str:
+    return f"memory-keeper {sign(project, INDEX, '', salt)}"
+
+
+def _json(value: Json) -> str:
+    return dumps(value, ensure_ascii=False, indent=2) + "\n"
