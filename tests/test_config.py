@@ -190,6 +190,26 @@ def test_the_order_of_all_layers(home: Path, root: Path, claude: Path) -> None:
     assert origins(home, root, environ) == [*map(str, places), config.variable("tell.startBudget")]
 
 
+def test_the_predecessor_s_names_mean_the_same(home: Path, root: Path) -> None:
+    """Its rotation happened at 95 % of the number; our own name says the number plainly, and wins."""
+    old = {
+        "saveInterval": 10,
+        "memoryRotation": {"thresholdTokens": 25_000, "carryoverTokens": 2_500},
+        "quietStop": True,
+    }
+    (root / ".claude/memory").mkdir()
+    write(root / ".claude/memory/config.json", old)
+    found = config.load(str(home), str(root))[0]
+    assert [found[f"reduce.{name}"] for name in ("saveInterval", "memoryTokens", "carryOverTokens")] == [
+        10,
+        23750,
+        2375,
+    ]
+    write(root / ".claude/memory-keeper.json", {**old, "reduce": {"saveInterval": 7}, "memoryRotation": "much"})
+    found = config.load(str(home), str(root))[0]
+    assert (found["reduce.saveInterval"], found["reduce.memoryTokens"]) == (7, 23750)
+
+
 def test_what_is_the_user_s_comes_from_the_user_alone(home: Path, root: Path, claude: Path) -> None:
     """A cloned repository clears nobody's context and silences nobody's warning, by no file of ours or the host's."""
     hostile = {"compaction": {"mode": "clear"}, "context": {"warnings": False, "criticalTokens": 20_000}}
@@ -207,6 +227,20 @@ def test_what_is_the_user_s_comes_from_the_user_alone(home: Path, root: Path, cl
     write(home / "config.json", {"compaction": {"mode": "clear"}, "projects": {str(root): {MODE: "supplement"}}})
     assert config.load(str(home), str(root), environ)[0][MODE] == "supplement"
     assert config.load(str(home), "/elsewhere", environ)[0][MODE] == "clear"
+
+
+def test_a_folder_of_the_project_sets_no_more_than_its_root(home: Path, root: Path, claude: Path) -> None:
+    """A session may begin in a folder that brings settings of its own, and say that those are the user's."""
+    folder = root / "part"
+    (folder / ".claude").mkdir(parents=True)
+    for given in ({config.variable(MODE): "clear"}, {"CLAUDE_CONFIG_DIR": str(folder / ".claude")}):
+        write(folder / ".claude/settings.json", {"env": given, "compaction": {"mode": "clear"}})
+        environ = {"HOME": str(claude.parent), "CLAUDE_PROJECT_DIR": str(folder), **given}
+        assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
+    write(root / ".claude/settings.json", {"env": given, "compaction": {"mode": "clear"}})
+    environ = {"HOME": str(claude.parent), "CLAUDE_CONFIG_DIR": str(root / ".claude")}
+    write(root / ".claude/settings.json", {"env": {"CLAUDE_CONFIG_DIR": "x"}, "compaction": {"mode": "clear"}})
+    assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
 
 
 def test_a_variable_of_the_user_s_own_counts(home: Path, root: Path) -> None:

@@ -35,13 +35,13 @@ PROCESS = {f"{OWN}.capture.host", f"{OWN}.keep.context"}
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
-    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.home", f"{OWN}.keep.migrations",
-    f"{OWN}.keep.sqlite", f"{OWN}.keeper",
+    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
+    f"{OWN}.keep.migrations", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
 }  # fmt: skip
-# a start that has something to tell; `stat` is what `tail` checks files with
+# a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.facts", f"{OWN}.tell", f"{OWN}.tell.parts",
-    f"{OWN}.text",
+    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.facts", f"{OWN}.tell", f"{OWN}.tell.files",
+    f"{OWN}.tell.parts", f"{OWN}.text",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a note
 # has an id, so `hashlib`, and a project, which may lie behind links, so `os`
@@ -54,7 +54,8 @@ DIGEST = {
     "_operator", "_sre", "_typing", "collections", "collections.abc", "contextlib", "copyreg", "enum", "functools",
     "itertools", "keyword", "math", "operator", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
     "reprlib", "types", "typing", "warnings",
-    f"{OWN}.reduce.digest", f"{OWN}.reduce.finding", f"{OWN}.reduce.names",
+    f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive", f"{OWN}.reduce.finding", f"{OWN}.reduce.holds",
+    f"{OWN}.reduce.names",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

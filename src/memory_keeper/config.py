@@ -17,7 +17,21 @@ if TYPE_CHECKING:
 DEFAULTS: Json = {
     "tell.startBudget": 1500,  # tokens of the brief at a session's start
     "tell.handoffBudget": 2000,  # tokens of a handoff
-    "tell.files": True,  # render handoffs for people, in .claude/memory of the project
+    "tell.files": True,  # render handoffs and the memory for people, in .claude/memory of the project
+    "tell.notesBudget": 500,  # tokens of the standing notes in that brief
+    "reduce.saveInterval": 25,  # tool calls of a session after which it gets a note
+    "reduce.saveTokens": 8000,  # tokens of talk after which it does
+    "reduce.noteTokens": 700,  # the longest such note
+    "reduce.memoryTokens": 23_750,  # open notes of a project; when they pass this, the oldest get an outline
+    "reduce.carryOverTokens": 2375,  # of the newest notes, which stay open then
+    "reduce.outlineTokens": 1500,  # the longest outline
+    "summarize.level1": "extractive",  # who words the notes of sessions: extractive | claude-cli | anthropic | openai
+    "summarize.level2": "extractive",  # and the outlines above them
+    "summarize.model": "",  # the model that is asked; empty: the summarizer's own
+    "summarize.url": "",  # where it is asked; empty: the usual address
+    "summarize.keyVariable": "",  # the variable that holds the key for that address; empty: the usual one, or a keyring
+    "summarize.timeout": 120,  # seconds
+    "summarize.dailyTokens": 200_000,  # read and written, that may be spent in the background in a day
     "context.warnings": True,  # say when the context fills up
     "context.warnPercent": 70,  # of the window; never later than 90 % of the way to the compaction
     "context.criticalPercent": 80,  # of the window; never later than 95 % of the way to the compaction
@@ -27,23 +41,51 @@ DEFAULTS: Json = {
     "compaction.triggers.sessionTokens.enabled": True,
     "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in mode clear: clear
 }
-CHOICES = {"compaction.mode": ("supplement", "clear", "block")}
+SUMMARIZERS = ("extractive", "claude-cli", "anthropic", "openai")
+CHOICES = {
+    "compaction.mode": ("supplement", "clear", "block"),
+    "summarize.level1": SUMMARIZERS,
+    "summarize.level2": SUMMARIZERS,
+}
+INSIDE = "MEMORY_KEEPER_INSIDE"  # in the environment of a host that we started ourselves: nothing of it is kept
 LEAST_TOKENS = "compaction.triggers.sessionTokens.threshold"
 LARGEST_NUMBER = 100_000_000
-MOST = {"context.warnPercent": 100, "context.criticalPercent": 100}
+MOST = {
+    "context.warnPercent": 100,
+    "context.criticalPercent": 100,
+    "reduce.saveInterval": 1000,
+    "reduce.saveTokens": 100_000,
+    "reduce.noteTokens": 4000,
+    "reduce.memoryTokens": 200_000,
+    "reduce.outlineTokens": 8000,
+    "summarize.timeout": 3600,
+}
 LEAST = {
     "compaction.triggers.sessionTokens.threshold": 20_000,  # no context begins with less
     "context.warnPercent": 10,
     "context.criticalPercent": 20,
+    "reduce.saveInterval": 1,
+    "reduce.saveTokens": 500,
+    "reduce.noteTokens": 100,
+    "reduce.memoryTokens": 2000,
+    "reduce.outlineTokens": 200,
+    "summarize.timeout": 5,
 }
-# What the user alone decides: a cloned repository must not have contexts cleared, or keep a warning from anybody.
-USERS_ONLY = frozenset(key for key in DEFAULTS if key.startswith("compaction.") or "critical" in key) | {
-    "context.warnings"
+# What the predecessor called the same, and by how much its number is taken
+ALIASES = {
+    "saveInterval": ("reduce.saveInterval", 1.0),
+    "memoryRotation.thresholdTokens": ("reduce.memoryTokens", 0.95),
+    "memoryRotation.carryoverTokens": ("reduce.carryOverTokens", 0.95),
 }
+# What the user alone decides: a cloned repository must not have contexts cleared, keep a warning from anybody, or say
+# where texts and keys are sent.
+USERS_ONLY = frozenset(
+    key for key in DEFAULTS if key.startswith(("compaction.", "summarize.")) or "critical" in key
+) | {"context.warnings"}
 DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20
-PROJECT_FILES = ("/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
+PROJECT_FILES = ("/.claude/memory/config.json", "/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
 CLAUDE_FILES = ("/.claude/settings.json", "/.claude/settings.local.json")  # a `compaction` block there counts too
 SWITCH = "autoCompactEnabled"
 UNREAL = ("/proc/", "/dev/fd/")  # where a path means something else to everybody who follows it
@@ -197,7 +239,9 @@ def layers(
     None stands for a file that cannot be read.
     """
     hosts = claude_settings(root, environ) if hosts is None else hosts
-    users = claude_folder(environ) + "/" if environ else "\0"
+    forced = _forced(root, environ, hosts)
+    mine = {**environ, "CLAUDE_CONFIG_DIR": ""} if "CLAUDE_CONFIG_DIR" in forced else environ
+    users = claude_folder(mine) + "/" if environ else "\0"
     for path, given in hosts:
         if isinstance(given.get("compaction"), dict) and path.startswith(users):
             yield path, valid(flatten({"compaction": given["compaction"]}))
@@ -211,16 +255,24 @@ def layers(
         elif path == own:
             yield path, valid(flatten(parsed))
             projects = parsed.get("projects")
-            mine = projects.get(root) if isinstance(projects, dict) and root else None
-            if isinstance(mine, dict):
-                yield f"{path} for {root}", valid(flatten(mine))
+            here = projects.get(root) if isinstance(projects, dict) and root else None
+            if isinstance(here, dict):
+                yield f"{path} for {root}", valid(flatten(here))
         else:
             yield path, {key: value for key, value in valid(flatten(parsed)).items() if key not in USERS_ONLY}
-    forced = {name for path, given in hosts if not path.startswith(users) for name in _names(given.get("env"))}
     for key, usual in DEFAULTS.items():
         name = variable(key)
         if name in environ and not (key in USERS_ONLY and name in forced):
             yield name, valid({key: read_value(environ[name], usual)})
+
+
+def _forced(root: str, environ: dict[str, str], hosts: list[tuple[str, Json]]) -> set[str]:
+    """The variables that a project's settings of Claude Code set: whoever cloned it has not chosen those."""
+    folders = {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder}
+    folders -= {_user_home(environ)} if environ else set()  # who works in their home has settings of their own there
+    inside = [one for folder in folders - {root} for one in claude_settings(folder, {})]
+    theirs = {folder + name for folder in folders for name in CLAUDE_FILES}
+    return {name for path, given in (*hosts, *inside) if path in theirs for name in _names(given.get("env"))}
 
 
 def _names(value: object) -> list[str]:
@@ -239,8 +291,14 @@ def flatten(given: Json, above: str = "") -> Json:
 
 
 def valid(given: Json) -> Json:
-    """The known settings of the right type and size; a cloned repository can say nothing else."""
-    return {key: value for key, value in given.items() if not problem(key, value)}
+    """The known settings of the right type and size, by our names; a cloned repository can say nothing else."""
+    named: Json = {}
+    for key, value in given.items():
+        name, share = ALIASES.get(key, (key, 1.0))
+        if name != key and name in given:
+            continue
+        named[name] = round(value * share) if share != 1.0 and type(value) is int else value
+    return {key: value for key, value in named.items() if not problem(key, value)}
 
 
 def problem(key: str, value: object) -> str:
@@ -256,7 +314,7 @@ def problem(key: str, value: object) -> str:
         return f"{key} is at least {LEAST.get(key, 0)}"
     if isinstance(value, int) and value > MOST.get(key, LARGEST_NUMBER):
         return f"{key} is at most {MOST.get(key, LARGEST_NUMBER)}"
-    if key.endswith("Tokens") and 0 < int(str(value)) < LEAST[LEAST_TOKENS]:
+    if key.startswith("context.") and key.endswith("Tokens") and 0 < int(str(value)) < LEAST[LEAST_TOKENS]:
         return f"{key} is 0 or at least {LEAST[LEAST_TOKENS]}"
     return ""
 

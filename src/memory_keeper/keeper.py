@@ -76,6 +76,7 @@ class Keeper:
         self._projects: dict[str, str] = {}  # what a directory's project is can change, but not within one session
         self._salt = b""
         self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
+        self._remembering: dict[str, tuple[str, str]] = {}  # folders of the host's memory to look at, and whose it is
 
     def close(self) -> None:
         """Give the files back."""
@@ -110,7 +111,7 @@ class Keeper:
             self._inode = posix.stat(self.store_path).st_ino
         return self._writer
 
-    def _forget_old_store(self) -> None:
+    def forget_old_store(self) -> None:
         """Let go of a store that was put aside for a new one while we had it open."""
         if self._writer and _inode(self.store_path) != self._inode:
             self.close()
@@ -123,7 +124,7 @@ class Keeper:
         Waits up to `patience` seconds for the lock; after `deadline` (monotonic) it stops between two stretches.
         """
         with Lock(self.home, patience):
-            self._forget_old_store()
+            self.forget_old_store()
             added = Added()
             moved: list[tuple[Source, list[Event], Tail]] = []
             wanted = {**self.watched, **{source.path: source for source in extra}}
@@ -144,6 +145,7 @@ class Keeper:
                     raise  # the store's own trouble is everybody's
                 except Exception as error:  # noqa: BLE001
                     failed[source.session] = error  # one transcript that cannot be read must not keep out the others
+            self._read_memory()
             if added.finished:  # else the spools still say where to go on
                 for source, events, tail in moved:
                     if source.session not in failed:
@@ -191,6 +193,8 @@ class Keeper:
             wanted[transcript] = Source(transcript, session, project)
             if event == "SessionStart":
                 wanted |= {source.path: source for source in self._missed(transcript, project)}
+            if event in ("SessionStart", "SessionEnd"):
+                self._remembering[transcript] = project, where
         kind = MARKS.get(event)
         if kind:
             yield Event(
@@ -220,6 +224,30 @@ class Keeper:
                 where = first_folder(tail.data.split(b"\n"))
                 if where and self.project(where, change=True) == project:
                     yield Source(path, stem, project)
+
+    def _read_memory(self) -> None:
+        """Keep what the host itself remembers, where a session began or ended and it has changed. It is the project's,
+        not a session's, and its files are no transcripts: neither the rows nor the events name a session."""
+        if not self._remembering:
+            return
+        from memory_keeper.capture.auto_memory import find_folders, read_changed
+
+        for transcript, (project, where) in self._remembering.items():
+            for folder in find_folders(transcript, config.find_root(where) if where else "", self.environ):
+                for source, said, at in read_changed(folder, self.writer.source):
+                    text = self.redacted(said, project)
+                    id = f"memory-{digest_of(source.path, text)}:0"
+                    event = Event(id, min(at, time()), "memory", "", project, text, path=source.path)
+                    source = source if source.seq else source._replace(seq=self.writer.begin(source).seq)
+                    self.writer.record(source, [Placed(event, 0)], now=time())
+        self._remembering = {}
+
+    def redacted(self, text: str, project: str) -> str:
+        """A text of a project as it may be kept; only under the writer's lock."""
+        from memory_keeper.capture.redact import redact
+        from memory_keeper.text import storable
+
+        return redact(storable(text), self.salt, self._secrets(Source("", "", project)))
 
     def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
         project = next((event.project for event in events if event.project), source.project)
@@ -345,15 +373,17 @@ class Keeper:
         now: float = 0.0,
         of: str = "",
         fenced: bool = True,
+        notes: int = config.DEFAULTS["tell.notesBudget"],
     ) -> Brief:
         """A brief for a session that begins or goes on: of all that happened, or `of` one session and those it took
-        over from. Not fenced it is for people."""
+        over from. Not fenced it is for people. `notes` are the tokens that standing notes may take of it."""
         from memory_keeper.tell import View, compose
 
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
         project = (self.store.project_of(of) or project) if of else project
-        view = View(self.store, project, session, source, now or time(), tuple(self.provisional(project)), chain)
+        spoken = tuple(self.provisional(project))
+        view = View(self.store, project, session, source, now or time(), spoken, chain, notes)
         return compose(name, view, budget, posix.urandom(4).hex() if fenced else "")
 
     def save(self, session: str, budget: int, now: float = 0.0) -> Note | None:
@@ -363,7 +393,7 @@ class Keeper:
         """
         project, newest = self.store.project_of(session), self.store.newest(session)
         unmoved = self._unmoved(session, self.store)
-        id = "handoff-" + _digest(session, newest, *[event.id for event in unmoved])
+        id = "handoff-" + digest_of(session, newest, *[event.id for event in unmoved])
         known = self.store.note(id)
         if known or not (newest or unmoved):
             return known
@@ -373,7 +403,7 @@ class Keeper:
         cites = wire.dumps({"cites": list(brief.cites)})
         note = Note(id, now or time(), "handoff", 0, project, brief.text, session, brief.tokens, cites)
         with Lock(self.home, 5.0):
-            self._forget_old_store()
+            self.forget_old_store()
             self.writer.add(note)
         return note
 
@@ -463,7 +493,7 @@ def with_agents(source: Source) -> list[Source]:
     return [source, *agents]
 
 
-def _digest(*parts: str) -> str:
+def digest_of(*parts: str) -> str:
     from hashlib import blake2s
 
     return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()

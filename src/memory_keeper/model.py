@@ -103,6 +103,8 @@ KINDS = {
     "window": "the host said how large the window is",
     "ask": "a clear was asked for",
     "blocked": "a compaction was refused",
+    "spent": "a model was asked to write a note",
+    "memory": "what the host itself remembers of a project",
     "other": "any other line of a transcript, kept raw",
 }
 
@@ -119,8 +121,26 @@ class Note(NamedTuple):
     session: str = ""
     tokens: int = 0
     extra: str = ""
-    replaces: str = ""
-    who: str = ""
+    replaces: str = ""  # the first wording of the same note
+    who: str = ""  # `user` wrote it by hand; empty: made by rule or by a model, which `extra` says
+
+
+def origin(note: Note) -> str:
+    """The id of a note's first wording: what it covers, and what covers it, goes by that."""
+    return note.replaces or note.id
+
+
+class Open(NamedTuple):
+    """What no note covers yet of a session."""
+
+    session: str
+    project: str
+    tools: int  # calls
+    characters: int  # of what was said
+    first: float
+    last: float
+    ended: bool
+    compacted: bool
 
 
 class Usage(NamedTuple):

@@ -167,13 +167,46 @@ def test_what_no_transcript_has_is_carried_over(machine: Any, capsys: pytest.Cap
     shutil.rmtree(machine.home / "spool")
     before = kept(machine.home)
     assert {"start", "end"} <= {row[2] for row in before["events"]}
-    db = sqlite3.connect(machine.home / "store.db")
-    db.execute("update event set text = 'something else' where kind = 'reply'")
-    db.commit()
-    db.close()
+    garble(machine.home)
     assert checks(capsys)["store"][0]["verdict"] == "FAIL"
     run("doctor", "--fix")
     assert kept(machine.home)["events"] == before["events"]
+
+
+def test_notes_survive_a_store_that_is_made_again(home: Path, transcripts: Path) -> None:
+    """What was covered, by what, in whose words: no transcript says it. A note that lost an event is written anew, and
+    what a person said of it stays."""
+    run("import", "transcripts", str(transcripts))
+    store = SqliteStore(str(home / "store.db"))
+    (project,) = {project for project, _ in store.open_tokens()}
+    first, *_ = store.notes(project, 1)
+    mine = first._replace(id="mine", text="My own words.", replaces=first.id, who="user")
+    standing = first._replace(id="standing", kind="conventions", level=0, text="Tabs.", who="user")
+    for note in (mine, standing):
+        store.add(note)
+    before = {note.id: (note, store.children(note.id)) for note in store.notes(project)}
+    store.close()
+    garble(home)
+    run("doctor", "--fix")
+    store = SqliteStore(str(home / "store.db"))
+    assert {note.id: (note, store.children(note.id)) for note in store.notes(project)} == before
+    store.db.execute("update note set text = 'rotten' where id = ?", (first.id,))
+    store.close()
+    for aside in home.glob("damaged-*"):
+        shutil.rmtree(aside)  # else it is found there
+    run("doctor", "--fix")
+    store = SqliteStore(str(home / "store.db"))
+    assert {note.text for note in store.notes(project) if note.who} == {"My own words.", "Tabs."}
+    assert store.note(first.id) is None
+    store.close()
+
+
+def garble(home: Path) -> None:
+    """A bit flips in a text."""
+    db = sqlite3.connect(home / "store.db")
+    db.execute("update event set text = 'something else' where kind = 'reply'")
+    db.commit()
+    db.close()
 
 
 def test_a_broken_search_index_is_made_again(home: Path, transcripts: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,6 +37,8 @@ def main(argv: list[str]) -> None:
     try:
         try:
             environ = config.environment()
+            if config.INSIDE in environ:
+                return  # a host that we started ourselves, to write a note
             home = config.find_home(environ)
             call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
             said = answer(call, home, environ, look=start_look) if call else None
@@ -188,10 +190,13 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         try:
             said |= _catch_up(keeper, call)
             project, budget = keeper.project(call.project_dir), settings["tell.startBudget"]
+            _adopt(keeper, call, project, at)
+            notes = settings["tell.notesBudget"]
             if after:
-                brief = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), said)
+                handoff = max(LEAST_HANDOFF, settings["tell.handoffBudget"])
+                brief = _take_over(keeper, call, after, handoff, notes, said)
             if not after or not brief.text:  # nothing was said in it
-                brief = keeper.brief(name, project, call.session, call.source, budget)
+                brief = keeper.brief(name, project, call.session, call.source, budget, notes=notes)
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if brief.text:
@@ -201,7 +206,7 @@ def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     return said
 
 
-def _take_over(keeper: Keeper, call: Call, session: str, budget: int, said: Json) -> Brief:
+def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     from memory_keeper.app.handoff import keep_handoff, tell_cleared
     from memory_keeper.errors import KeeperError
@@ -212,7 +217,7 @@ def _take_over(keeper: Keeper, call: Call, session: str, budget: int, said: Json
     except (KeeperError, OSError) as error:
         complain(keeper.home, "save", error)
     project = keeper.project(call.project_dir)
-    brief = keeper.brief("handoff", project, call.session, call.source, budget, of=session)
+    brief = keeper.brief("handoff", project, call.session, call.source, budget, of=session, notes=notes)
     if brief.text:
         said |= tell_cleared(keeper, session, where)
     return brief
@@ -294,6 +299,20 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
         complain(keeper.home, "look", error)
         return trouble(call.event, error) or {}
     return {}
+
+
+def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
+    """Read what somebody changed in the project's pages since they were written: the new context is told it."""
+    from memory_keeper.tell.files import changed
+
+    root = config.find_root(call.project_dir)
+    try:
+        if changed(root):
+            from memory_keeper.app.render import render
+
+            render(keeper, project, root, at, patience=CATCH_UP)
+    except Exception as error:
+        complain(keeper.home, "adopt", error)
 
 
 def start_look(home: str, what: str = "", session: str = "") -> None:

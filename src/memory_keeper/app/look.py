@@ -5,9 +5,14 @@ from __future__ import annotations
 import posix
 from time import sleep
 
+from memory_keeper import config
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
+
+PATIENCE = 10.0  # seconds for another process that writes notes
+RECENT = 5  # sessions of a project that may say where it is worked on
 
 
 def main(argv: list[str]) -> None:
@@ -24,6 +29,7 @@ def main(argv: list[str]) -> None:
             if posix.access(home, posix.F_OK):  # else it was deleted meanwhile: do not make it again
                 keeper.look(patience=30.0)
                 follow(keeper, what, session)
+                distil_all(keeper)
     except Exception as error:
         complain(home, "look", error)
 
@@ -39,3 +45,34 @@ def follow(keeper: Keeper, what: str, session: str) -> None:
         from memory_keeper.app.settle import settle
 
         settle(keeper.home, keeper.environ, session)
+
+
+def distil_all(keeper: Keeper) -> None:
+    """Write the notes that are due, have them worded better where a model is to do that, and render them for people."""
+    from time import time
+
+    from memory_keeper.app.distil import distil
+    from memory_keeper.app.improve import improve_due
+    from memory_keeper.errors import Busy, NotSetUp
+    from memory_keeper.keep.home import Lock
+
+    try:
+        with Lock(keeper.home, PATIENCE, "distil"):
+            _render(keeper, {note.project for note in distil(keeper, time())})
+    except (Busy, NotSetUp):
+        return  # who is at it sees what is open; or nothing was ever kept
+    _render(keeper, {outcome.project for outcome in improve_due(keeper) if outcome.ok})
+
+
+def _render(keeper: Keeper, projects: set[str]) -> None:
+    """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
+    from time import time
+
+    from memory_keeper.app.render import render
+    from memory_keeper.keep.context import read_context
+
+    for project in projects:
+        recent = keeper.store.sessions(project, RECENT)
+        folders = [folder for one in recent if (folder := read_context(keeper.home, one.id).folder)]
+        if folders:
+            render(keeper, project, config.find_root(folders[0]), time())

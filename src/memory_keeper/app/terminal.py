@@ -61,8 +61,8 @@ def bar(share: float, width: int, mark: float | None = None) -> str:
 class Bar:
     """A progress bar on stderr, once something has taken a second; silent when nobody looks."""
 
-    def __init__(self, label: str, total: int) -> None:
-        self.label, self.total, self.done = label, max(1, total), 0
+    def __init__(self, label: str, total: int, bytes: bool = True) -> None:
+        self.label, self.total, self.done, self.bytes = label, max(1, total), 0, bytes
         self.begun = self.drawn = monotonic()
         self.shown = sys.stderr.isatty()
 
@@ -76,8 +76,8 @@ class Bar:
 
     def _draw(self) -> None:
         share = min(1.0, self.done / self.total)
-        rate = self.done / (monotonic() - self.begun)
-        sys.stderr.write(f"\r{self.label} {bar(share, 30)} {share:4.0%} {size(rate)}/s ")
+        rate = f"{size(self.done / (monotonic() - self.begun))}/s" if self.bytes else f"{self.done} of {self.total}"
+        sys.stderr.write(f"\r{self.label} {bar(share, 30)} {share:4.0%} {rate} ")
         sys.stderr.flush()
 
     def __enter__(self) -> Bar:

@@ -6,10 +6,11 @@ import os
 import posix
 import signal
 from threading import Condition, Thread
-from time import sleep
+from time import sleep, time
 
 from memory_keeper import config, wire
-from memory_keeper.app.hook import answer, complain, describe, trouble, write_all
+from memory_keeper.app.distil import is_due
+from memory_keeper.app.hook import answer, complain, describe, start_look, trouble, write_all
 from memory_keeper.app.look import follow
 from memory_keeper.app.protocol import nothing, plainly, read
 from memory_keeper.capture.payload import read_payload
@@ -74,6 +75,8 @@ class Worker:
         return {"content": [{"type": "text", "text": wire.dumps(said)}]} if said else nothing(payload)
 
     def _hook(self, event: str, payload: Any, at: float) -> Json | None:
+        if config.INSIDE in self.environ:
+            return None  # a host that we started ourselves, to write a note
         call = read_payload(event, payload, self.environ)
         if not call:
             return None
@@ -95,6 +98,7 @@ class Looking:
         self.wanted = Condition()
         self.due = 0
         self.after: list[tuple[str, str]] = []
+        self.sessions: set[str] = set()  # that something happened in
         self.problem = ""
         Thread(target=self._run, daemon=True).start()
 
@@ -102,6 +106,7 @@ class Looking:
         """Something happened: look, and once more a moment later; then what is to follow."""
         with self.wanted:
             self.due = 2
+            self.sessions.add(session)
             if what:
                 self.after.append((what, session))
             self.wanted.notify()
@@ -122,10 +127,13 @@ class Looking:
                     self.due -= 1
                     again = self.due
                     after, self.after = ([], self.after) if again else (self.after, [])
+                    sessions, self.sessions = (set(), self.sessions) if again else (self.sessions, set())
                 try:
                     keeper.look(patience=30.0)
                     for what, session in after:
                         follow(keeper, what, session)
+                    if any(is_due(keeper, session, time()) for session in sessions):
+                        start_look(self.home)  # in a process of its own: here a hook may be waiting
                 except Exception as error:
                     complain(self.home, "look", error)
                     keeper.close()

@@ -175,11 +175,16 @@ def a_note_covers_what_is_open(open_store: Open) -> None:
     assert store.add(_note("n1"), ids[:2]) == 0, "the same note again"
     assert store.add(_note("n1"), ids) == 0, "a note is never changed"
     assert store.children("n1") == ids[:2]
-    assert store.add(_note("n2"), ids[1:4]) == 2, "only what nobody had covered"
+    assert store.add(_note("n2"), ids[1:4]) == 0, "it would speak of what another note speaks of"
+    assert store.note("n2") is None and store.pending(HERE) == ids[2:], "then it is as if it had never been"
+    assert store.add(_note("n2"), ids[2:4]) == 2
     assert store.children("n2") == ids[2:4]
+    assert [event.id for event in store.covered("n2")] == ids[2:4]
     assert store.pending(HERE) == ids[4:]
     assert store.pending(ELSEWHERE) == []
     assert store.add(_note("n3"), ["no such event"]) == 0
+    assert store.add(_note("n4")._replace(project=ELSEWHERE), ids[4:]) == 0, "another project's"
+    assert store.note("n4") is None and store.pending(HERE) == ids[4:]
     assert store.note("n3") is None
     parted = [*store.pending(HERE), *store.children("n1"), *store.children("n2")]
     assert sorted(parted) == sorted(ids)
@@ -187,7 +192,7 @@ def a_note_covers_what_is_open(open_store: Open) -> None:
 
 
 def a_note_too_late_is_not_kept(open_store: Open) -> None:
-    """When somebody else covered all its children it stands for nothing; a note that need cover nothing is kept."""
+    """When somebody else covered any of its children it is too late; a note that need cover nothing is kept."""
     store = open_store()
     ids = [event.id for event in _events(3)]
     _record(store, _begin(store), _events(3))
@@ -218,13 +223,13 @@ def notes_cover_notes(open_store: Open) -> None:
 
 
 def two_notes_at_once_share_nothing(open_store: Open) -> None:
-    """Notes written at the same moment cover disjoint children, and together all of them."""
+    """Of notes written at the same moment that want the same children, one has all it wants and the others nothing."""
     from threading import Barrier, Thread
 
     store = open_store()
     ids = [event.id for event in _events(30)]
     _record(store, _begin(store), _events(30))
-    wanted = {"left": ids[:20], "right": ids[10:], "late": ids[:20]}
+    wanted = {"left": ids[:20], "right": ids[10:], "late": ids[5:20]}
     covered: dict[str, int] = {}
     together = Barrier(len(wanted))
 
@@ -241,9 +246,93 @@ def two_notes_at_once_share_nothing(open_store: Open) -> None:
         thread.join()
     children = {name: store.children(name) for name in wanted}
     assert covered == {name: len(those) for name, those in children.items()}
-    assert sorted(child for those in children.values() for child in those) == sorted(ids)
-    assert all(set(those) <= set(wanted[name]) for name, those in children.items())
+    (winner,) = (name for name, those in children.items() if those)
+    assert children[winner] == wanted[winner]
+    assert sorted([*store.pending(HERE), *children[winner]]) == sorted(ids)
     assert all((store.note(name) is not None) == bool(those) for name, those in children.items())
+    store.close()
+
+
+def a_better_wording_moves_nothing(open_store: Open) -> None:
+    """A replacement is told in the place of the first wording; what covers what goes by the first one."""
+    store = open_store()
+    ids = [event.id for event in _events(4)]
+    _record(store, _begin(store), _events(4))
+    store.add(_note("a"), ids[:2])
+    store.add(_note("b"), ids[2:])
+    assert [note.id for note in store.notes(HERE, 1)] == ["a", "b"]
+    better = _note("a2")._replace(replaces="a", text="better")
+    store.add(better)
+    assert store.wording("a") == store.wording("a2") == better
+    assert store.children("a2") == store.children("a") == ids[:2]
+    assert [note.id for note in store.notes(HERE, 1, open=True)] == ["a2", "b"], "in the place of the first"
+    assert store.pending(HERE, 1) == ["a", "b"]
+    mine = _note("a3")._replace(replaces="a", text="mine", who="user")
+    store.add(mine)
+    store.add(_note("a4")._replace(replaces="a", text="by a model, later"))
+    assert store.wording("a") == mine, "what a person wrote stays"
+    assert [note.id for note in store.wordings("a4")] == ["a", "a2", "a3", "a4"]
+    store.add(_note("a5")._replace(replaces="a", tokens=700, who="user"))
+    assert store.open_tokens() == store.open_tokens(HERE) == [(HERE, 700 + _note("b").tokens)]
+    assert store.open_tokens(ELSEWHERE) == []
+    assert store.add(_note("top", level=2), ["a", "b"]) == 2
+    assert [note.id for note in store.notes(HERE, above="top")] == ["a5", "b"]
+    assert store.open_tokens() == [(HERE, _note("top").tokens)]
+    assert store.notes(HERE, 1, open=True) == []
+    store.add(_note("own")._replace(who="user"))
+    store.add(_note("own2")._replace(replaces="own", text="by a model"))
+    assert store.wording("own") == _note("own")._replace(who="user"), "also when they wrote it first"
+    for wrong in (
+        _note("x")._replace(replaces="nothing"),
+        _note("x")._replace(replaces="a2"),
+        _note("x")._replace(replaces="a", project=ELSEWHERE),
+        _note("x", level=2)._replace(replaces="a"),
+    ):
+        store.add(wrong)
+        assert store.note("x") is None
+    store.close()
+
+
+def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
+    """That a model was asked is covered by the note from the start; its wording is kept with it, or neither is."""
+    store = open_store()
+    _record(store, _begin(store), _events(2))
+    store.add(_note("a"), [event.id for event in _events(2)])
+    asked = _event("spent", kind="spent", ref="a", at=7.0)
+    assert store.spend(asked)
+    assert not store.spend(asked), "once"
+    assert store.spent() == [asked] and store.spent(8.0) == []
+    assert store.pending(HERE) == []
+    better = _note("a2")._replace(replaces="a", text="better")
+    assert not store.spend(_event("lost", kind="spent", ref="nothing"), better)
+    assert not store.spend(_event("lost", kind="spent", ref="a"), better._replace(replaces="nothing"))
+    assert store.note("a2") is None and store.event("lost") is None
+    assert store.spend(_event("spent2", kind="spent", ref="a"), better)
+    assert store.wording("a") == better
+    store.close()
+
+
+def says_what_is_open(open_store: Open) -> None:
+    """What no note covers yet, by session; an end counts unless a start came after it."""
+    store = open_store()
+    source = _begin(store)
+    events = [
+        _event(1, kind="prompt", text="12345"),
+        _event(2, kind="call"),
+        _event(3, kind="result"),
+        _event(4, kind="end"),
+    ]
+    _record(store, source, events)
+    (found,) = store.open_sessions(HERE)
+    assert (found.session, found.tools, found.characters, found.ended) == ("s1", 1, 5, True)
+    assert store.open_events("s1", HERE) == events
+    store.add(_note("n1"), [event.id for event in events[:2]])
+    assert store.open_events("s1", HERE) == events[2:]
+    assert store.open_among([event.id for event in events]) == {event.id for event in events[2:]}
+    _record(store, source, [_event(5, kind="start"), _event(6, kind="compact")])
+    (found,) = store.open_sessions(session="s1")
+    assert (found.tools, found.characters, found.ended, found.compacted) == (0, 0, False, True)
+    assert store.open_sessions(ELSEWHERE) == []
     store.close()
 
 
@@ -349,6 +438,9 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     a_note_too_late_is_not_kept,
     notes_cover_notes,
     two_notes_at_once_share_nothing,
+    a_better_wording_moves_nothing,
+    what_a_model_took_is_kept_with_its_words,
+    says_what_is_open,
     finds_what_was_recorded_and_nothing_else,
     an_event_is_found_by_the_beginning_of_its_id,
     projects_go_by_many_names,

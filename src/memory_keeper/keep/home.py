@@ -22,17 +22,17 @@ def make_folder(path: str, again: bool = True) -> None:
 
 
 class Lock:
-    """The writer's lock: held while something is moved, freed by the kernel when its holder dies."""
+    """A lock of a home's, the writer's unless another is named: freed by the kernel when its holder dies."""
 
-    def __init__(self, home: str, patience: float) -> None:
-        self.home, self.patience, self.fd = home, patience, -1
+    def __init__(self, home: str, patience: float, name: str = "writer") -> None:
+        self.home, self.patience, self.name, self.fd = home, patience, name, -1
 
     def __enter__(self) -> None:
         from fcntl import LOCK_EX, LOCK_NB, flock
 
         make_folder(self.home)
         self.fd = posix.open(
-            self.home + "/writer.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
+            f"{self.home}/{self.name}.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
         )
         until = monotonic() + self.patience
         while True:

@@ -92,7 +92,18 @@ def _first(db: Connection) -> None:
         db.execute(statement)
 
 
-STEPS = (_first,)
+def _levels(db: Connection) -> None:
+    for statement in (
+        "create index event_open on event (session, seq) where covered_by is null",
+        "create index event_covered on event (covered_by) where covered_by is not null",
+        "create index event_spent on event (at) where kind = 'spent'",
+        "create index note_covered on note (covered_by, project, level)",
+        "create index note_replaces on note (replaces) where replaces != ''",
+    ):
+        db.execute(statement)
+
+
+STEPS = (_first, _levels)
 VERSION = len(STEPS)
 
 

@@ -8,6 +8,7 @@ import zlib
 from memory_keeper import wire
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
+from memory_keeper.keep.branches import Branches
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -36,7 +37,6 @@ else:
 
 EVENT = ", ".join(Event._fields)
 OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in Event._fields)
-NOTE = ", ".join(Note._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
 MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked'"  # the kinds that hooks leave of a context
@@ -45,7 +45,7 @@ WAIT = 5.0  # seconds for a lock
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
 
 
-class SqliteStore:
+class SqliteStore(Branches):
     """Satisfies `keep.Store`. Opened for writing it makes or migrates its file; for reading it never changes a byte."""
 
     def __init__(self, path: str, *, write: bool = True) -> None:
@@ -134,33 +134,6 @@ class SqliteStore:
             "insert into place select ?, seq, ? from event where id = ? on conflict do nothing",
             [(source.seq, one.offset, one.event.id) for one in placed],
         )
-
-    def add(self, note: Note, covers: Sequence[str] = ()) -> int:
-        """Keep a note and cover what is still open beneath it; how many it covered. A note that has to cover
-        something but came too late for all of it is not kept."""
-        beneath = "event" if note.level == 1 else "note"
-        with self._change(durable=True):
-            known = self.db.execute("select 1 from note where id = ?", (note.id,)).fetchone()
-            if known:
-                return 0
-            self.db.execute(
-                f"insert into note ({NOTE}, crc) values ({MARKS[: 3 * len(Note._fields)]}?)",
-                (*note, zlib.crc32(note.text.encode())),
-            )
-            (seq,) = self.db.execute("select last_insert_rowid()").fetchone()
-            self.db.execute("insert into note_text (rowid, text) values (?, ?)", (seq, note.text))
-            covered = sum(
-                self.db.execute(
-                    f"update {beneath} set covered_by = ? where id = ? and covered_by is null", (note.id, child)
-                ).rowcount
-                for child in covers
-            )
-            if covers and not covered:
-                self.db.execute(
-                    "insert into note_text (note_text, rowid, text) values ('delete', ?, ?)", (seq, note.text)
-                )
-                self.db.execute("delete from note where seq = ?", (seq,))
-        return covered
 
     def name_project(self, keys: Sequence[str], project: str) -> None:
         """From now on each of these keys means this project."""
@@ -347,19 +320,18 @@ class SqliteStore:
     def newest(self, session: str) -> str:
         """The id of the last thing that a transcript of a session says; empty when there is none."""
         row = self.db.execute(
-            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'other')"
+            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'spent', 'other')"
             " order by seq desc limit 1",
             (session,),
         ).fetchone()
         return row[0] if row else ""
 
-    def handoff(self, session: str = "", project: str = "") -> Note | None:
-        """The newest handoff of a session, or of a project."""
-        only, given = ("session", session) if session else ("project", project)
+    def title(self, session: str) -> str:
+        """What the host calls a session; empty when it has not said."""
         row = self.db.execute(
-            f"select {NOTE} from note where {only} = ? and kind = 'handoff' order by seq desc limit 1", (given,)
+            "select text from event where session = ? and kind = 'title' order by seq desc limit 1", (session,)
         ).fetchone()
-        return Note._make(row) if row else None
+        return row[0] if row else ""
 
     def project_of(self, session: str) -> str:
         """The project a session belongs to; empty when it is unknown."""
@@ -413,26 +385,6 @@ class SqliteStore:
         )
         return any(text.strip()[:2000] == row[0].strip()[:2000] for row in rows)
 
-    def note(self, id: str) -> Note | None:
-        """One note, by its id."""
-        row = self.db.execute(f"select {NOTE} from note where id = ?", (id,)).fetchone()
-        return Note._make(row) if row else None
-
-    def pending(self, project: str, level: int = 0) -> list[str]:
-        """What no note covers yet: events at level 0, notes above; oldest first."""
-        table, extra = ("event", "") if level == 0 else ("note", f" and level = {int(level)}")
-        rows = self.db.execute(
-            f"select id from {table} where project = ? and covered_by is null{extra} order by seq", (project,)
-        )
-        return [id for (id,) in rows]
-
-    def children(self, id: str) -> list[str]:
-        """What a note covers."""
-        rows = self.db.execute(
-            "select id from event where covered_by = ? union all select id from note where covered_by = ?", (id, id)
-        )
-        return [child for (child,) in rows]
-
     def find(
         self, match: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
     ) -> list[Hit]:
@@ -467,7 +419,8 @@ class SqliteStore:
             f" from event{only}",
             given,
         ).fetchone()
-        notes = self.db.execute(f"select level, count(*) from note{only} group by level", given).fetchall()
+        first = f"{only or ' where true'} and replaces = ''"
+        notes = self.db.execute(f"select level, count(*) from note{first} group by level", given).fetchall()
         looked = self.db.execute(f"select coalesce(max(looked), 0) from source{only}", given).fetchone()
         kinds = self.db.execute(
             f"select kind, count(*) from event{only} group by kind order by 2 desc", given

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import Action, Limits, Status
+from memory_keeper.model import Action, Limits, Open, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 LEVELS = ("handoff", "warn", "critical")  # that a filling context passes, in this order
 # the latest moment, on the way to where the host compacts or refuses
 LATEST = {"warn": 0.90, "critical": 0.95}
+QUIET = 3600.0  # seconds after which a session is taken to be over, whoever forgot to say so
+CHARACTERS = 4  # of a token of talk, about
 
 
 def always(status: Status) -> bool:
@@ -109,3 +111,18 @@ def clear_is_due(tokens: int, limits: Limits, settings: Json, blocked: bool) -> 
     """Whether a context is to be cleared now that nothing runs: it is full enough, or its compaction was refused."""
     at = clears_at(limits, settings)
     return 0 < at <= tokens or (settings["compaction.mode"] == "block" and blocked)
+
+
+def is_over(open: Open, now: float) -> bool:
+    """Whether nothing more is expected of a session for now."""
+    return open.ended or now - open.last > QUIET
+
+
+def note_is_due(open: Open, settings: Json, now: float) -> bool:
+    """Whether a session is to get a note: it is over, was compacted, or enough has happened since the last one."""
+    return (
+        is_over(open, now)
+        or open.compacted
+        or open.tools >= settings["reduce.saveInterval"]
+        or open.characters >= settings["reduce.saveTokens"] * CHARACTERS
+    )

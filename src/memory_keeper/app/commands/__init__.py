@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentTypeError, Namespace
+from contextlib import suppress
+from time import time
 
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
-from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
+from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Context
+from memory_keeper.model import Context, Note
+
+PATIENCE = 60.0  # seconds for another process that writes notes
 
 
 def positive(said: str) -> int:
@@ -94,3 +100,27 @@ def _placed(keeper: Keeper, session: str, context: Context, args: Namespace) -> 
         except NotSetUp:
             pass
     return context if context.folder else context._replace(folder=folder_of(args))
+
+
+def make_notes(keeper: Keeper, project: str) -> list[Note]:
+    """Every note that can be made of a project now, due or not."""
+    from memory_keeper.app.distil import distil
+    from memory_keeper.app.terminal import Bar
+
+    total = keeper.store.counts(project)["pending"]
+    with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
+        return distil(keeper, time(), project, force=True, progress=bar.advance)
+
+
+def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
+    """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
+    from memory_keeper.app.render import render
+
+    with suppress(Busy):
+        return render(keeper, project, find_root(folder), time(), foreign)
+    return []
+
+
+def is_sure(question: str) -> bool:
+    """Whether the person at the terminal says yes; nobody there says no."""
+    return sys.stdin.isatty() and input(f"{question} Type yes: ").strip() == "yes"

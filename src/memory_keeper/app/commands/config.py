@@ -22,7 +22,7 @@ from memory_keeper.errors import KeeperError
 EXAMPLE = "memory-keeper config set context.warnPercent 60"
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
-PROJECT, LOCAL = config.PROJECT_FILES
+_, PROJECT, LOCAL = config.PROJECT_FILES  # the predecessor's is only read
 
 
 class Setting(NamedTuple):
@@ -52,7 +52,7 @@ def run(args: Namespace) -> int:
     root = find_root(folder_of(args))
     if args.what == "list":
         return _list(args, root)
-    key = args.rest[0]
+    key = args.rest[0] = _renamed(args)
     if key not in (SWITCH, *config.DEFAULTS):
         near = get_close_matches(key, [SWITCH, *config.DEFAULTS], 1, 0.5)
         raise KeeperError(f"there is no setting {key}", hint=f"did you mean {near[0]}?" if near else "see the list")
@@ -63,6 +63,15 @@ def run(args: Namespace) -> int:
     if args.what == "restore":
         raise KeeperError(f"{key} is a setting of ours", hint=f"memory-keeper config unset {key}")
     return _change(args, root)
+
+
+def _renamed(args: Namespace) -> str:
+    """Our name of a setting that was given by the predecessor's, with its number as we count."""
+    given: str = args.rest[0]
+    name, share = config.ALIASES.get(given, (given, 1.0))
+    if share != 1.0 and args.what == "set" and args.rest[1].isdecimal():
+        args.rest[1] = str(round(int(args.rest[1]) * share))
+    return name
 
 
 # --- what holds -------------------------------------------------------------------------------------------------------
@@ -107,7 +116,7 @@ def _list(args: Namespace, root: str) -> int:
     width = max(len(one.key) for one in settings)
     for one in settings:
         origin = paint(f"  {one.origin}", "dim") if args.show_origin else ""
-        print(f"{one.key:{width}}  {_said(one.value):{10 * args.show_origin}}{origin}")
+        print(f"{one.key:{width}}  {_said(one.value) or '(none)':{10 * args.show_origin}}{origin}")
     for path in broken:
         sys.stderr.write(f"memory-keeper: {path} cannot be read: the defaults hold\n  hint: make it valid JSON\n")
     return 0

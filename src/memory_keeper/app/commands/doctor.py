@@ -25,14 +25,14 @@ from memory_keeper.app.registration import (
     read_json,
     settings_path,
 )
+from memory_keeper.app.salvage import carry_over
 from memory_keeper.app.terminal import age, paint, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import Lock
-from memory_keeper.keep.sqlite import EVENT, SqliteStore
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Placed, Source
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -327,42 +327,9 @@ def _read_back(home: str, aside: str) -> None:
     folder = os.path.join(aside, "archive")
     with Keeper(home) as keeper:
         added = read_back(keeper, folder) if os.path.isdir(folder) else None
-        carried = _carry_over(keeper, os.path.join(aside, "store.db"))
+        carried = carry_over(keeper, os.path.join(aside, "store.db"))
     if added and (added.events or carried):
         sys.stderr.write(
-            f"memory-keeper: {added.events + carried} events were read back; what Claude Code still has comes in with\n"
-            "  memory-keeper import transcripts\n"
+            f"memory-keeper: {added.events + carried} events and notes were read back; what Claude Code still has"
+            " comes in with\n  memory-keeper import transcripts\n"
         )
-
-
-def _carry_over(keeper: Keeper, path: str) -> int:
-    """What no transcript has, starts, ends and briefs: row by row, as far as the damaged store still gives them."""
-    try:
-        old = SqliteStore(path, write=False)
-    except KeeperError:
-        return 0
-    found: dict[str, list[Event]] = {}
-    try:
-        (last,) = old.db.execute("select coalesce(max(seq), 0) from event").fetchone()
-        for seq in range(1, min(last, os.path.getsize(path) // 16) + 1):
-            try:
-                row = old.db.execute(
-                    f"select {EVENT} from event where seq = ? and kind in ('start', 'end', 'told')", (seq,)
-                ).fetchone()
-            except sqlite3.DatabaseError:
-                continue
-            if row and all(isinstance(value, str) for value in (row[0], *row[2:6])):
-                found.setdefault(row[3], []).append(Event._make(row))
-    except sqlite3.DatabaseError:
-        pass  # nothing can be found in it
-    finally:
-        old.close()
-    return sum(_keep(keeper, session, events) for session, events in found.items())
-
-
-def _keep(keeper: Keeper, session: str, events: list[Event]) -> int:
-    """As the session's spool would have brought them."""
-    path = f"{keeper.home}/spool/{session}.spool"
-    with Lock(keeper.home, PATIENCE):
-        source = keeper.writer.source(path) or keeper.writer.begin(Source(path, session, events[0].project))
-        return keeper.writer.record(source, [Placed(event, 0) for event in events], now=time())

@@ -9,10 +9,11 @@ import sys
 import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from time import time
 
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
-from memory_keeper.errors import KeeperError, PartlyDone
+from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Added, Keeper
 from memory_keeper.model import Source
@@ -44,25 +45,39 @@ def run(args: Namespace) -> int:
                 total += keeper.read(source_of(keeper, path), progress=bar.advance)
             except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
                 failed.append(f"{path}: {error}")
+        notes = _distil(keeper)
     about = {
         "files": len(files),
         "lines": total.lines,
         "events_added": total.events,
         "events_known": total.known,
         "skipped": len(failed),
+        "notes": notes,
     }
     if args.json:
         print_json(about)
     else:
         print(
             f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
-            f" {about['events_known']} known already"
+            f" {about['events_known']} known already; {notes} notes written"
         )
     for problem in failed:
         sys.stderr.write(f"memory-keeper: {problem}\n")
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0
+
+
+def _distil(keeper: Keeper) -> int:
+    """Write the notes that are due now; how many. Whatever is left when somebody has no patience is written later."""
+    from memory_keeper.app.distil import distil
+
+    try:
+        pending = keeper.store.counts()["pending"]
+    except NotSetUp:
+        return 0
+    with Bar("writing notes", pending, bytes=False) as bar:
+        return len(distil(keeper, time(), progress=bar.advance))
 
 
 def _files(paths: list[str]) -> Iterator[str]:

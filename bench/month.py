@@ -1,0 +1,204 @@
+"""How long a month of sessions takes to become notes and outlines in one go, and how much memory; then once more.
+
+./dev bench month [--sessions 200] [--rounds 3]
+
+The sessions are made up, of sizes as real ones have, and imported before. Each figure is the median of fresh
+processes, taken in turn with the floors: `json.loads` of every line of the same transcripts, and a bare interpreter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from bench import measure
+from bench.measure import PYTHON, median
+from memory_keeper.app.commands.import_ import source_of
+from memory_keeper.app.distil import distil
+from memory_keeper.keeper import Keeper
+from memory_keeper.text import tokens
+from tests.transcripts import START, Transcript, paragraph, turn
+
+PROJECTS = ("uploader", "catalog", "shop", "site", "notes")
+DAY = 86_400.0
+MONTH = 30 * DAY
+ENVIRON = {"CLAUDE_CONFIG_DIR": "/nonexistent"}
+Figures = dict[str, Any]
+
+
+def main() -> None:
+    """The tables, or one measurement in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sessions", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.alone:
+        print(json.dumps(ALONE[args.alone[0]](Path(args.alone[1]))))
+        return
+    print(measure.machine())
+    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
+        made = Path(folder, "made")
+        make(made, args.sessions)
+        kept = alone("keep", made)
+        size = f"{kept['bytes'] / 1e6:.1f} MB, {kept['lines']} lines, {kept['events']} events"
+        print(f"\n{args.sessions} sessions in {len(PROJECTS)} projects: {size}; imported in {kept['wall']:.1f} s\n")
+        rounds = [one_round(made) for _ in range(args.rounds)]
+    speed(rounds, kept)
+    tree(rounds[-1]["first"])
+
+
+def one_round(made: Path) -> dict[str, Figures]:
+    """Every measurement once, over a copy of what was imported."""
+    home = made / "home"
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(made / "imported", home)
+    begin = time.perf_counter()
+    subprocess.run([PYTHON, "-I", "-S", "-c", "pass"], check=True)
+    bare = time.perf_counter() - begin
+    ways = {"floor": alone("floor", made), "first": alone("reduce", made), "again": alone("reduce", made)}
+    return {**ways, "bare": {"wall": bare, "cpu": bare, "peak": 0.0}}
+
+
+def speed(rounds: list[dict[str, Figures]], kept: Figures) -> None:
+    """Time and memory, and the ratios to the floors."""
+    labels = {
+        "bare": measure.BARE,
+        "floor": "json.loads of every line",
+        "first": "notes and outlines",
+        "again": "again: nothing to do",
+    }
+    rows = []
+    for way, label in labels.items():
+        taken = [one[way] for one in rounds]
+        wall = median([one["wall"] for one in taken])
+        ratios = [
+            median([one[way][field] / one[floor][field] for one in rounds])
+            for floor, field in (("floor", "wall"), ("floor", "cpu"), ("bare", "wall"))
+        ]
+        cells = [f"{wall * 1000:.1f}", f"{wall * 1e6 / kept['events']:.1f}", *(f"{one:.2f}" for one in ratios)]
+        peak = max(one["peak"] for one in taken)
+        rows.append((label, *cells, f"{peak:.1f}" if peak else "-"))
+    head = ("", "ms", "us an event", "x json.loads", "cpu", "x python", "peak MB")
+    measure.table(head, rows)
+
+
+def tree(said: Figures) -> None:
+    """What came of it."""
+    print(f"\n{said['in']} tokens of talk and {said['all']} of everything became")
+    rows = [
+        (f"level {level}", str(count), str(without), str(size), f"{said['in'] / size:.0f}" if size else "-")
+        for level, (count, without, size) in sorted(said["levels"].items())
+    ]
+    measure.table(("", "notes", "without words", "tokens", "x shorter than the talk"), rows)
+
+
+# --- a month ----------------------------------------------------------------------------------------------------------
+
+
+def make(folder: Path, sessions: int) -> None:
+    """Transcripts of a month: most sessions are short, a few are long, some are compacted, have agents or are forks."""
+    random = Random(4)
+    last: Transcript | None = None
+    for number in range(sessions):
+        project = PROJECTS[min(int(random.expovariate(1.0)), len(PROJECTS) - 1)]
+        name = f"{number:08x}-0000-4000-8000-{number:012x}"
+        start = START + number * MONTH / sessions
+        transcript = Transcript(name, f"/home/dev/{project}", seed=number, start=start)
+        if last and last.cwd == transcript.cwd and random.random() < 0.04:
+            transcript = last.fork(name)
+        for _ in range(min(60, 1 + int(random.lognormvariate(0.2, 1.0)))):
+            turn(transcript)
+        place = folder / "transcripts" / project
+        transcript.write(place / transcript.name)
+        if random.random() < 0.15:
+            inner = transcript.subagent("a1", "Who calls upload_part?")
+            for _ in range(6):
+                inner.call("Grep", {"pattern": "upload_part", "path": "src"}, paragraph(inner.random, 3))
+            inner.reply(paragraph(inner.random, 4))
+            inner.write(place / inner.name)
+        last = transcript
+
+
+# --- in a process of its own ------------------------------------------------------------------------------------------
+
+
+def alone(way: str, folder: Path) -> Figures:
+    """A measurement in a process of its own."""
+    command = [sys.executable, __file__, "--alone", way, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return dict(json.loads(done.stdout))
+
+
+def floor(folder: Path) -> Figures:
+    """Parse every line and forget it."""
+
+    def work() -> Figures:
+        lines = 0
+        for path in transcripts(folder):
+            with path.open("rb") as file:
+                for line in file:
+                    json.loads(line)
+                    lines += 1
+        return {"lines": lines}
+
+    return timed(work)
+
+
+def keep(folder: Path) -> Figures:
+    """Import every transcript into a new store."""
+    with Keeper(str(folder / "imported"), ENVIRON) as keeper:
+
+        def work() -> Figures:
+            added = [keeper.read(source_of(keeper, str(path))) for path in transcripts(folder)]
+            return {
+                "lines": sum(one.lines for one in added),
+                "events": sum(one.events for one in added),
+                "bytes": sum(path.stat().st_size for path in transcripts(folder)),
+            }
+
+        return timed(work)
+
+
+def reduce(folder: Path) -> Figures:
+    """Write every note and outline that is due a month later."""
+    with Keeper(str(folder / "home"), ENVIRON) as keeper:
+        figures = timed(lambda: {"made": len(distil(keeper, START + 2 * MONTH))})
+        store = keeper.store
+        talk = store.db.execute("select text from event where kind in ('prompt', 'reply', 'queued', 'task')")
+        figures["in"] = sum(tokens(text) for (text,) in talk)
+        figures["all"] = sum(tokens(text) for (text,) in store.db.execute("select text from event"))
+        levels = "select level, count(*), sum(text = ''), sum(tokens) from note where level > 0 group by level"
+        figures["levels"] = {level: row for level, *row in store.db.execute(levels)}
+        left = sum(len(store.open_events(one.session, one.project)) for one in store.open_sessions())
+        assert not left, f"{left} events are in no note"
+    return figures
+
+
+def transcripts(folder: Path) -> list[Path]:
+    """Oldest first, so that a fork comes after its origin and an agent after its session."""
+    return sorted((folder / "transcripts").rglob("*.jsonl"), key=lambda path: (path.parts[-3:], path))
+
+
+def timed(work: Callable[[], Figures]) -> Figures:
+    """What it took."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    said = work()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
+    return {**said, "wall": wall, "cpu": cpu, "peak": peak}
+
+
+ALONE = {"floor": floor, "keep": keep, "reduce": reduce}
+
+if __name__ == "__main__":
+    main()
