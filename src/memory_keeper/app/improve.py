@@ -14,7 +14,7 @@ from secrets import token_hex
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import Event, NamedTuple, Note, origin
@@ -69,6 +69,7 @@ class Outcome(NamedTuple):
     project: str
     by: str
     ok: bool = False
+    answered: bool = False
     why: str = ""  # it was not taken
     id: str = ""  # the new wording
     text: str = ""
@@ -133,11 +134,13 @@ def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
         form = prompt if matter.first.level == 1 else outlined.prompt
         answer = ask(matter.texts, matter.budget, job.settings, job.environ, job.root, form)
     except KeeperError as error:
-        outcome = outcome._replace(why=str(error), code=error.code, hint=error.hint, model=_model(job))
+        # whoever was asked may have read it all before failing; who was not there has not
+        read = 0 if isinstance(error, NotSetUp) else under_way.tokens_in
+        outcome = under_way._replace(why=str(error), code=error.code, hint=error.hint, tokens_in=read)
         _keep(keeper, _spent(begun + ":1", matter.first, outcome, job), None)
         return outcome
     outcome = outcome._replace(
-        model=answer.model, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost
+        answered=True, model=answer.model, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost
     )
     return keep_answer(keeper, matter, job, outcome, answer.text, begun)
 
@@ -382,9 +385,8 @@ def attempts(events: Sequence[Event]) -> list[Attempt]:
     for event in sorted(spent, key=lambda event: (event.at, event.id), reverse=True):
         said = wire.loads(event.extra)
         used, ended = int(said["tokens_in"]) + int(said["tokens_out"]), event.id.endswith(":1")
-        attempt = Attempt(
-            event.at, event.ref, said["ok"], ended and not said["ok"] and used > 0, used, said["background"]
-        )
+        refused = ended and said["answered"] and not said["ok"]
+        attempt = Attempt(event.at, event.ref, said["ok"], refused, used, said["background"])
         found.setdefault(event.id.rpartition(":")[0], attempt)
     return list(found.values())
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST = 4 << 20  # bytes of what it prints
 PIECE = 1 << 16
+GRACE = 2.0  # seconds to tidy up
 
 
 class Ended(NamedTuple):
@@ -117,13 +118,16 @@ def _give(fd: int, left: memoryview) -> memoryview:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill it and what it started, unless it has come to its end, and let go of its output."""
+    """End it and what it started, unless it has come to its end, and let go of its output."""
     if process.returncode is None:  # so nobody has waited for it, and its number is still its own
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+        for sign, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, None)):
+            try:
+                os.killpg(process.pid, sign)
+                process.wait(patience)
+            except ProcessLookupError:
+                process.wait()
+            except subprocess.TimeoutExpired:
+                continue
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()

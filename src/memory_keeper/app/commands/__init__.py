@@ -102,14 +102,14 @@ def _placed(keeper: Keeper, session: str, context: Context, args: Namespace) -> 
     return context if context.folder else context._replace(folder=folder_of(args))
 
 
-def make_notes(keeper: Keeper, project: str) -> list[Note]:
-    """Every note that can be made of a project now, due or not."""
+def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
+    """Every note that can be made of a project, or of all, now; `force`: due or not."""
     from memory_keeper.app.distil import distil
     from memory_keeper.app.terminal import Bar
 
     total = keeper.store.counts(project)["pending"]
     with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
-        return distil(keeper, time(), project, force=True, progress=bar.advance)
+        return distil(keeper, time(), project, force, bar.advance)
 
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:

@@ -9,8 +9,8 @@ import sys
 import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from time import time
 
+from memory_keeper.app.commands import make_notes
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
                 total += keeper.read(source_of(keeper, path), progress=bar.advance)
             except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
                 failed.append(f"{path}: {error}")
-        notes = _distil(keeper)
+        notes = _written(keeper)
     about = {
         "files": len(files),
         "lines": total.lines,
@@ -68,16 +68,12 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _distil(keeper: Keeper) -> int:
+def _written(keeper: Keeper) -> int:
     """Write the notes that are due now; how many. Whatever is left when somebody has no patience is written later."""
-    from memory_keeper.app.distil import distil
-
     try:
-        pending = keeper.store.counts()["pending"]
+        return len(make_notes(keeper, None, force=False))
     except NotSetUp:
         return 0
-    with Bar("writing notes", pending, bytes=False) as bar:
-        return len(distil(keeper, time(), progress=bar.advance))
 
 
 def _files(paths: list[str]) -> Iterator[str]:

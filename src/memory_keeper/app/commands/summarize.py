@@ -6,12 +6,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from secrets import token_hex
-from time import time
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, positive, project_of
-from memory_keeper.app.distil import distil
+from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
 from memory_keeper.app.improve import (
     Job,
     Outcome,
@@ -24,14 +22,12 @@ from memory_keeper.app.improve import (
 )
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 
 EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
 AGENT = "agent"
 FILE = ("delta_temp.txt",)  # as the predecessor called it
-PATIENCE = 60.0
 LARGEST = 1 << 20  # characters of an answer
 ERRORS = {3: NotSetUp, 4: Busy}
 
@@ -56,16 +52,16 @@ def run(args: Namespace) -> int:
     """Make what can be made, then ask for wordings, and say what that took."""
     with Keeper(args.home) as keeper:
         project, root = project_of(keeper, args), config.find_root(folder_of(args))
-        said = _read_answer() if args.by == AGENT and args.note else ""
+        said = _read_answer() if args.by == AGENT and args.note else None
         made = [] if args.note else _make(keeper, project)
-        if args.by == AGENT and not said:
+        if args.by == AGENT and said is None:
             return _hand_out(keeper, args, project, root)
-        if said:
+        if said is not None:
             worded = [_take(keeper, args, project, root, said)]
         else:
             worded = _word(keeper, _chosen(keeper, args, project, made), args.by, root)
         if made or any(one.ok for one in worded):
-            _render(keeper, project, root)
+            render_memory(keeper, project, root)
     _report(made, worded, args.json)
     _complain(made, worded)
     return 0
@@ -75,15 +71,7 @@ def _make(keeper: Keeper, project: str) -> list[Note]:
     """Every note that can be made of this project now, whether it is due or not."""
     with suppress(Busy):  # then of what there is
         keeper.look(keeper.behind(project) or ())
-    total = len(keeper.store.open_sessions(project))
-    with Lock(keeper.home, PATIENCE, "distil"), Bar("noting", total, bytes=False) as bar:
-        return distil(keeper, time(), project, force=True, progress=lambda session: bar.advance(1))
-
-
-def _render(keeper: Keeper, project: str, root: str) -> None:
-    from memory_keeper.app.render import render
-
-    render(keeper, project, root, time())
+    return make_notes(keeper, project)
 
 
 def _chosen(keeper: Keeper, args: Namespace, project: str, made: list[Note]) -> list[Note]:
@@ -123,9 +111,12 @@ def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome
 # --- by an agent -----------------------------------------------------------------------------------------------------
 
 
-def _read_answer() -> str:
-    """What was piped in; empty when nothing was."""
-    return "" if sys.stdin.isatty() else sys.stdin.read(LARGEST).strip()
+def _read_answer() -> str | None:
+    """What was piped in; None when nobody could."""
+    try:
+        return None if sys.stdin.isatty() else sys.stdin.read(LARGEST).strip()
+    except UnicodeDecodeError:
+        raise KeeperError("The answer is not text", hint="pipe it in as UTF-8") from None
 
 
 def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
@@ -200,13 +191,14 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
     for one in worded:
         if one.ok:
             print(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
-    print(_spending(total))
+    if asked or not any(one.by == AGENT for one in worded):
+        print(_spending(total))
 
 
 def _spending(total: dict[str, Any]) -> str:
     if not total["asked"]:
         return "Nothing was asked of a model."
-    dollars = "" if total["cost"] is None else f", ${total['cost']:.4f}"
+    dollars = "" if not total["cost"] else f", ${max(total['cost'], 0.0001):.4f}"
     spent = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
     return f"A model was asked {_number(total['asked'], 'time')}: {spent}."
 
