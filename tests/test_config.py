@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,16 @@ def home(tmp_path: Path) -> Path:
 def root(tmp_path: Path) -> Path:
     made = tmp_path / "project"
     (made / ".claude").mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home that the machine itself knows of."""
+    made = tmp_path / "account"
+    (made / ".claude").mkdir(parents=True)
+    entry = pwd.struct_passwd(("me", "x", os.getuid(), os.getgid(), "", str(made), "/bin/sh"))
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: entry)
     return made
 
 
@@ -243,6 +254,89 @@ def test_a_folder_of_the_project_sets_no_more_than_its_root(home: Path, root: Pa
     assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
 
 
+def test_no_project_says_where_the_user_s_home_is(home: Path, root: Path, claude: Path, account: Path) -> None:
+    """Then its own settings would be those of somebody who works in their home."""
+    given = {"HOME": str(root), config.variable(MODE): "clear", "PATH": str(root)}
+    write(root / ".claude/settings.json", {"env": given, "compaction": {"mode": "clear"}})
+    folder = root / "part"
+    (folder / ".claude").mkdir(parents=True)
+    write(folder / ".claude/settings.json", {"env": given, "compaction": {"mode": "clear"}})
+    for project in (root, folder):
+        for place in (root, claude.parent, folder):
+            environ = {**given, "HOME": str(place), "CLAUDE_PROJECT_DIR": str(project)}
+            assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
+            left = config.own_environ(environ, str(root))
+            assert set(left) == {"HOME", "PATH", "CLAUDE_PROJECT_DIR"}
+            assert (left["HOME"], left["PATH"]) == (str(account), "/bin:/usr/bin")
+
+
+def test_who_works_in_their_home_has_settings_of_their_own_there(home: Path, claude: Path, tmp_path: Path) -> None:
+    """By whatever name the home goes."""
+    given = {config.variable(MODE): "clear", "ANTHROPIC_API_KEY": "k"}
+    write(claude / "settings.json", {"env": given})
+    (tmp_path / "link").symlink_to(claude.parent)
+    for place in (claude.parent, tmp_path / "link"):
+        environ = {"HOME": str(place), **given}
+        for root in (claude.parent, place):
+            assert config.load(str(home), str(root), environ)[0][MODE] == "clear"
+            assert config.own_environ(environ, str(root)) == environ
+    elsewhere = {**given, "HOME": "/elsewhere"}
+    assert config.load(str(home), str(claude.parent), elsewhere)[0][MODE] == "supplement"
+    assert config.own_environ(elsewhere, str(claude.parent)) == {"HOME": "/elsewhere"}
+
+
+def test_a_project_beneath_the_host_s_folder_is_a_project(home: Path, claude: Path) -> None:
+    root = claude / "plugins/app"
+    (root / ".claude").mkdir(parents=True)
+    write(root / ".claude/settings.json", {"compaction": {"mode": "clear"}})
+    assert config.load(str(home), str(root), {"HOME": str(claude.parent)})[0] == config.DEFAULTS
+
+
+def test_the_user_s_own_file_of_the_host_is_read_whatever_a_project_says(home: Path, root: Path, account: Path) -> None:
+    write(account / ".claude/settings.json", {"compaction": {"mode": "block"}})
+    for given in ({"HOME": str(root)}, {"HOME": str(root), "CLAUDE_CONFIG_DIR": str(root / ".claude")}):
+        write(root / ".claude/settings.json", {"env": given, "compaction": {"mode": "clear"}})
+        assert config.load(str(home), str(root), given)[0][MODE] == "block"
+        assert config.load(str(home), str(root), given, config.claude_settings(str(root), given))[0][MODE] == "block"
+
+
+@pytest.mark.parametrize("way", ["link", "mark", "size", "comment"])
+def test_settings_that_we_could_not_read_but_the_host_does_set_nothing_either(
+    home: Path, root: Path, claude: Path, tmp_path: Path, way: str
+) -> None:
+    """The host follows links and takes a byte order mark; a file that we cannot make out may set anything."""
+    given = {config.variable(MODE): "clear", "MEMORY_KEEPER_HOME": str(tmp_path / "elsewhere")}
+    settings, text = root / ".claude/settings.json", json.dumps({"env": given})
+    if way == "link":
+        (root / "real.json").write_text(text)
+        settings.symlink_to(root / "real.json")
+    else:
+        before, after = {"mark": ("\ufeff", ""), "size": ("", " " * (5 << 20)), "comment": ("// x\n", "")}[way]
+        settings.write_text(before + text + after)
+    environ = {"HOME": str(claude.parent), "CLAUDE_PROJECT_DIR": str(root), **given}
+    assert config.load(str(home), str(root), environ)[0] == config.DEFAULTS
+    assert config.find_home(environ) == f"{claude.parent}/.local/share/memory-keeper"
+
+
+@pytest.mark.parametrize("place", ["/./proc/self/cwd/.mk", "//proc/self/cwd/.mk", "{}/../{}/.mk", "~/project/.mk"])
+def test_a_home_inside_the_project_by_whatever_way_is_none(
+    root: Path, claude: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    inside = claude.parent / "project"
+    inside.mkdir()
+    monkeypatch.chdir(inside)
+    given = place.format(inside, inside.name)
+    environ = {"HOME": str(claude.parent), "CLAUDE_PROJECT_DIR": str(inside), "MEMORY_KEEPER_HOME": given}
+    assert config.find_home(environ) == f"{claude.parent}/.local/share/memory-keeper"
+
+
+@pytest.mark.parametrize("inside", ["CLAUDE_PROJECT_DIR", "CLAUDECODE"])
+def test_no_variable_says_in_claude_code_what_is_sent_where(home: Path, root: Path, inside: str) -> None:
+    environ = {"HOME": "/none", config.variable("summarize.url"): "https://elsewhere.example"}
+    assert config.load(str(home), str(root), environ)[0]["summarize.url"]
+    assert not config.load(str(home), str(root), {**environ, inside: str(root)})[0]["summarize.url"]
+
+
 def test_a_variable_of_the_user_s_own_counts(home: Path, root: Path) -> None:
     environ = {"HOME": "/none", config.variable(MODE): "clear"}
     assert config.load(str(home), str(root), environ)[0][MODE] == "clear"
@@ -257,10 +351,32 @@ def test_a_number_beyond_all_measure_is_ignored(home: Path, root: Path, value: i
 
 
 @pytest.mark.parametrize("name", ["MEMORY_KEEPER_HOME", "XDG_DATA_HOME"])
-@pytest.mark.parametrize("path", ["/proc/self/cwd/.mk", "/code/app/.mk", "/code/app/../app/.mk"])
+@pytest.mark.parametrize(
+    "path",
+    ["/proc/self/cwd/.mk", "/code/app/.mk", "/code/app/../app/.mk", "//code/app/.mk", "/code//app/.mk", "/code/./app"],
+)
 def test_no_project_moves_the_home_into_itself(name: str, path: str) -> None:
     environ = {**HOME, "CLAUDE_PROJECT_DIR": "/code/app", name: path}
     assert config.find_home(environ) == "/home/me/.local/share/memory-keeper"
+
+
+def test_no_project_moves_the_user_s_home_into_itself(root: Path, tmp_path: Path, account: Path) -> None:
+    (tmp_path / "link").symlink_to(root)
+    for place in (root, root / "part", f"{root}/../{root.name}", f"/{root}", tmp_path / "link"):
+        write(root / ".claude/settings.json", {"env": {"HOME": str(place)}})
+        environ = {"HOME": str(place), "CLAUDE_PROJECT_DIR": str(root)}
+        assert config.find_home(environ) == f"{account}/.local/share/memory-keeper"
+        write(root / ".claude/settings.json", {"env": {}})
+        assert config.find_home(environ) == f"{place}/.local/share/memory-keeper"
+
+
+def test_what_is_in_the_user_s_home_is_there_from_wherever_it_is_asked(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    environ = {**HOME, "CLAUDE_PROJECT_DIR": str(root), "MEMORY_KEEPER_HOME": "~/mine"}
+    assert config.find_home(environ) == "/home/me/mine"
+    assert config.find_home({"HOME": "/", "CLAUDE_PROJECT_DIR": str(root)}) == "/.local/share/memory-keeper"
 
 
 def test_who_works_in_their_home_keeps_it_there() -> None:

@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.app.cli import COMMANDS
+from memory_keeper.app.registration import OURS
+from memory_keeper.config import ALIASES, DEFAULTS, PROJECT_FILES, USERS_ONLY
+from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -86,6 +89,30 @@ def test_every_command_named_exists(page: Path) -> None:
 def planned(text: str, word: str) -> bool:
     """Whether every line that names the command says that it is yet to come."""
     return all("planned" in line.lower() for line in text.splitlines() if f"memory-keeper {word}" in line)
+
+
+def test_every_setting_is_in_the_reference() -> None:
+    """With its default, and with the mark of those that a project may not set."""
+    page = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8").partition("## Settings")[2]
+    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in page.splitlines() if line.startswith("| `")]
+    told = {key: (default, "†" in keys) for keys, default, _ in rows for key in re.findall(r"`([\w.]+)`", keys)}
+    assert told.keys() == DEFAULTS.keys() | ALIASES.keys()
+    assert {key for key, (_, marked) in told.items() if marked} == USERS_ONLY
+    for key, usual in DEFAULTS.items():
+        shown = {True: "true", False: "false"}[usual] if isinstance(usual, bool) else str(usual)
+        assert shown in told[key][0], key
+    for name, (ours, _) in ALIASES.items():
+        assert told[name][0] == f"`{ours}`"
+    for path in PROJECT_FILES:
+        assert f"`{path[1:]}`" in page
+
+
+def test_every_file_of_ours_is_in_the_reference() -> None:
+    page = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8")
+    names = {pattern.partition("[")[0].rstrip(".-*") for pattern in OURS}
+    names = {name.removesuffix(".memory-keeper") for name in names} - {"changed-settings"}
+    names |= {"changed-settings.json", *EDITED, *EXPORTS, INDEX, HANDED_OUT}
+    assert not [name for name in sorted(names) if f"`{name.partition('*')[0]}" not in page]
 
 
 def test_the_patterns_see_what_they_should() -> None:

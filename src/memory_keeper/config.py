@@ -88,16 +88,23 @@ LARGEST = 1 << 20
 PROJECT_FILES = ("/.claude/memory/config.json", "/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
 CLAUDE_FILES = ("/.claude/settings.json", "/.claude/settings.local.json")  # a `compaction` block there counts too
 SWITCH = "autoCompactEnabled"
+USUAL_PATH = "/bin:/usr/bin"
+ANYTHING = "*"
+HARMLESS = frozenset(("CLAUDE_PROJECT_DIR", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "TERM", "TZ", "USER"))
+INSIDE_HOST = ("CLAUDE_PROJECT_DIR", "CLAUDECODE")  # variables that Claude Code gives to what it starts
 UNREAL = ("/proc/", "/dev/fd/")  # where a path means something else to everybody who follows it
 _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 
 def find_home(environ: dict[str, str]) -> str:
     """Where everything is kept; outside every repository."""
-    given = environ.get("MEMORY_KEEPER_HOME", "")
-    if given.startswith(("/", "~/")) and not _in_project(given, environ):
-        return _absolute(given, environ)
-    data = environ.get("XDG_DATA_HOME", "")
+    given, data = _absolute(environ.get("MEMORY_KEEPER_HOME", ""), environ), environ.get("XDG_DATA_HOME", "")
+    if given or data:
+        forced = _set_by(project) if (project := environ.get("CLAUDE_PROJECT_DIR", "")) else set()
+        given = "" if {"MEMORY_KEEPER_HOME", ANYTHING} & forced else given
+        data = "" if {"XDG_DATA_HOME", ANYTHING} & forced else data
+    if given.startswith("/") and not _in_project(given, environ):
+        return given
     if not data.startswith("/") or _in_project(data, environ):
         data = _user_home(environ) + "/.local/share"
     return data.rstrip("/") + "/memory-keeper"
@@ -105,16 +112,22 @@ def find_home(environ: dict[str, str]) -> str:
 
 def _in_project(path: str, environ: dict[str, str]) -> bool:
     """Whether a path leads into the project that may have set it, through its settings: then it is not the user's."""
-    if path.startswith(UNREAL) or "/../" in path + "/":
+    if path.startswith(UNREAL):
         return True
+    # who works in their home keeps it there
+    return _leads_into(path, environ) and not _leads_into(_user_home(environ), environ)
+
+
+def _leads_into(path: str, environ: dict[str, str]) -> bool:
+    """Whether a path leads into the folder that the session began in, by whatever way."""
     project = environ.get("CLAUDE_PROJECT_DIR", "").rstrip("/")
-    inside = bool(project) and f"{path}/".startswith(project + "/")
-    return inside and not f"{_user_home(environ)}/".startswith(project + "/")  # who works in their home keeps it there
+    return bool(project) and f"{_real(path.rstrip('/') or '/')}/".startswith(_real(project) + "/")
 
 
 def _user_home(environ: dict[str, str]) -> str:
     home = environ.get("HOME", "")
-    if not home.startswith("/") or home.startswith(UNREAL):
+    moved = not home.startswith("/") or home.startswith(UNREAL)
+    if moved or (_leads_into(home, environ) and {"HOME", ANYTHING} & _set_by(environ["CLAUDE_PROJECT_DIR"])):
         import pwd
 
         home = pwd.getpwuid(posix.getuid()).pw_dir
@@ -238,12 +251,12 @@ def layers(
 
     None stands for a file that cannot be read.
     """
-    hosts = claude_settings(root, environ) if hosts is None else hosts
-    forced = _forced(root, environ, hosts)
-    mine = {**environ, "CLAUDE_CONFIG_DIR": ""} if "CLAUDE_CONFIG_DIR" in forced else environ
-    users = claude_folder(mine) + "/" if environ else "\0"
+    mine = own_environ(environ, root)
+    users = claude_folder(mine) if environ else "\0"
+    if hosts is None or (environ and users != claude_folder(environ)):
+        hosts = claude_settings(root, mine)
     for path, given in hosts:
-        if isinstance(given.get("compaction"), dict) and path.startswith(users):
+        if isinstance(given.get("compaction"), dict) and path.rpartition("/")[0] == users:
             yield path, valid(flatten({"compaction": given["compaction"]}))
     own = home + "/config.json"
     for path in (own, *([root + name for name in PROJECT_FILES] if root else [])):
@@ -262,21 +275,45 @@ def layers(
             yield path, {key: value for key, value in valid(flatten(parsed)).items() if key not in USERS_ONLY}
     for key, usual in DEFAULTS.items():
         name = variable(key)
-        if name in environ and not (key in USERS_ONLY and name in forced):
+        # what is sent where is never for a variable to say that a project may have set in Claude Code
+        if key.startswith("summarize.") and any(one in environ for one in INSIDE_HOST):
+            continue
+        if name in (mine if key in USERS_ONLY else environ):
             yield name, valid({key: read_value(environ[name], usual)})
 
 
-def _forced(root: str, environ: dict[str, str], hosts: list[tuple[str, Json]]) -> set[str]:
-    """The variables that a project's settings of Claude Code set: whoever cloned it has not chosen those."""
-    folders = {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder}
-    folders -= {_user_home(environ)} if environ else set()  # who works in their home has settings of their own there
-    inside = [one for folder in folders - {root} for one in claude_settings(folder, {})]
-    theirs = {folder + name for folder in folders for name in CLAUDE_FILES}
-    return {name for path, given in (*hosts, *inside) if path in theirs for name in _names(given.get("env"))}
+def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:
+    """The environment without what the project's settings of Claude Code put there: where texts are sent, which
+    programs are run and what only the user decides, whoever cloned it has not chosen."""
+    folders = {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder} if environ else ()
+    theirs = {folder: names for folder in folders if (names := _set_by(folder))}
+    if theirs and not any("HOME" in names for names in theirs.values()):
+        home = _real(_user_home(environ))  # who works there has settings of their own there
+        theirs = {folder: names for folder, names in theirs.items() if _real(folder) != home}
+    forced = {name for names in theirs.values() for name in names}
+    if not forced:
+        return environ
+    anything = ANYTHING in forced
+    usual = {"PATH": USUAL_PATH, "HOME": _user_home(environ if anything else {})}
+    kept = {name: value for name, value in environ.items() if name not in (usual if anything else forced)}
+    kept = {name: value for name, value in kept.items() if name in HARMLESS} if anything else kept
+    return {**kept, **{name: value for name, value in usual.items() if anything or name in forced}}
 
 
-def _names(value: object) -> list[str]:
-    return [name for name in value if isinstance(name, str)] if isinstance(value, dict) else []
+def _set_by(folder: str) -> set[str]:
+    """The variables that a folder's settings of Claude Code set: read as the host does, which follows links; where we
+    cannot make out what they say, they may set anything."""
+    found: set[str] = set()
+    for path in (folder + name for name in CLAUDE_FILES):
+        if not _is_there(path):
+            continue
+        said = read_small(path, 4 * LARGEST, links=True)
+        given = _parse(said.removeprefix("\ufeff")) if said is not None else None
+        if given is None:
+            return {ANYTHING}
+        block = given.get("env")
+        found |= {str(name) for name in block} if isinstance(block, dict) else set()
+    return found
 
 
 def flatten(given: Json, above: str = "") -> Json:

@@ -145,7 +145,12 @@ class Keeper:
                     raise  # the store's own trouble is everybody's
                 except Exception as error:  # noqa: BLE001
                     failed[source.session] = error  # one transcript that cannot be read must not keep out the others
-            self._read_memory()
+            try:
+                self._read_memory()
+            except KeeperError:
+                raise
+            except Exception as error:  # noqa: BLE001
+                failed[""] = error  # nor may what the host remembers
             if added.finished:  # else the spools still say where to go on
                 for source, events, tail in moved:
                     if source.session not in failed:
@@ -230,17 +235,17 @@ class Keeper:
         not a session's, and its files are no transcripts: neither the rows nor the events name a session."""
         if not self._remembering:
             return
-        from memory_keeper.capture.auto_memory import find_folders, read_changed
+        from memory_keeper.capture.auto_memory import LARGEST, find_folders, read_changed
 
-        for transcript, (project, where) in self._remembering.items():
+        remembering, self._remembering = self._remembering, {}
+        for transcript, (project, where) in remembering.items():
             for folder in find_folders(transcript, config.find_root(where) if where else "", self.environ):
                 for source, said, at in read_changed(folder, self.writer.source):
-                    text = self.redacted(said, project)
+                    text = self.redacted(said, project)[:LARGEST]
                     id = f"memory-{digest_of(source.path, text)}:0"
                     event = Event(id, min(at, time()), "memory", "", project, text, path=source.path)
                     source = source if source.seq else source._replace(seq=self.writer.begin(source).seq)
                     self.writer.record(source, [Placed(event, 0)], now=time())
-        self._remembering = {}
 
     def redacted(self, text: str, project: str) -> str:
         """A text of a project as it may be kept; only under the writer's lock."""
@@ -360,6 +365,13 @@ class Keeper:
         if change and any(store.project(key) != project for key in place.keys):
             store.name_project(place.keys, project)
         return project
+
+    def root_of(self, project: str) -> str:
+        """The folder that a project was last worked on in; empty when it is not known."""
+        for session in self.store.sessions(project, RECENT):
+            if folder := read_context(self.home, session.id).folder:
+                return config.find_root(folder)
+        return ""
 
     # --- telling ---------------------------------------------------------------------------------------------------
 

@@ -109,13 +109,27 @@ KINDS = {
 }
 
 
+NOTES = {
+    "session": "what happened in a stretch of a session",
+    "outline": "what notes of the level beneath say",
+    "handoff": "what the next context needs of a session",
+    "note": "what somebody wrote into the memory by hand",
+    "project": "what the project is, as the user wants every session to know",
+    "architecture": "how it is built",
+    "conventions": "how one works in it",
+    "decision": "what the user has decided",
+    "issue": "what the user wants done or mended",
+    "fact": "what the user wants remembered",
+}
+
+
 class Note(NamedTuple):
     """A statement that covers events or other notes; a branch of the memory tree."""
 
     id: str
     at: float
-    kind: str
-    level: int  # 1 covers events of a session, 2 covers level-1 notes of a project, and up
+    kind: str  # see NOTES
+    level: int  # 0 covers nothing, 1 covers events of a session, 2 covers level-1 notes of a project, and up
     project: str
     text: str
     session: str = ""

@@ -296,6 +296,11 @@ def _pictures(char: str) -> bool:
     return "\u203c" <= char <= "\u2bff" or "\U0001f000" <= char <= "\U0001fbff" or char in (*"©®〰〽㊗㊙",)
 
 
+def showable(at: float) -> float:
+    """A moment that every calendar can show: what comes from outside may claim any."""
+    return max(0.0, min(at, 2e11))
+
+
 def storable(text: str) -> str:
     """What any database takes: half a surrogate pair becomes U+FFFD, NUL its picture; else the very same text."""
     if "\0" in text:

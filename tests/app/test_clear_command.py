@@ -129,11 +129,21 @@ def test_clearing_archives_and_loses_nothing(machine: Machine, session: Session,
     archives = list(memory(machine).parent.glob("memory_*.md"))
     assert "SQLite" in "".join(path.read_text() for path in archives)
     assert "SQLite" in asked("show", first)["text"]
-    assert asked("search", "SQLite"), "it is found"
+    assert asked("search", "SQLite"), "what was said is found"
+    assert first in [hit["id"] for hit in asked("search", "SQLite", "--kind", "session")], "and the note itself"
     told = asked("load", "--memory")["text"]
     assert "An invoice parser." in told, "standing notes stay"
     assert "Before that, in outline" in told
-    assert run("clear", "--yes") == 3, "nothing is left to clear"
+    assert asked("clear", "--yes") == {"outlines": [], "files": []}, "clearing twice is clearing once"
+    assert asked("clear", "--dry-run")["would_archive"]["notes"] == 0
+
+
+def test_a_memory_that_is_empty_already_is_no_failure(session: Session, capsys: Said) -> None:
+    assert run("clear", "--yes") == 0
+    capsys.readouterr()
+    for argv in (["--yes"], ["--dry-run"], []):
+        assert run("clear", *argv) == 0, argv
+        assert "empty already" in capsys.readouterr().out
 
 
 def test_what_the_status_says(session: Session, asked: Any, capsys: Said, machine: Machine) -> None:
@@ -175,6 +185,15 @@ def test_a_note_is_shown_with_its_wordings_and_what_it_rests_on(session: Session
         assert needle in said, needle
     first = asked("show", note, "--children")["children"][1]
     assert f"{first[:8]}:0" in said
+    with Keeper(os.environ["MEMORY_KEEPER_HOME"]) as keeper:
+        found = keeper.store.note(note)
+        assert found
+        extra = '{"by":"openai","model":"m","tokens_in":1200,"tokens_out":34,"cost":0.02}'
+        keeper.writer.add(found._replace(id="note-m", text="By a model.", replaces=note, extra=extra))
+    assert run("show", "note-m") == 0
+    said = capsys.readouterr().out
+    for needle in ("by: openai", "model: m", "tokens_in: 1200", "tokens_out: 34", "cost: 0.02"):
+        assert needle in said, needle
     assert run("show", note, "--children", "--page", "9") == 0
 
 

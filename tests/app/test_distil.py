@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from fnmatch import fnmatch
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 from memory_keeper.app.distil import distil, is_due, outline_project, reduce_session
 from memory_keeper.app.look import distil_all
 from memory_keeper.app.registration import OURS
+from memory_keeper.app.worker import Looking
 from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import NotSetUp
 from memory_keeper.model import origin
@@ -49,7 +52,7 @@ def test_after_so_many_calls(place: Workplace) -> None:
     session = place.session()
     work(session)
     (note,) = place.distil()
-    assert 'Asked last: "Build part0.py."' in note.text
+    assert 'Asked: "Build part0.py."' in note.text
     assert all(covered(place, session))
 
 
@@ -402,3 +405,39 @@ def test_all_at_once_tells_the_same_sessions_as_one_by_one(place: Workplace, tmp
     place.distil()
     once, by_and_by = ([note.text for note in one.notes() if note.text] for one in (place, other))
     assert once == by_and_by
+
+
+# --- in a server ------------------------------------------------------------------------------------------------------
+
+
+def children() -> list[str]:
+    """The processes that this one has started and not taken leave of."""
+    return [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+
+
+def test_a_server_has_notes_written_by_one_process_at_a_time_and_leaves_none_behind(place: Workplace) -> None:
+    before = len(children())
+    session = place.session()
+    work(session)
+    place.look()
+    looking, until = Looking(str(place.home)), monotonic() + 60
+    while not place.notes() or len(children()) > before:
+        looking.poke(str(place.home), session=session.id)
+        sleep(0.1)
+        assert len(children()) <= before + 1
+        assert monotonic() < until
+
+
+def test_what_cannot_be_put_into_a_note_keeps_out_nothing_else(place: Workplace, tmp_path: Path) -> None:
+    """Nothing that is known does that; so a session is given a text that no program can read."""
+    bad, good = place.session(), place.session()
+    for one in (bad, good):
+        work(one)
+    place.look()
+    with sqlite3.connect(place.home / "store.db") as db:
+        db.execute("update event set text = cast(x'ff' as text) where session = ? and kind = 'reply'", (bad.id,))
+    failed: list[Exception] = []
+    with place.keeper() as keeper:
+        made = distil(keeper, place.now, complain=failed.append)
+    assert {note.session for note in made} == {good.id}
+    assert len(failed) == 1

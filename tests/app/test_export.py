@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.app.cli import main
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Placed, Source, Usage
+from memory_keeper.tell.files import Folder
+from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.refined import name_of, refine
 from tests.machine import Machine
 from tests.reduce.story import Story
@@ -264,6 +267,54 @@ def test_one_document(store: Store, tmp_path: Path) -> None:
     said = ["A thing.", "All about the login.", "It was fixed.", "Went on.", "#### Asked last", "- new"]
     assert [text.index(part) for part in said] == sorted(text.index(part) for part in said)
     assert "- old" not in text
+
+
+def test_one_document_has_every_kind_of_note(store: Store, tmp_path: Path) -> None:
+    for number, kind in enumerate(STANDING):
+        store.add(Note(f"note-{number}", AT, kind, 0, store.project, f"The {kind} of it.", who="user"))
+    store.add(Note("note-a", AT, "fact", 0, store.project, "Another fact.", who="user"))
+    store.add(Note("note-b", AT, "issue", 0, store.project, "Taken away.", who="user"))
+    store.add(Note("note-c", AT, "issue", 0, store.project, "", replaces="note-b", who="user"))
+    beneath: tuple[str, ...] = ()
+    for level in range(1, 5):
+        id, kind = f"note-l{level}", "session" if level == 1 else "outline"
+        store.add(Note(id, AT + level, kind, level, store.project, f"Of level {level}.", extra="{}"), beneath)
+        beneath = (id,)
+    store.export("--format", "md", "--to", str(tmp_path / "out"))
+    text = (tmp_path / "out/memory-keeper.md").read_text()
+    said = [f"The {kind} of it." for kind in STANDING] + [f"Of level {level}." for level in (4, 3, 2, 1)]
+    places = [text.index(part) for part in said]
+    assert places == sorted(places)
+    assert "Another fact." in text
+    assert "Taken away." not in text
+
+
+def test_an_export_lists_its_folder_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each session it would be a minute's work for some thousands of them."""
+    for number in range(20):
+        store.session(f"s{number}", story().events[:1])
+    listed: list[str] = []
+    real = Folder.names
+
+    def names(self: Folder) -> list[str]:
+        listed.append(self.path)
+        return real(self)
+
+    monkeypatch.setattr(Folder, "names", names)
+    monkeypatch.setenv("MEMORY_KEEPER_HOME", str(store.home))
+    with pytest.raises(SystemExit) as ended:
+        main(["export", "--project", str(store.root)])
+    assert not ended.value.code
+    assert len([path for path in listed if path.endswith("/sessions")]) == 1
+
+
+def test_a_session_that_began_earlier_than_was_known_has_one_file(store: Store) -> None:
+    store.session("s1", story().events[:3])
+    store.export()
+    store.session("s1", [event._replace(id="early-" + event.id) for event in story().events[:1]], at=AT - 7200)
+    store.export()
+    (path,) = (store.root / ".claude/memory/sessions").glob("*.l1.jsonl")
+    assert path.name == "2026-01-13_1000_s1.l1.jsonl"
 
 
 def test_from_a_session_to_its_files(machine: Machine) -> None:

@@ -19,20 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memory_keeper
-from memory_keeper import wire
+from memory_keeper import config, wire
 from memory_keeper.app import improve as improving
+from memory_keeper.app.allowance import Attempt, attempts, backing_off
 from memory_keeper.app.distil import distil, outline_project
-from memory_keeper.app.improve import (
-    Attempt,
-    Outcome,
-    attempts,
-    backing_off,
-    improve,
-    improve_due,
-    own,
-    shown,
-    wordable,
-)
+from memory_keeper.app.improve import Outcome, improve, improve_due, shown, wordable
 from memory_keeper.app.worker import Worker
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.home import Lock
@@ -137,7 +128,7 @@ def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: K
     pending = keeper.store.pending(newest(keeper).project)
     outcome = ask(keeper)
     (attempt,) = attempts(keeper.store.spent())
-    assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False)
+    assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False, newest(keeper).project)
     said = wire.loads(keeper.store.spent()[0].extra)
     assert {name: said[name] for name in ("note", "by", "ok", "why", "id", "cost")} == {
         "note": outcome.note,
@@ -202,6 +193,28 @@ def test_a_service_that_fails_changes_nothing(keeper: Keeper, service: Service, 
     (attempt,) = attempts(keeper.store.spent())
     assert (attempt.ok, attempt.refused) == (False, False)
     assert (attempt.tokens == 0) == (code == NotSetUp.code), "it may have read everything before it failed"
+
+
+def cut_short(**usage: int) -> Json:
+    """What a model says that used up its tokens before it came to the point, as those do that think first."""
+    body = said_by_openai("")
+    return {**body, "choices": [{**body["choices"][0], "finish_reason": "length"}], "usage": usage}
+
+
+def test_an_answer_that_did_not_finish_is_one_that_was_refused(keeper: Keeper, service: Service) -> None:
+    service.act = answering(cut_short(prompt_tokens=900, completion_tokens=1600))
+    first = newest(keeper)
+    outcome = ask(keeper)
+    assert (outcome.ok, outcome.answered, outcome.code) == (False, True, 1) and "did not finish: length" in outcome.why
+    assert in_force(keeper, first.id) == first
+    (attempt,) = attempts(keeper.store.spent())
+    assert (attempt.ok, attempt.refused, attempt.tokens) == (False, True, 2500)
+
+
+@pytest.mark.parametrize("body", [said_by_openai(GOOD), cut_short()])
+def test_what_a_service_does_not_count_is_counted_by_us(keeper: Keeper, service: Service, body: Json) -> None:
+    service.act = answering({**body, "usage": None})
+    assert ask(keeper).tokens_in > 100
 
 
 def test_a_sentence_that_rests_on_nothing_is_left_out(keeper: Keeper, service: Service) -> None:
@@ -388,6 +401,43 @@ def test_after_a_failure_it_waits_and_after_two_refusals_a_note_is_left_alone(
     assert tried == [1, 0, 1, 0, 0]
 
 
+def test_a_note_that_is_never_answered_does_not_keep_the_others_waiting(
+    keeper: Keeper, service: Service, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(machine, 6)
+    distil(keeper, time(), force=True)
+    good = answering(said_by_openai("The retry in src/retry.py is slow because the server is slow."))
+
+    def act(handler: BaseHTTPRequestHandler) -> None:
+        bad = "do 6 attempts" in str(service.asked[-1])
+        (answering({"error": "too long for me"}, 400) if bad else good)(handler)
+
+    service.act = act
+    now = [time()]
+    monkeypatch.setattr(improving, "time", lambda: now[0])
+    tried = []
+    for _ in range(3):
+        tried.append([one.ok for one in improve_due(keeper)])
+        now[0] += 300
+    assert tried == [[False], [True, False], [False]]
+
+
+def test_a_note_that_is_made_meanwhile_is_next(keeper: Keeper, service: Service, machine: Machine) -> None:
+    work(machine, 6)
+    distil(keeper, time(), force=True)
+
+    def act(handler: BaseHTTPRequestHandler) -> None:
+        if len(service.asked) == 1:
+            work(machine, 7)
+            with Keeper(str(machine.home), environ(machine)) as other:
+                distil(other, time(), force=True)
+        answering(said_by_openai("The retry in src/retry.py is slow because the server is slow."))(handler)
+
+    service.act = act
+    assert [one.ok for one in improve_due(keeper)] == [True] * 3
+    assert [re.findall("do [567] attempts", str(body))[0][3] for _, body, _ in service.asked] == ["6", "7", "5"]
+
+
 def test_a_project_cannot_have_anything_sent_anywhere(keeper: Keeper, service: Service, machine: Machine) -> None:
     evil = {"level1": "openai", "level2": "openai", "url": service.url, "model": "m"}
     (machine.home / "config.json").unlink()
@@ -401,17 +451,9 @@ def test_a_project_cannot_have_anything_sent_anywhere(keeper: Keeper, service: S
     assert improve_due(keeper) == [] and service.asked == []
     forced["HOME"] = str(machine.project)
     (machine.project / ".claude/settings.json").write_text(json.dumps({"env": forced}))
-    left = own({**keeper.environ, **forced}, str(machine.project))
+    left = config.own_environ({**keeper.environ, **forced}, str(machine.project))
     assert not {*forced} & {*left} - {"PATH", "HOME"}
     assert str(machine.project) not in (left["PATH"], left["HOME"])
-
-
-def test_who_works_in_their_home_keeps_their_own_environment(tmp_path: Path) -> None:
-    (tmp_path / ".claude").mkdir()
-    (tmp_path / ".claude/settings.json").write_text(json.dumps({"env": {"ANTHROPIC_API_KEY": "k"}}))
-    given = {"HOME": str(tmp_path), "ANTHROPIC_API_KEY": "k"}
-    assert own(given, str(tmp_path)) == given
-    assert own({**given, "HOME": "/elsewhere"}, str(tmp_path)) == {"HOME": "/elsewhere"}
 
 
 def tried(*oks: bool, at: float = 0.0) -> list[Attempt]:
@@ -451,6 +493,25 @@ def test_an_attempt_that_never_ended_counts_by_its_beginning(keeper: Keeper) -> 
     assert sorted((one.ok, one.tokens) for one in attempts(keeper.store.spent())) == [(False, 700), (True, 9)]
 
 
+def test_an_end_counts_also_when_the_clock_was_set_back() -> None:
+    said = {"ok": True, "tokens_in": 7, "tokens_out": 1}
+    begun = Event("spent-a:0", 90.0, "spent", "s", "p", "", extra=json.dumps({"tokens_in": 700}))
+    ended = begun._replace(id="spent-a:1", at=5.0, extra=json.dumps(said))
+    assert attempts([begun, ended]) == attempts([ended, begun]) == [Attempt(5.0, "", True, False, 8, False, "p")]
+
+
+def test_what_an_older_version_did_not_say_is_not_missed() -> None:
+    """As the first ones were kept, or nobody can read any more."""
+    said = {"ok": False, "why": "x", "tokens_in": 7, "tokens_out": 1, "background": True}
+    older = Event("spent-a:1", 5.0, "spent", "s", "p", "", ref="n", extra=json.dumps(said))
+    broken = [
+        older._replace(id=f"spent-{number}:1", at=4.0, extra=extra) for number, extra in enumerate(("", "[", "[1]"))
+    ]
+    one, *rest = attempts([older, *broken])
+    assert one == Attempt(5.0, "n", False, False, 8, True, "p")
+    assert [other.tokens for other in rest] == [0, 0, 0]
+
+
 # --- what a model is shown -------------------------------------------------------------------------------------------
 
 
@@ -472,6 +533,18 @@ def test_what_is_needed_most_is_shown_first_and_in_order() -> None:
     assert sum(map(tokens, texts)) < 1000
     few = ["reply: It is done.", "prompt: New request."]
     assert shown(events, sum(map(tokens, few))) == few
+
+
+def test_what_was_typed_while_the_model_was_busy_is_shown_once() -> None:
+    events = [
+        event(0, "prompt", "Begin."),
+        event(1, "queued", "And then  the other one.\n", tool="enqueue"),
+        event(2, "queued", "Never got there.", tool="enqueue"),
+        event(3, "queued", "", tool="dequeue"),
+        event(4, "prompt", "And then the other one."),
+    ]
+    wanted = ["prompt: Begin.", "queued of enqueue: Never got there.", "prompt: And then the other one."]
+    assert shown(events) == wanted
 
 
 @given(

@@ -6,8 +6,10 @@ import io
 import json
 import os
 import pty
+import stat
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from memory_keeper.app.cli import main
 from memory_keeper.app.commands.note import LONGEST, UNSAVED
+from memory_keeper.app.registration import OURS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 
@@ -165,6 +168,46 @@ def test_projects_do_not_see_each_other(asked: Any, tmp_path: Path) -> None:
     assert asked("list", "--project", str(other)) == []
 
 
+@pytest.mark.parametrize("argv", [["get"], ["set", "B"], ["add", "B"], ["rm", "--yes"]])
+def test_a_note_of_another_project_is_not_found_by_its_id(
+    asked: Any, tmp_path: Path, project: Path, argv: list[str], capsys: Said
+) -> None:
+    asked("set", "project", "A.")
+    other = tmp_path / "other"
+    other.mkdir()
+    theirs = asked("set", "project", "Theirs.", "--project", str(other))["id"]
+    page = project / ".claude/memory/project.md"
+    before = page.read_text()
+    verb, *rest = argv
+    for id in (theirs, theirs[5:11]):
+        assert run(verb, id, *rest) == 1
+        assert "no note" in capsys.readouterr().err
+    assert page.read_text() == before
+    assert asked("get", "project", "--project", str(other))["text"] == "Theirs."
+
+
+def test_what_is_added_to_markdown_stays_markdown(asked: Any, project: Path) -> None:
+    asked("set", "project", "x")
+    with Keeper(os.environ["MEMORY_KEEPER_HOME"]) as keeper:
+        name = keeper.project(str(project))
+        keeper.writer.add(Note("note-1", 1000.0, "session", 1, name, "By rule.", "s1", 3, '{"by":"extractive"}'))
+    page = project / ".claude/memory/memory.md"
+    asked("set", "project", "y")
+    page.write_text(page.read_text().replace("- By rule.", "### Mine\nA paragraph."))
+    os.utime(page, (1e9, 1e9))
+    asked("set", "project", "z")
+    asked("add", "note-1", "And more.")
+    assert "\n### Mine\nA paragraph.\nAnd more.\n" in page.read_text()
+
+
+def test_a_page_that_cannot_be_written_costs_only_the_page(project: Path, capsys: Said) -> None:
+    (project / ".claude").write_text("a file")
+    assert run("set", "project", "A parser.") == 0
+    said = capsys.readouterr()
+    assert "Kept: note-" in said.out
+    assert f"{project}/.claude/memory cannot be opened" in said.err
+
+
 def test_a_note_of_a_session_gets_the_user_s_words(asked: Any) -> None:
     asked("set", "project", "x")
     home = os.environ["MEMORY_KEEPER_HOME"]
@@ -216,12 +259,35 @@ def test_what_was_edited_and_cannot_be_kept_is_not_lost(asked: Any, project: Pat
     code, said = edit(project, f"path.write_text('y' * {LONGEST + 1})", "project")
     assert code == 1
     assert UNSAVED in said
-    assert Path(os.environ["MEMORY_KEEPER_HOME"], UNSAVED).read_text() == "y" * (LONGEST + 1)
+    home = Path(os.environ["MEMORY_KEEPER_HOME"])
+    assert (home / UNSAVED).read_text() == "y" * (LONGEST + 1)
+    assert stat.S_IMODE((home / UNSAVED).stat().st_mode) == 0o600
     code, said = edit(project, "path.write_text('')", "project")
     assert code == 1
     code, said = edit(project, "sys.exit(3)", "project")
     assert (code, "ended with 3" in said) == (1, True)
     assert asked("get", "project")["text"] == "Stays."
+
+
+def test_what_could_not_be_kept_lies_in_the_home_like_all_the_rest(asked: Any, project: Path, tmp_path: Path) -> None:
+    """Private, without secrets, beside what was left there before, through no link, and known to `uninstall`."""
+    asked("set", "project", "Stays.")
+    home = Path(os.environ["MEMORY_KEEPER_HOME"])
+    key = "sk-ant-" + "api03-" + "aZ9" * 20
+    (project / ".env").write_text("DB_PASSWORD=hunter2hunter2\n")
+    (tmp_path / "victim").write_text("mine")
+    (home / UNSAVED).symlink_to(tmp_path / "victim")
+    for word in ("one", "two"):
+        code, said = edit(project, f"path.write_text('{word} {key} hunter2hunter2 ' + 'y' * {LONGEST})", "project")
+        assert code == 1
+    assert (tmp_path / "victim").read_text() == "mine"
+    kept = sorted(path for path in home.glob("unsaved-note*.md") if not path.is_symlink())
+    assert [path.read_text()[:3] for path in kept] == ["one", "two"]
+    assert str(kept[1]) in said.replace("\r\n", "")
+    for path in kept:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert key not in path.read_text() and "hunter2" not in path.read_text()
+    assert not [path.name for path in home.iterdir() if not any(fnmatch(path.name, one) for one in OURS)]
 
 
 def test_without_a_terminal_there_is_no_editing(capsys: Said) -> None:

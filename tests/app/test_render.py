@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posix
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
@@ -17,71 +17,16 @@ from hypothesis import strategies as st
 
 from memory_keeper.app import render as rendering
 from memory_keeper.app.distil import outline_project
-from memory_keeper.app.render import adopt, edited, foreign, render
+from memory_keeper.app.render import foreign, render
 from memory_keeper.config import DEFAULTS
+from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
-from memory_keeper.reduce.levels import measure
 from memory_keeper.reduce.schema import check, read
-from memory_keeper.tell.files import Folder, remove_all
+from memory_keeper.tell.files import HANDED_OUT, Folder, changed, remove_all, write
 from memory_keeper.tell.memory import body_of
-
-AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
-NOW = AT + 10_000_000
-
-
-class Desk:
-    """A project, its store, and the person who edits its pages."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "project"
-        self.root.mkdir(parents=True)
-        self.project = f"dir:{self.root}"
-        self.keeper = Keeper(str(folder / "keeper"), {"HOME": str(folder)})
-        self.folder = self.root / ".claude/memory"
-        self.memory = self.folder / "memory.md"
-        self.made = 0
-        with Lock(self.keeper.home, 5.0):
-            _ = self.keeper.writer
-
-    def add(
-        self, text: str = "", kind: str = "session", level: int = 1, covers: tuple[str, ...] = (), **more: Any
-    ) -> Note:
-        """Keep a note, as distilling does."""
-        self.made += 1
-        text = text or f"Sentence {self.made}.\nAnother of {self.made}."
-        at = more.pop("at", AT + 60 * self.made)
-        id = more.pop("id", f"note-{self.made:012x}")
-        note = Note(id, at, kind, level, self.project, text, tokens=measure(text), **more)
-        with Lock(self.keeper.home, 5.0):
-            self.keeper.writer.add(note, covers)
-        return note
-
-    def render(self, **more: Any) -> list[str]:
-        paths = render(self.keeper, self.project, str(self.root), NOW, **more)
-        return [path.removeprefix(f"{self.folder}/") for path in paths]
-
-    def adopt(self, **more: Any) -> list[Note]:
-        return adopt(self.keeper, self.project, str(self.root), **more)
-
-    def edit(self, change: Callable[[str], str], name: str = "memory.md") -> None:
-        path = self.folder / name
-        path.write_text(change(path.read_text()))
-
-    def replace(self, old: str, new: str, name: str = "memory.md", at_end: bool = False) -> None:
-        assert old in (self.folder / name).read_text()
-        self.edit(lambda text: text + new if at_end else text.replace(old, new), name)
-
-    def rotate(self) -> list[Note]:
-        return list(outline_project(self.keeper, self.project, DEFAULTS, everything=True))
-
-    def in_force(self) -> list[Note]:
-        levels = [self.keeper.store.notes(self.project, level) for level in range(4)]
-        return [note for notes in levels for note in notes if note.text]
-
-    def pages(self) -> dict[str, str]:
-        return {path.name: path.read_text() for path in sorted(self.folder.glob("*")) if path.name != ".gitignore"}
+from tests.app.desk import AT, NOW, Desk
 
 
 @pytest.fixture
@@ -270,11 +215,13 @@ def test_a_page_that_is_cut_off_takes_nothing_away(desk: Desk) -> None:
         desk.add()
     desk.render()
     whole = desk.memory.read_text()
-    desk.memory.write_text(whole[: whole.index("## ", whole.index("## ") + 3)])
-    assert desk.adopt() == []
-    desk.render()
-    assert desk.memory.read_text() == whole
-    desk.memory.write_text("")
+    for cut in (whole[: whole.index("## ", whole.index("## ") + 3)], ""):
+        desk.memory.write_text(cut)
+        os.utime(desk.memory, (1e9, 1e9))  # long ago: nobody is still at it
+        assert desk.adopt() == []
+        desk.render()
+        assert desk.memory.read_text() == whole
+    desk.memory.write_text(whole)
     desk.render()
     assert desk.memory.read_text() == whole
 
@@ -464,7 +411,7 @@ def test_a_file_that_is_not_ours_is_left_alone(desk: Desk, text: str) -> None:
     assert {value for name, value in desk.pages().items()} == {text}
     assert desk.adopt() == []
     assert len(foreign(desk.keeper, desk.project, str(desk.root))) == 4
-    assert not edited(desk.keeper, str(desk.root))
+    assert not changed(str(desk.root))
     assert sorted(note.text for note in desk.in_force()) == ["A.", "Standing."]
 
 
@@ -481,20 +428,43 @@ def test_another_home_s_page_is_not_ours(desk: Desk, tmp_path: Path) -> None:
     assert [note.text for note in desk.in_force()] == ["A."]
 
 
+def test_another_project_s_page_is_not_ours(desk: Desk, tmp_path: Path) -> None:
+    """Even one that this home wrote, and that nobody has touched since."""
+    other = Desk(tmp_path / "other")
+    other.keeper.close()
+    other.keeper = Keeper(desk.keeper.home, desk.keeper.environ)
+    desk.add("A.")
+    desk.add("Standing.", "project", 0, who="user")
+    other.made = 10
+    for note in ("One.", "Two."):
+        other.add(note)
+    other.add("Theirs.", "project", 0, who="user")
+    other.rotate()
+    other.add("Three.")
+    other.render()
+    other.keeper.close()
+    theirs = other.pages()
+    assert len(theirs) == 5
+    other.folder.parent.rename(desk.folder.parent)
+    assert desk.render() == []
+    assert desk.pages() == theirs
+    assert len(foreign(desk.keeper, desk.project, str(desk.root))) == 5
+    assert desk.adopt() == []
+    assert sorted(note.text for note in desk.in_force()) == ["A.", "Standing."]
+
+
 def test_a_predecessor_s_file_is_taken_over_on_request(desk: Desk) -> None:
     desk.folder.mkdir(parents=True)
     theirs = "\n## 2026-01-01_0900 (local 01-01_1000)\nFixed the login.\nIt was the clock.\n"
     theirs += "\n## 2026-01-02_0900\n- Deployed.\n"
     desk.memory.write_text(theirs)
     (desk.folder / "project.md").write_text("# App\n\n## Goal\nFast.\n")
-    made = desk.adopt(foreign=True)
-    assert sorted(note.text for note in made) == [
+    desk.render(foreign=True)
+    assert sorted(note.text for note in desk.in_force()) == [
         "# App\n\n## Goal\nFast.",
         "Deployed.",
         "Fixed the login.\nIt was the clock.",
     ]
-    assert desk.adopt(foreign=True) == []
-    desk.render(foreign=True)
     assert "Fixed the login.\nIt was the clock." in desk.memory.read_text()
     assert (desk.folder / "memory.md.before-memory-keeper").read_text() == theirs
     assert foreign(desk.keeper, desk.project, str(desk.root)) == []
@@ -524,11 +494,12 @@ def test_nothing_is_written_where_it_should_not(desk: Desk, tmp_path: Path) -> N
         assert render(keeper, desk.project, str(desk.root), NOW) == []
     with Keeper(desk.keeper.home, {"HOME": str(desk.root)}) as keeper:
         assert render(keeper, desk.project, str(desk.root), NOW) == []
-        assert not edited(keeper, str(desk.root))
     assert render(desk.keeper, desk.project, "", NOW) == []
     (tmp_path / "elsewhere").mkdir()
     (desk.root / ".claude").symlink_to(tmp_path / "elsewhere")
-    assert desk.render() == []
+    with pytest.raises(KeeperError, match="a link is not followed"):
+        desk.render()
+    assert desk.adopt() == []
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -557,6 +528,96 @@ def test_what_a_windows_editor_leaves(desk: Desk) -> None:
     desk.memory.write_bytes(text.encode().replace(b"- A.", "- Käse.".encode("latin-1")))
     (made,) = desk.adopt()
     assert made.text == "Käse."
+
+
+# --- at a start ------------------------------------------------------------------------------------------------------
+
+
+def test_a_start_adopts_and_writes_nothing(desk: Desk) -> None:
+    desk.add("A.")
+    desk.add("S.", "project", 0, who="user")
+    desk.render()
+    desk.replace("- A.", "- A by hand.")
+    desk.replace("S.", "S by hand.", "project.md")
+    times = {path: path.stat().st_mtime_ns for path in desk.folder.iterdir()}
+    assert sorted(note.text for note in desk.adopt()) == ["A by hand.", "S by hand."]
+    assert {path: path.stat().st_mtime_ns for path in desk.folder.iterdir()} == times
+
+
+def test_a_start_with_a_busy_writer_waits_no_longer_than_it_may(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hook that waits ten seconds is ended by the host, and the brief with it."""
+    desk.add("A.")
+    desk.add("B.")
+    desk.render()
+    desk.edit(lambda text: text.replace("- A.", "- A by hand.").replace("- B.", "- B by hand.") + "\nAppended.\n")
+    clock = [0.0]
+    for module in ("keep.home", "app.adopt"):
+        monkeypatch.setattr(f"memory_keeper.{module}.monotonic", lambda: clock[0])
+    monkeypatch.setattr("memory_keeper.keep.home.sleep", lambda seconds: clock.append(clock.pop() + seconds))
+    with Lock(desk.keeper.home, 0.0), pytest.raises(Busy):
+        desk.adopt(patience=1.5)
+    assert clock[0] <= 1.6
+    with Lock(desk.keeper.home, 0.0, "render"), pytest.raises(Busy):
+        desk.adopt(patience=1.5)
+    assert clock[0] <= 3.2
+    assert len(desk.adopt(patience=1.5)) == 3, "nothing was lost"
+
+
+def test_a_start_waits_for_nobody_where_nothing_was_edited(desk: Desk) -> None:
+    desk.add("A.")
+    desk.render()
+    with Lock(desk.keeper.home, 0.0):
+        assert desk.adopt(patience=0.0) == []
+        assert desk.render() == [], "nor does a rendering"
+
+
+def test_the_secrets_of_a_folder_that_no_hook_has_named_yet(desk: Desk, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".env").write_text("DB_PASSWORD=correct-horse-battery\n")
+    project = desk.keeper.project(str(other))
+    with Lock(desk.keeper.home, 5.0):
+        desk.keeper.writer.add(Note("note-x", AT, "session", 1, project, "A.", tokens=2))
+    render(desk.keeper, project, str(other), NOW)
+    page = other / ".claude/memory/memory.md"
+    page.write_text(page.read_text().replace("- A.", "- It is correct-horse-battery."))
+    render(desk.keeper, project, str(other), NOW)
+    assert "correct-horse" not in page.read_text()
+
+
+# --- what is no page -------------------------------------------------------------------------------------------------
+
+
+def test_what_was_handed_to_an_agent_is_no_page(desk: Desk) -> None:
+    desk.add("A.")
+    desk.render()
+    path = Path(write(str(desk.root), (HANDED_OUT,), "what there is to sum up"))
+    assert desk.render() == []
+    assert foreign(desk.keeper, desk.project, str(desk.root)) == []
+    render(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 60)
+    assert path.exists()
+    render(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 7200)
+    assert not path.exists(), "nobody answers any more"
+
+
+# --- where they cannot be written ------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_written_is_told_of(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.add("A.")
+    desk.render()
+    before = desk.pages()
+    desk.add("B.")
+
+    def full(*given: Any, **more: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(posix, "replace", full)
+    with pytest.raises(KeeperError, match=r"memory cannot be written: No space left on device"):
+        desk.render()
+    monkeypatch.undo()
+    assert desk.pages() == before, "nothing half-made is left"
+    assert "memory.md" in desk.render()
 
 
 # --- at the same time ------------------------------------------------------------------------------------------------
@@ -624,25 +685,25 @@ def test_many_render_at_once(desk: Desk) -> None:
 
 def test_whether_a_page_was_edited(desk: Desk) -> None:
     root = str(desk.root)
-    assert not edited(desk.keeper, root)
+    assert not changed(root)
     desk.add("A.")
     desk.add("S.", "conventions", 0, who="user")
     desk.render()
-    assert not edited(desk.keeper, root)
+    assert not changed(root)
     desk.memory.unlink()
-    assert not edited(desk.keeper, root)
+    assert not changed(root)
     desk.render()
     for name in ("memory.md", "conventions.md"):
         desk.edit(lambda text: text + "\nMore.\n", name)
-        assert edited(desk.keeper, root)
+        assert changed(root)
         desk.render()
-        assert not edited(desk.keeper, root)
+        assert not changed(root)
     desk.edit(lambda text: text)
     sleep(0.01)
     os.utime(desk.memory)
-    assert edited(desk.keeper, root), "somebody saved it"
+    assert changed(root), "somebody saved it"
     desk.render()
-    assert not edited(desk.keeper, root), "and it was as it should be"
+    assert not changed(root), "and it was as it should be"
 
 
 def test_a_file_system_with_whole_seconds_only(desk: Desk) -> None:
@@ -723,6 +784,7 @@ STEPS = st.lists(
         st.tuples(st.just("delete"), st.integers(0, 9)),
         st.tuples(st.just("reword"), st.integers(0, 9)),
         st.tuples(st.just("render"), st.just(0)),
+        st.tuples(st.just("start"), st.just(0)),
         st.tuples(st.just("kill"), st.integers(0, 3)),
         st.tuples(st.just("rotate"), st.just(0)),
     ),
@@ -758,6 +820,9 @@ def _play(desk: Desk, steps: list[tuple[str, int]]) -> None:
             before = desk.pages()
             assert desk.render() == []
             assert desk.pages() == before
+        elif what == "start":
+            desk.adopt()
+            assert desk.adopt() == []
         elif what == "kill":
             _killed(desk, which)
         elif what == "append" and desk.memory.exists():

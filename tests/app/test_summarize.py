@@ -280,3 +280,9 @@ def test_a_link_in_the_project_leads_nowhere(machine: Machine) -> None:
     memory.symlink_to(machine.root / "elsewhere")
     assert "cannot be written" in summarize(machine, "--with", "agent", code=1).stderr
     assert list((machine.root / "elsewhere").iterdir()) == []
+
+
+def test_nothing_is_handed_out_in_the_hosts_own_folder(machine: Machine) -> None:
+    own = {"CLAUDE_CONFIG_DIR": str(machine.project / ".claude")}
+    assert "Claude Code's own folder" in summarize(machine, "--with", "agent", code=1, environ=own).stderr
+    assert not (machine.project / ".claude/memory/delta_temp.txt").exists()

@@ -29,6 +29,7 @@ class Reply(NamedTuple):
     blocks: tuple[Json, ...]
     tokens: int = 100  # what the request filled of the context window, as the CLI is told
     status: int = 200
+    stop: str = ""  # why it ended, if not as usual
 
 
 class Request(NamedTuple):
@@ -168,7 +169,7 @@ def message(number: int, request: Request, reply: Reply) -> Json:
         "role": "assistant",
         "model": request.body.get("model", ""),
         "content": blocks,
-        "stop_reason": "tool_use" if calling else "end_turn",
+        "stop_reason": reply.stop or ("tool_use" if calling else "end_turn"),
         "stop_sequence": None,
         "usage": {**usage, "output_tokens": 20},
     }

@@ -416,3 +416,32 @@ def test_a_store_copied_while_nobody_writes_is_the_same(path: Path, tmp_path: Pa
     store = SqliteStore(str(tmp_path / "copy.db"), write=False)
     assert store.events("s1") == events
     store.close()
+
+
+def test_a_store_of_the_first_version_can_be_read_before_anybody_has_written_to_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    store = SqliteStore(path)
+    source = store.begin(Source("/t/s.jsonl", "s", "p"))
+    store.record(source, [Placed(Event("e:0", 1.0, "prompt", "s", "p", "hello"), 0)])
+    for index in (
+        "event_open",
+        "event_covered",
+        "event_spent",
+        "note_covered",
+        "note_open",
+        "note_kind",
+        "note_replaces",
+    ):
+        store.db.execute(f"drop index {index}")
+    store.db.execute("pragma user_version = 1")
+    store.close()
+    reader = SqliteStore(path, write=False)
+    assert [one.session for one in reader.open_sessions("p")] == ["s"]
+    assert [event.id for event in reader.open_events("s", "p")] == ["e:0"]
+    assert reader.notes("p", above="n") == reader.notes("p", 1, open=True) == []
+    assert reader.counts("p")["pending"] == 1 and reader.spent() == []
+    reader.close()
+    SqliteStore(path).close()
+    reader = SqliteStore(path, write=False)
+    assert [one.session for one in reader.open_sessions("p")] == ["s"]
+    reader.close()

@@ -50,7 +50,7 @@ def test_a_note_of_a_short_session() -> None:
         'Decided: "We decided to keep the token in memory instead of a cookie because cookies are sent everywhere."',
         'Dead end: "Turns out the helper was never exported."',
         'Error of npm run test: "TypeError: sendSmsCode is not a function", gone after editing src/account/sms.ts',
-        'Tests by npm run test: "Tests: 8 passed"',
+        'Tests by npm run test -- --ci: "Tests: 8 passed"',
         "Commands that worked: npm run test -- --ci",
         'Committed 1a2b3c4 "Add SMS login"',
         "Changed src/account/login.ts: loginWithPassword phoneNumber",

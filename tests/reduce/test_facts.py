@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,13 @@ from hypothesis import strategies as st
 from memory_keeper.model import Event
 from memory_keeper.reduce import names
 from memory_keeper.reduce.facts import FACTS, Fact
-from memory_keeper.reduce.finding import facts_of, find_facts
+from memory_keeper.reduce.finding import facts_of, find_with
 from tests.reduce.story import Story, sessions
+
+
+def find_facts(events: Sequence[Event]) -> list[Fact]:
+    """All of them."""
+    return find_with(events, names.weigh(events))
 
 
 def found(story: Story, kind: str) -> list[Fact]:
@@ -96,6 +103,8 @@ def test_decisions_and_their_reason(kind: str, said: str, because: str) -> None:
         "Turns out the fixture was stale.",
         "I was wrong about the retry loop.",
         "That didn't work, the port is taken.",
+        "Let me revert my change to `paths.py` and instead move the ids.",
+        "The cache wasn't the cause of the failures.",
         "알고 보니 설정 파일이 문제였습니다.",
         "그 방법은 작동하지 않았습니다.",
     ],
@@ -104,6 +113,44 @@ def test_dead_ends(said: str) -> None:
     story = Story()
     story.reply(said)
     assert texts(story, "dead end") == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do you know if the previous session made changes that were then reverted?",
+        "Reverted-and-replaced example",
+        "The user manually reverted the changes of the session.",
+        "So that's not the issue.",
+        "Something is reverting my changes to this file.",
+        "This causes wrong paths when running from a subdirectory.",
+        "Maybe the old fix didn't work as expected.",
+        "Let me revert those unrelated changes and only commit ours:",
+    ],
+)
+def test_what_others_did_what_may_be_and_what_only_points_is_no_dead_end(said: str) -> None:
+    story = Story()
+    story.reply(said)
+    assert not found(story, "dead end")
+
+
+@pytest.mark.parametrize(
+    ("command", "taken"),
+    [
+        ("git checkout -- src/a.py", True),
+        ("git reset --hard HEAD~1", True),
+        ("git stash && make test; git stash pop", False),
+        ("git reset --hard origin/main", False),
+        ("git restore --staged a.py", False),
+    ],
+)
+def test_changes_that_git_was_told_to_drop(command: str, taken: bool) -> None:
+    story = Story()
+    story.run(command)
+    assert bool(found(story, "dead end")) is taken
+    refused = Story()
+    refused.run(command, "error: pathspec did not match", failed=True)
+    assert not found(refused, "dead end")
 
 
 def test_an_edit_that_was_taken_back_is_a_dead_end() -> None:
@@ -124,6 +171,40 @@ def test_code_in_a_reply_decides_nothing() -> None:
     story = Story()
     story.reply("Here:\n```\n# we decided to use X instead of Y\n```\n")
     assert not found(story, "decision")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "## The Design Decision\n\nThe rest follows.",
+        "The user chose:1.",
+        "**Timestamp still not UTC** - decided later",
+        "`click(x, y)` instead of `browser_click(element, ref)`",
+        "The install returns 5 instead of 0 the second time.",
+        "The test is failing because we added more handlers.",
+        "The user chose to revert, but the history is kept.",
+        "I'll add a comment or remove the return since it is unused.",
+        "Actually, the simplest solution is to duplicate the function.",
+    ],
+)
+def test_headings_faults_and_what_wavers_decide_nothing(said: str) -> None:
+    story = Story()
+    story.reply(said)
+    assert not found(story, "decision")
+
+
+def test_quotes_have_no_marks_of_layout() -> None:
+    story = Story()
+    story.reply("- **The store**: I'll use the glob `src/**/*.py` as **the key of all** instead of a long list.")
+    assert texts(story, "decision") == [
+        "The store: I'll use the glob `src/**/*.py` as the key of all instead of a long list."
+    ]
+
+
+def test_who_asks_back_has_chosen_nothing() -> None:
+    story = Story()
+    story.call("AskUserQuestion", 'User has answered: "Is this right?"="what are the states?"', questions=[])
+    assert not found(story, "answer")
 
 
 def test_what_the_user_chose_when_asked() -> None:
@@ -181,6 +262,31 @@ def test_commands_and_how_they_last_ended() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("go test -v -run Overlap ./cmd/cli/strategy/", "go test -v -run Overlap ./cmd/cli/strategy/"),
+        ("pytest -q tests", "pytest -q tests"),
+        ('python3 -c "import src.inv"', 'python3 -c "import src.inv"'),
+        ("npm test -- --run pay", "npm test -- --run pay"),
+        ("cd '/p/my app' && PYTHONPATH=src pytest -q 2>&1 | tail -5", "PYTHONPATH=src pytest -q"),
+        ("# first\nmake all 2>/dev/null; make test", "make all"),
+        ("gh api x \\\n  -f body=1", "gh api x -f body=1"),
+        ('python3 -c "import a; print(a)"', "python3 -c …"),
+        ('python3 -c "import a\nprint(a)"', "python3 -c …"),
+        ("python3 - <<'EOF'\nprint(1)\nEOF", "python3 - …"),
+        ("gh pr edit 3 --body \"it's " + "long " * 40 + '"', "gh pr edit 3 --body …"),
+        ("go test " + "./a/long/package/name " * 9, "go test" + " ./a/long/package/name" * 3 + " …"),
+        ("git grep 'a|b' origin/x | head", "git grep 'a|b' origin/x"),
+        ("TOKEN=<REDACTED:token:ab12> make push", "TOKEN=<REDACTED:token:ab12> make push"),
+    ],
+)
+def test_a_command_is_told_as_it_was_typed(line: str, told: str) -> None:
+    story = Story()
+    story.run(line, "")
+    assert texts(story, "command") == [told]
+
+
+@pytest.mark.parametrize(
     ("output", "said", "status"),
     [
         ("....\n===== 12 passed in 1.2s =====", "===== 12 passed in 1.2s =====", "passed"),
@@ -196,6 +302,31 @@ def test_tests_and_their_result(output: str, said: str, status: str) -> None:
     story.run("npm run test", output)
     (test,) = found(story, "test")
     assert (test.text, test.status, test.about) == (said, status, "npm run test")
+
+
+def test_what_a_failing_test_threw_is_kept() -> None:
+    story = Story()
+    output = """ FAIL  src/pay.test.ts
+  ● pay › adds
+
+    TypeError: total is not a function
+
+      12 |   total(1)
+Tests:       2 failed, 3 total"""
+    story.run("npm test -- --run pay", output, failed=True)
+    (test,) = found(story, "test")
+    assert (test.about, test.because) == ("npm test -- --run pay", "TypeError: total is not a function")
+    assert texts(story, "error") == ["TypeError: total is not a function"]
+    piped = Story()
+    piped.run("pytest -q tests | tail -3", "E   ValueError: no such key\n1 failed, 2 passed")
+    assert [fact.because for fact in found(piped, "test")] == ["ValueError: no such key"]
+
+
+@pytest.mark.parametrize("output", ["╭──────────╮\n│ │", "  % Total    % Received % Xferd", "━━━━━━━━━━ 10"])
+def test_frames_and_bars_are_no_error(output: str) -> None:
+    story = Story()
+    story.run("make build", output, failed=True)
+    assert not found(story, "error")
 
 
 def test_an_error_and_the_edit_that_fixed_it() -> None:
@@ -244,15 +375,38 @@ def test_a_task_is_cited_where_it_was_named_and_where_it_changed() -> None:
 
 def test_commits_addresses_names_and_numbers() -> None:
     story = Story()
-    story.prompt("See https://example.com/issue/7 about port 48213.")
+    story.prompt("See https://tracker.acme.dev/issue/7 on port 48213, not https://example.com or SHA-256 or option #2.")
     story.reply("The port 48213 is set in `portNumber`.")
     story.run('git commit -m "Move the port"', "[main 1a2b3c4] Move the port\n 1 file changed")
     story.reply("Committed; 48213 is gone, see #77.")
     (commit,) = found(story, "commit")
     assert (commit.text, commit.about, commit.status) == ("Move the port", "1a2b3c4", "main")
-    assert texts(story, "url") == ["https://example.com/issue/7"]
+    assert texts(story, "url") == ["https://tracker.acme.dev/issue/7"]
     assert {"portNumber", "#77", "1a2b3c4"} <= set(texts(story, "name"))
+    assert not {"SHA-256", "#2"} & set(texts(story, "name"))
     assert texts(story, "number") == ["48213"]
+
+
+def test_the_parts_of_a_call_and_the_numbers_of_tasks_are_no_names() -> None:
+    story = Story()
+    story.call("TaskCreate", "Task #101 created", subject="Write docs", activeForm="Writing docs")
+    story.call("TaskUpdate", "Updated task #101", taskId="101", status="completed")
+    story.call("mcp__x__find", "", maxResults=[{"sortOrder": "down"}])
+    assert not {"activeForm", "taskId", "maxResults", "sortOrder", "#101"} & set(texts(story, "name"))
+
+
+def test_a_path_with_blanks_stays_whole() -> None:
+    story = Story()
+    story.call("Read", "x", file_path="/home/dev/내 프로젝트/src/alpha.py")
+    story.run("make", "/home/dev/내 프로젝트/src/beta.py:3: error\n내 프로젝트/src/alpha.py: ok")
+    story.run("cat '/home/dev/my docs/read me.md'", "my docs/plan.md")
+    paths = {one.text for one in names.weigh(story.events).files}
+    assert paths == {
+        "/home/dev/내 프로젝트/src/alpha.py",
+        "/home/dev/내 프로젝트/src/beta.py",
+        "/home/dev/my docs/read me.md",
+        "my docs/plan.md",
+    }
 
 
 # --- who may say what ------------------------------------------------------------------------------------------------
@@ -341,6 +495,9 @@ def test_aims_guesses_and_questions_decide_nothing(kind: str, said: str) -> None
         ("읽기가 많으므로 WAL을 쓰기로 결정했습니다.", "읽기가 많으므로"),
         ("속도를 높이기 위해 캐시를 쓰기로 했습니다.", "속도를 높이기 위해"),
         ("파일 대신 SQLite를 쓰기로 했고 이유는 잠금입니다.", "잠금입니다"),
+        ("For the hook, since it may not wait, we keep a spool instead of a socket.", "it may not wait"),
+        ("It is only read here, so I'll inline it instead of a class.", "It is only read here"),
+        ("We decided to count from the tip since the last release.", ""),
     ],
 )
 def test_reasons(said: str, because: str) -> None:
@@ -348,6 +505,19 @@ def test_reasons(said: str, because: str) -> None:
     story.reply(said)
     (decision,) = found(story, "decision")
     assert (decision.text, decision.because) == (said, because)
+
+
+@pytest.mark.parametrize(
+    ("said", "because"),
+    [
+        ("We decided to keep SQLite. This is because the hook may not wait.", "the hook may not wait."),
+        ("SQLite를 쓰기로 했습니다. 서버가 없기 때문입니다.", "서버가 없기 때문입니다."),
+    ],
+)
+def test_the_next_sentence_may_be_the_reason(said: str, because: str) -> None:
+    story = Story()
+    story.reply(said)
+    assert [fact.because for fact in found(story, "decision")] == [because]
 
 
 @pytest.mark.parametrize(
@@ -359,6 +529,15 @@ def test_reasons(said: str, because: str) -> None:
         "To suppress this warning in future sessions, run:",
         "can we use `checkpointID` instead of `cpID` here please",
         "why is it not stored, can it never be there?",
+        'this was pasted:\n+ // Always written as "steps_count" in new metadata.',
+        "2026-02-10 12:43:25 WARN never write to the branch",
+        "No I think this is fine and has too much risk.",
+        "no, we removed the session commands on purpose",
+        "never mind, we'll look at it later.",
+        "no don't set it, let's see if it keeps happening",
+        "I'd prefer that",
+        'Consider to be more precise: "We don\'t create a branch here."',
+        "항상 실패합니다.",
     ],
 )
 def test_what_happens_always_is_no_rule(said: str) -> None:
@@ -381,7 +560,6 @@ def test_korean_rules(said: str) -> None:
     [
         "Fixed the retry loop in `send.py`.",
         "I've added the missing index.",
-        "All tests pass.",
         "재시도 로직을 수정했습니다.",
         "배포까지 완료되었습니다.",
     ],
@@ -393,6 +571,13 @@ def test_what_was_finished(said: str) -> None:
     thought = Story()
     thought.thinking(said)
     assert not found(thought, "done")
+
+
+@pytest.mark.parametrize("said", ["All tests pass.", "All tests pass, lint clean.", "테스트가 모두 통과되었습니다."])
+def test_that_tests_pass_the_tests_say_themselves(said: str) -> None:
+    story = Story()
+    story.reply(said)
+    assert not found(story, "done")
 
 
 @pytest.mark.parametrize(
@@ -505,7 +690,7 @@ def test_every_fact_quotes_the_events_it_cites(made: list[Event]) -> None:
         said = " ".join(
             " ".join((one.text, one.path, one.tool, one.extra)) for one in map(by_id.get, fact.cites) if one
         )
-        folded = " ".join(said.split())
+        folded = " ".join(said.split()).replace("**", "")
         if fact.kind in ("correction", "decision", "name", "url", "number", "file", "commit", "answer"):
             assert fact.text in folded
         for name in names.names(fact.text + " " + fact.about):

@@ -23,6 +23,8 @@ from memory_keeper.reduce.levels import (
     PATIENCE,
     QUOTED,
     SAID,
+    SENTENCE,
+    TURN,
     Draft,
     about,
     note_budget,
@@ -134,7 +136,7 @@ def test_stretches_are_the_beginning_of_what_happened(events: list[Event], size:
     assert all(cuts)
     assert taken == events[: len(taken)]
     assert taken == events or not over
-    assert fullness(events[len(taken) :], *size) < PATIENCE, "what is left open never grows without end"
+    assert fullness(events[len(taken) :], *size) < LIMIT, "what is left open never grows without end"
     assert cuts == list(stretches(list(events), *size, over))
 
 
@@ -163,9 +165,9 @@ def test_a_budget_grows_with_what_was_said_and_done(events: list[Event], most: i
 def test_about_a_sentence_for_every_two_hundred_words() -> None:
     story = Story()
     story.prompt("word " * 2000)
-    assert note_budget(story.events, 10_000) == 10 * 45
+    assert note_budget(story.events, 10_000) == 10 * SENTENCE + TURN
     story.add("result", "word " * 100_000)
-    assert note_budget(story.events, 10_000) == 10 * 45, "what a tool printed was not said"
+    assert note_budget(story.events, 10_000) == 10 * SENTENCE + TURN, "what a tool printed was not said"
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import pytest
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.reduce import anthropic, claude_cli, openai
 from memory_keeper.reduce import program as programs
-from memory_keeper.reduce.grounding import Answer, accept
+from memory_keeper.reduce.grounding import Answer, Unfinished, judge
 from tests.e2e.cli import OLD, VERSION, Sandbox, find_cli, install_cli, read_quietly, wait_for
 from tests.e2e.model import Model, Reply, Request, Step, call, message, text
 from tests.e2e.net import Net
@@ -41,7 +43,8 @@ given = json.load(sys.stdin)
 try:
     answer = claude_cli.summarize(given["texts"], given["budget"], given["settings"], dict(os.environ), given["root"])
 except KeeperError as error:
-    print(json.dumps({"error": type(error).__name__, "said": str(error)}))
+    took = getattr(error, "answer", None)
+    print(json.dumps({"error": type(error).__name__, "said": str(error), **({"took": took[2:4]} if took else {})}))
 else:
     print(json.dumps(answer))
 """
@@ -160,7 +163,7 @@ def test_the_users_own_cli_answers_and_leaves_no_trace(home: Home) -> None:
     answer = home.ask(text(GOOD, 1234))
     assert (answer.text, answer.tokens_in, answer.tokens_out) == (GOOD, 1234, 20)
     assert "haiku" in answer.model and answer.cost > 0
-    assert accept(answer.text, TEXTS, 200) == GOOD
+    assert judge(answer.text, TEXTS, 200) == (GOOD, "")
     assert home.traces() == []
     (request,) = home.api.requests
     assert request.body["tools"] == [] and "haiku" in request.body["model"]
@@ -193,9 +196,16 @@ def test_files_that_texts_mention_are_not_sent_along(home: Home) -> None:
 @pytest.mark.e2e
 def test_a_model_that_calls_tools_runs_nothing(home: Home) -> None:
     said = home.ask(call("Bash", command=f"touch {home.log}", description="x"), text("done"))
-    assert said["error"] == "KeeperError"
+    assert (said["error"], said["took"]) == ("Unfinished", [100, 20])
     assert home.traces() == [] and not home.log.exists()
     assert len(home.api.requests) == 1
+
+
+@pytest.mark.e2e
+def test_an_answer_that_is_cut_short_took_tokens_and_is_none(home: Home) -> None:
+    said = home.ask(*[text(GOOD)._replace(stop="max_tokens")] * 5)
+    assert said["error"] == "Unfinished" and said["took"][1] >= 20, said
+    assert home.traces() == []
 
 
 @pytest.mark.e2e
@@ -203,7 +213,7 @@ def test_refusals_ramblings_and_json_come_back_and_are_not_taken(home: Home) -> 
     for bad in ("I'm sorry, I can't help with that.", GOOD + " So it was. " * 400, json.dumps({"summary": GOOD})):
         answer = home.ask(text(bad))
         assert answer.text.strip() == bad.strip()
-        assert accept(answer.text, TEXTS, 200) is None
+        assert judge(answer.text, TEXTS, 200)[1]
     assert home.traces() == []
 
 
@@ -298,6 +308,11 @@ def test_the_cli_is_never_one_of_the_projects(tmp_path: Path) -> None:
             NotSetUp,
             "Bad key",
         ),
+        (
+            'echo \'{"subtype":"error_max_turns","is_error":true,"usage":{"output_tokens":7}}\'',
+            Unfinished,
+            "error_max_turns",
+        ),
         ("sleep 60 & sleep 60", Busy, "did not answer within 0.5 seconds"),
         ("sleep 60 & exit 0", Busy, "did not answer within 0.5 seconds"),
         ("setsid sleep 2 & exit 0", Busy, "did not answer within 0.5 seconds"),
@@ -322,6 +337,27 @@ def test_an_answer_among_other_messages_is_found(tmp_path: Path) -> None:
         TEXTS, 100, {}, {"HOME": str(tmp_path), "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
     )
     assert answer == Answer("x", "haiku", 0, 0, None)
+
+
+def test_a_program_that_is_ended_is_reaped_last_and_takes_what_it_started_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number that was reaped may be somebody else's: no signal is sent to that."""
+    deaf = program(tmp_path / "deaf", f"trap '' TERM; echo $$ > {tmp_path}/deaf.pid; exec sleep 60")
+    mother = program(tmp_path / "mother", f"{deaf} & while ! [ -s {tmp_path}/deaf.pid ]; do :; done; sleep 60")
+    sent: list[tuple[int, bool]] = []
+    really = os.killpg
+
+    def killpg(group: int, sign: int) -> None:
+        sent.append((sign, Path(f"/proc/{group}").exists()))
+        really(group, sign)
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    with pytest.raises(Busy):
+        programs.run([mother], "", dict(os.environ), 2, str(tmp_path))
+    assert sent == [(signal.SIGTERM, True), (signal.SIGKILL, True)]
+    child = Path("/proc") / (tmp_path / "deaf.pid").read_text().strip()
+    wait_for(lambda: b"sleep" not in read_quietly(child / "cmdline"), "the end of what it started")
 
 
 def test_what_a_program_prints_is_bounded_and_all_that_it_is_given_arrives(tmp_path: Path) -> None:
@@ -367,7 +403,7 @@ def test_an_answer(way: Any, saying: Callable[[str], Json], service: Service) ->
     given = settings(service, **{"summarize.keyVariable": "MY_KEY"})
     answer = way.summarize(TEXTS, 200, given, {"MY_KEY": "k-1"})
     assert answer == Answer(GOOD, "claude-x", 100, 20, None)
-    assert accept(answer.text, TEXTS, 200) == GOOD
+    assert judge(answer.text, TEXTS, 200) == (GOOD, "")
     ((path, body, headers),) = service.asked
     assert body["model"] == "claude-x" and body["max_tokens"] > 200
     if way is anthropic:
@@ -466,8 +502,9 @@ def test_an_answer_cut_short_is_none(way: Any, saying: Callable[[str], Json], se
     for choice in said.get("choices", ()):
         choice["finish_reason"] = "length"
     service.act = answering(said)
-    with pytest.raises(KeeperError, match="did not finish"):
+    with pytest.raises(Unfinished, match=r"did not finish: (max_tokens|length)") as raised:
         way.summarize(TEXTS, 200, settings(service), {})
+    assert raised.value.answer == Answer(GOOD, "claude-x", 100, 20, None)
 
 
 @both
@@ -492,6 +529,68 @@ def test_one_limit_holds_over_all_however_slowly_it_drips(
     with pytest.raises(Busy, match=r"did not answer within 0\.5 seconds"):
         way.summarize(TEXTS, 200, settings(service, **{"summarize.timeout": 0.5}), {})
     over.set()
+
+
+class Endless:
+    """A server that answers with one byte after the other, until the other side hangs up or it was much too long."""
+
+    def __init__(self, begins: bytes = b"") -> None:
+        self.hung_up = threading.Event()
+        self.begins = begins
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.drip)
+        self.thread.start()
+
+    def drip(self) -> None:
+        peer, _ = self.listener.accept()
+        with peer:
+            try:
+                for part in (self.begins, *[b" "] * 200):
+                    peer.sendall(part)
+                    threading.Event().wait(0.05)
+            except OSError:
+                self.hung_up.set()
+
+    def close(self) -> None:
+        with suppress(OSError), socket.create_connection(self.listener.getsockname(), 1):
+            pass  # should nobody have come
+        self.thread.join()
+        self.listener.close()
+
+
+@pytest.fixture
+def endless() -> Iterator[Endless]:
+    made = Endless(b"HTTP/1.1 200 OK\r\nx-slow: ")
+    yield made
+    made.close()
+
+
+@both
+def test_the_limit_holds_while_a_proxy_connects(way: Any, saying: Callable[[str], Json], endless: Endless) -> None:
+    far = {"summarize.url": "https://far.example", "summarize.model": "m", "summarize.timeout": 0.5}
+    with pytest.raises(Busy, match=r"did not answer within 0\.5 seconds"):
+        way.summarize(TEXTS, 200, far, {"https_proxy": endless.url})
+    endless.thread.join()
+    assert endless.hung_up.is_set()
+
+
+@both
+def test_the_limit_holds_when_it_is_over_before_anybody_is_connected(
+    way: Any, saying: Callable[[str], Json], endless: Endless, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = socket.getaddrinfo
+
+    def slowly(*args: Any, **more: Any) -> Any:
+        threading.Event().wait(0.6)
+        return really(*args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slowly)
+    given = {"summarize.url": endless.url, "summarize.model": "m", "summarize.timeout": 0.3}
+    with pytest.raises(Busy, match=r"did not answer within 0\.3 seconds"):
+        way.summarize(TEXTS, 200, given, {})
+    endless.thread.join()
+    assert endless.hung_up.is_set()
 
 
 @both

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Event, Placed, Source
+from memory_keeper.model import Event, Note, Placed, Source
 from memory_keeper.search import find, terms
 
 TEXTS = (
@@ -125,4 +125,19 @@ def test_only_so_many_words_count() -> None:
 def test_an_empty_store_has_nothing(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "store.db"))
     assert find(store, "anything") == []
+    store.close()
+
+
+def test_what_a_person_wrote_is_found_and_what_a_note_quotes_is_found_where_it_was_said(tmp_path: Path) -> None:
+    store = SqliteStore(str(tmp_path / "store.db"))
+    first = Note("n1", 1.0, "session", 1, "p", "Asked: about zebras", "s", 5)
+    store.add(first)
+    assert find(store, "zebras", "p") == []
+    assert [hit.id for hit in find(store, "zebras", "p", kind="session")] == ["n1"]
+    store.add(first._replace(id="n2", text="Never zebras again.", replaces="n1", who="user"))
+    store.add(Note("f1", 2.0, "fact", 0, "p", "The zebras run on port 7311.", who="user"))
+    store.add(Note("f2", 2.0, "fact", 0, "p", "No port at all.", replaces="f1", who="user"))
+    assert [(hit.id, hit.level, hit.kind) for hit in find(store, "zebras", "p")] == [("n2", 1, "session")]
+    assert [hit.id for hit in find(store, "port", "p")] == ["f2"]
+    assert find(store, "port", "elsewhere") == []
     store.close()

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.app.distil import Settings, distil, outline_project
+from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import Note
 from memory_keeper.text import tokens
@@ -306,3 +307,75 @@ def test_what_somebody_changed_in_memory_md_is_told_at_the_next_start(machine: M
     machine.settle()
     assert "Please throw away the parser" in page.read_text()
     assert "Please build the lexer" in page.read_text()
+
+
+def test_a_session_that_has_said_nothing_keeps_nothing_from_being_saved(machine: Machine) -> None:
+    first = machine.session()
+    first.start()
+    work(first, "parser")
+    first.end()
+    machine.settle()
+    machine.session().start()
+    page = machine.project / ".claude/memory/memory.md"
+    page.write_text(page.read_text().replace("Please build the parser", "Please throw away the parser"))
+    said = memory_keeper(machine, "save")
+    assert "said nothing yet" in said
+    assert "Please throw away the parser" in memory_keeper(machine, "brief", "memory")
+
+
+def test_the_memory_of_a_first_session_can_be_loaded_in_it(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = machine.session()
+    session.start()
+    work(session, "parser")
+    machine.settle()
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session.id)
+    memory_keeper(machine, "save")
+    assert "Please build the parser" in memory_keeper(machine, "load", "--memory")
+
+
+def test_a_start_while_somebody_writes_is_told_what_there_is(machine: Machine) -> None:
+    session = machine.session()
+    session.start()
+    work(session, "parser")
+    session.end()
+    machine.settle()
+    page = machine.project / ".claude/memory/memory.md"
+    edited = page.read_text().replace("Please build the parser", "Please throw away the parser")
+    page.write_text(edited)
+    with Lock(str(machine.home), 5.0):
+        assert "Please build the parser" in machine.session().start().text
+    assert page.read_text() == edited
+    assert not (machine.home / "problems.log").exists(), "being busy is no failure"
+    assert "Please throw away the parser" in machine.session().start().text, "the next start hears of it"
+
+
+def test_pages_that_cannot_be_written_are_told_of(machine: Machine) -> None:
+    session = machine.session()
+    session.start()
+    work(session, "parser")
+    (machine.project / ".claude").write_text("a file")
+    session.end()
+    machine.settle()
+    assert "/.claude/memory cannot be opened" in (machine.home / "problems.log").read_text()
+    assert "Please build the parser" in machine.session().start().text, "the note is kept all the same"
+
+
+def test_what_a_note_carries_may_be_anything(machine: Machine) -> None:
+    """A store that another program wrote into must not cost a start its brief."""
+    grow(machine, ["abacus"])
+    with Keeper(str(machine.home)) as keeper:
+        project = keeper.project(str(machine.project))
+        for number, cites in enumerate(("[7]", "[null]", "[[7, null]]", '[{"a": 1}]', "[[[]]]", '"x"', "7")):
+            extra = f'{{"by":"extractive","first":[],"cites":{cites}}}'
+            keeper.writer.add(Note(f"note-{number}", time(), "session", 1, project, f"Said {number}.", "", 3, extra))
+            keeper.writer.add(Note(f"note-o{number}", time(), "outline", 2, project, "All.", "", 3, extra))
+    text = machine.session().start().text
+    assert "Said 6." in text and "Please build the abacus" in text
+
+
+def test_the_user_s_own_words_are_told_however_they_begin(machine: Machine) -> None:
+    grow(machine, ["abacus"])
+    with Keeper(str(machine.home)) as keeper:
+        newest = keeper.store.notes(keeper.project(str(machine.project)), 1)[-1]
+    memory_keeper(machine, "note", "set", newest.id, "Last said: nothing that counts.")
+    assert "Last said: nothing that counts." in machine.session().start().text

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import time
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Note
-from memory_keeper.tell.files import Folder, changed, remove_all, write, write_handoff
+from memory_keeper.tell.files import HANDED_OUT, Folder, changed, remove_all, write, write_handoff
 
 NOTE = Note("handoff-1", 1_700_000_000.0, "handoff", 0, "dir:/p", "## Asked last\n- Build it. [a1]\n", "s1", 12, "{}")
 
@@ -251,7 +252,7 @@ def test_what_somebody_began_who_was_killed_is_swept_away(root: Path) -> None:
             ".memory.md.swp",
         ):
             (root / ".claude/memory" / name).write_text("half")
-        folder.sweep()
+        folder.sweep(time())
         assert folder.names() == [".gitignore", ".memory.md.swp", ".mine.md.0123abcd"]
 
 
@@ -266,3 +267,30 @@ def test_a_write_that_fails_leaves_what_was_there(root: Path) -> None:
             folder.pour("a.jsonl", lines())
     assert names(root) == [".claude/memory/.gitignore", ".claude/memory/a.jsonl"]
     assert (root / ".claude/memory/a.jsonl").read_text() == "whole"
+    (root / ".claude/memory/b.jsonl").mkdir()
+    with Folder(str(root), make=True) as folder, pytest.raises(OSError):
+        folder.pour("b.jsonl", ["whole"])
+    assert names(root) == [".claude/memory/.gitignore", ".claude/memory/a.jsonl"], "nothing half-made is left"
+
+
+def test_what_was_handed_to_an_agent_goes_too(root: Path) -> None:
+    """It quotes what was captured: it must not be left behind, least of all without the file that hides it from git."""
+    write(str(root), (HANDED_OUT,), "talk")
+    assert remove_all(str(root)) == 1
+    assert list(root.iterdir()) == []
+    path = Path(write(str(root), (HANDED_OUT,), "talk"))
+    path.write_text("changed")
+    assert remove_all(str(root)) == 0
+    assert (path.parent / ".gitignore").exists()
+
+
+def test_what_no_agent_answered_is_swept_away_when_it_is_old(root: Path) -> None:
+    path = Path(write(str(root), (HANDED_OUT,), "talk"))
+    with Folder(str(root)) as folder:
+        folder.sweep(time())
+        assert path.exists()
+        folder.sweep(time() + 7200)
+        assert not path.exists()
+        path.write_text("somebody's own")
+        folder.sweep(time() + 7200)
+        assert path.exists()

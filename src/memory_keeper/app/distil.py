@@ -29,26 +29,40 @@ def distil(
     project: str | None = None,
     force: bool = False,
     progress: Callable[[int], None] = lambda events: None,
+    complain: Callable[[Exception], None] | None = None,
 ) -> list[Note]:
-    """Make every note that is due in a project, or in all; `force`: also of what is not due yet. `progress` hears of
-    the events as they are covered."""
+    """Make every note that is due in a project, or in all; `force`: also of what is not due yet.
+
+    `progress` hears of the events as they are covered, `complain` of what nobody could make sense of: that must not
+    keep out the others.
+    """
     made: list[Note] = []
-    failed: list[Exception] = []
     settings = Settings(keeper)
     for open in keeper.store.open_sessions(project):
         if force or note_is_due(open, settings.of(open.project), now):
-            try:
+            with Apart(complain):
                 made += reduce_session(keeper, open, settings.of(open.project), now, force, progress)
-            except KeeperError:
-                raise  # the store's own trouble is everybody's
-            except Exception as error:  # noqa: BLE001
-                failed.append(error)  # one session that nobody can make sense of must not keep out the others
     for one, size in keeper.store.open_tokens(project):
         if size > settings.of(one)["reduce.memoryTokens"]:
-            made += outline_project(keeper, one, settings.of(one))
-    if failed:
-        raise failed[0]
+            with Apart(complain):
+                made += outline_project(keeper, one, settings.of(one))
     return made
+
+
+class Apart:
+    """Keeps one thing's failure from the others; the store's own trouble is everybody's."""
+
+    def __init__(self, complain: Callable[[Exception], None] | None) -> None:
+        self.complain = complain
+
+    def __enter__(self) -> None:
+        """Nothing has failed yet."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not self.complain or not isinstance(error, Exception) or isinstance(error, KeeperError):
+            return False
+        self.complain(error)
+        return True
 
 
 def is_due(keeper: Keeper, session: str, now: float) -> bool:
@@ -69,9 +83,9 @@ class Settings:
         self.known: dict[str, Json] = {}
 
     def of(self, project: str) -> Json:
-        """Those of a project: of the folder it was seen in last."""
+        """Those of a project: of the folder it was last worked on in."""
         if project not in self.known:
-            root = next(iter(self.keeper.store.roots(project)), "")
+            root = self.keeper.root_of(project) or next(iter(self.keeper.store.roots(project)), "")
             self.known[project] = config.load(self.keeper.home, root, self.keeper.environ)[0]
         return self.known[project]
 
@@ -136,6 +150,7 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
+    from memory_keeper.reduce.carried import begun
     from memory_keeper.reduce.levels import measure
     from memory_keeper.reduce.outline import outline
     from memory_keeper.reduce.schema import body
@@ -143,18 +158,12 @@ def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     titles = {session: keeper.store.title(session) for session in {note.session for note in notes} - {""}}
     draft, last = outline(notes, most, {session: title for session, title in titles.items() if title}), notes[-1]
     id = "note-" + digest_of(last.project, *[origin(note) for note in notes])
-    first = min(_first(note) for note in notes)
+    first = min(begun(note) for note in notes)
     extra = {"by": "extractive", "first": first, "cites": [list(cites) for cites in draft.cites]}
     extra["outline"] = body(draft.outline)
     return Note(
         id, last.at, "outline", last.level + 1, last.project, draft.text, "", measure(draft.text), wire.dumps(extra)
     )
-
-
-def _first(note: Note) -> float:
-    """When what a note tells of began."""
-    first = wire.read_object(note.extra).get("first")
-    return first if isinstance(first, float) else note.at
 
 
 def _kept(keeper: Keeper, note: Note, covers: list[str]) -> bool:

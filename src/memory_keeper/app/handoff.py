@@ -53,14 +53,14 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, s
     A file that cannot be written costs only the file: the note is what counts.
     """
     from memory_keeper.errors import KeeperError
-    from memory_keeper.tell.files import write_handoff
+    from memory_keeper.tell.files import is_hosts, write_handoff
 
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, environ)[0]
     note = keeper.save(session, settings["tell.handoffBudget"])
     if not note:
         return ""
-    if not settings["tell.files"] or not root or f"{root}/.claude" == config.claude_folder(environ):
+    if not settings["tell.files"] or not root or is_hosts(root, environ):
         return note.id  # no project of its own: the host's folder is not ours to write in
     try:
         return write_handoff(root, note).removeprefix(root + "/")

@@ -54,7 +54,7 @@ def answer(
     call: Call,
     home: str,
     environ: dict[str, str],
-    look: Callable[[str, str, str], None],
+    look: Callable[[str, str, str], object],
     resident: bool = False,
     at: float = 0.0,
 ) -> Json | None:
@@ -302,25 +302,29 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 
 
 def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
-    """Read what somebody changed in the project's pages since they were written: the new context is told it."""
+    """Read what somebody changed in the project's pages since they were written: the new context is told it. The pages
+    themselves are written again with the next notes."""
+    from memory_keeper.errors import Busy
     from memory_keeper.tell.files import changed
 
     root = config.find_root(call.project_dir)
     try:
         if changed(root):
-            from memory_keeper.app.render import render
+            from memory_keeper.app.adopt import adopt
 
-            render(keeper, project, root, at, patience=CATCH_UP)
+            adopt(keeper, project, root, at, CATCH_UP)
+    except Busy:
+        pass  # the page still says it at the next start
     except Exception as error:
         complain(keeper.home, "adopt", error)
 
 
-def start_look(home: str, what: str = "", session: str = "") -> None:
-    """Start the detached writer, in a session of its own so that it outlives the host."""
+def start_look(home: str, what: str = "", session: str = "") -> int:
+    """Start the detached writer, in a session of its own so that it outlives the host; its process."""
     import sys
 
     here = __file__.rpartition("/")[0]
-    posix.posix_spawn(
+    return posix.posix_spawn(
         sys.executable,
         [sys.executable, "-I", "-S", here + "/start.py", "look", home, what, session],
         posix.environ,

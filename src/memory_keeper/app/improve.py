@@ -2,18 +2,17 @@
 
 Whatever a model does, the note that was made by rule is there and stays: an answer that is refused, names what the
 records do not, or never comes, changes nothing. Each time a model is asked, one event says so before and one after it,
-the second together with the wording: so what was spent and how often it failed is a query, and a process that is
-killed in between has still been counted.
+the second together with the wording; `allowance` counts them.
 """
 
 from __future__ import annotations
 
 import os
-from pwd import getpwuid
 from secrets import token_hex
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.app.allowance import attempts, may_ask
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
@@ -24,12 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.reduce.linking import Source
+    from memory_keeper.reduce.grounding import Answer
+    from memory_keeper.reduce.linking import Record
 
 PATIENCE = 30.0  # seconds for the writer's lock
-DAY, MINUTE = 86400.0, 60.0
-STREAK = 64  # attempts that are looked at for how many of the last ones failed
-LATELY = 1000  # events that are looked at for refused answers
+LATELY = 1000  # events that are looked at for notes that could not be worded
 TRIES = 2  # answers about a note that are refused before it is left alone
 NEWEST = 50  # notes of a project that are improved in the background
 PROJECTS = 20  # sessions that say which projects are worked on
@@ -81,7 +79,7 @@ class Outcome(NamedTuple):
     hint: str = ""  # what to do about that
 
 
-class Draft(NamedTuple):
+class Proposal(NamedTuple):
     """What a wording would say."""
 
     text: str = ""
@@ -93,7 +91,7 @@ class Matter(NamedTuple):
     """What a note is about."""
 
     first: Note  # in its first wording
-    sources: Sequence[Source]
+    sources: Sequence[Record]
     texts: Sequence[str]  # that a model is shown
     budget: int
     rests: Mapping[str, Sequence[str]] = {}  # the events that a source rests on; else it is one
@@ -122,8 +120,8 @@ def wordable(notes: Sequence[Note]) -> list[Note]:
 
 
 def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
-    from memory_keeper.reduce import anthropic, claude_cli, openai, outlined
-    from memory_keeper.reduce.grounding import prompt
+    from memory_keeper.reduce import anthropic, claude_cli, openai, outline_answer
+    from memory_keeper.reduce.grounding import Unfinished, prompt
 
     ask = {"claude-cli": claude_cli.summarize, "anthropic": anthropic.summarize, "openai": openai.summarize}[job.by]
     outcome = Outcome(matter.first.id, matter.first.level, matter.first.project, job.by)
@@ -131,18 +129,26 @@ def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
     under_way = outcome._replace(tokens_in=estimate(matter), why="it never ended", model=_model(job))
     _keep(keeper, _spent(begun + ":0", matter.first, under_way, job), None)
     try:
-        form = prompt if matter.first.level == 1 else outlined.prompt
+        form = prompt if matter.first.level == 1 else outline_answer.prompt
         answer = ask(matter.texts, matter.budget, job.settings, job.environ, job.root, form)
     except KeeperError as error:
         # whoever was asked may have read it all before failing; who was not there has not
         read = 0 if isinstance(error, NotSetUp) else under_way.tokens_in
         outcome = under_way._replace(why=str(error), code=error.code, hint=error.hint, tokens_in=read)
+        if isinstance(error, Unfinished):  # it would not finish the next time either
+            outcome = _answered(outcome, error.answer)
         _keep(keeper, _spent(begun + ":1", matter.first, outcome, job), None)
         return outcome
-    outcome = outcome._replace(
-        answered=True, model=answer.model, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out, cost=answer.cost
-    )
+    outcome = _answered(under_way._replace(why=""), answer)
     return keep_answer(keeper, matter, job, outcome, answer.text, begun)
+
+
+def _answered(outcome: Outcome, answer: Answer) -> Outcome:
+    """An outcome with what an answer took; where nobody counted what was read, that stays as it was estimated."""
+    read = answer.tokens_in or outcome.tokens_in
+    return outcome._replace(
+        answered=True, model=answer.model, tokens_in=read, tokens_out=answer.tokens_out, cost=answer.cost
+    )
 
 
 def _model(job: Job) -> str:
@@ -222,36 +228,28 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
 
 def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
     """What a note is about: the events of a session, or the notes beneath it in the wording in force."""
-    from memory_keeper.reduce.linking import Source
+    from memory_keeper.reduce.carried import lines_of
+    from memory_keeper.reduce.linking import Record
 
     if first.level == 1:
         events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
-        sources = [Source(event.id, (event.text, event.path, event.tool)) for event in events]
+        sources = [Record(event.id, (event.text, event.path, event.tool)) for event in events]
         budget = min(settings["reduce.noteTokens"], max(LEAST, first.tokens))
         return Matter(first, sources, shown(events), budget)
     notes = [note for note in keeper.store.notes(first.project, above=first.id) if note.text]
     sources, rests = [], {}
     for note in notes:
         for number, (line, cites) in enumerate(lines_of(note)):
-            sources.append(Source(f"{origin(note)} {number}", (line,)))
-            rests[sources[-1].id] = cites
+            sources.append(Record(f"{origin(note)} {number}", (line,)))
+            rests[sources[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
     return Matter(first, sources, [note.text for note in notes], settings["reduce.outlineTokens"], rests)
-
-
-def lines_of(note: Note) -> Iterator[tuple[str, list[str]]]:
-    """The lines of a note and what each rests on; the note itself where it does not say, as when a person wrote it."""
-    cites = wire.read_object(note.extra).get("cites")
-    lines = note.text.splitlines()
-    known = cites if isinstance(cites, list) and len(cites) == len(lines) else [[] for _ in lines]
-    for line, found in zip(lines, known, strict=True):
-        rests = [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-        yield line, rests or [origin(note)]
 
 
 def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
     """What events say, in order, as much as fits; else what is needed less goes, and the old before the new."""
     from memory_keeper.text import clip_middle, tokens
 
+    asked = {" ".join(event.text.split()) for event in events if event.kind == "prompt"}
     chosen: dict[int, str] = {}
     for kinds, most in SHOWN:
         for place in reversed(range(len(events))):
@@ -259,6 +257,8 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
             kind = "failed" if event.kind == "result" and event.failed else event.kind
             if kind not in kinds or not event.text.strip():
                 continue
+            if kind == "queued" and " ".join(event.text.split()) in asked:
+                continue  # what was typed early is a prompt later
             head = f"{kind} of {event.tool}" if event.tool else kind
             text = f"{head}: {clip_middle(event.text, most)}"
             if tokens(text) <= budget:
@@ -270,7 +270,7 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 # --- what is taken of an answer --------------------------------------------------------------------------------------
 
 
-def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Draft:
+def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
     from memory_keeper.capture.redact import known_values, redact
     from memory_keeper.reduce.grounding import judge
@@ -278,47 +278,36 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Draft:
 
     known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
     if redact(answer, keeper.salt, known) != answer:
-        return Draft(why="there is a secret in it")
+        return Proposal(why="there is a secret in it")
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
-        from memory_keeper.reduce.outlined import take
+        from memory_keeper.reduce.outline_answer import take
 
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
-            return Draft(why=why)
+            return Proposal(why=why)
         said = outline["overallSummary"]
     said, why = judge(said, matter.said, matter.budget)
     linked = [] if why else link(said, matter.sources)
     if not linked:
-        return Draft(why=why or "none of it can be found in what it is about")
+        return Proposal(why=why or "none of it can be found in what it is about")
     text = "\n".join(one.sentence for one in linked)
     rests = [[cite for source in one.cites for cite in matter.rests.get(source, (source,))] for one in linked]
     extra["cites"] = [list(dict.fromkeys(cites))[:CITED] for cites in rests]
     if isinstance(outline, dict):
         extra["outline"] = {**outline, "overallSummary": text}
-    return Draft(text, extra)
+    return Proposal(text, extra)
 
 
 # --- in the background -----------------------------------------------------------------------------------------------
-
-
-class Attempt(NamedTuple):
-    """One time that a model was asked."""
-
-    at: float
-    note: str
-    ok: bool
-    refused: bool  # it answered, and that was not taken
-    tokens: int
-    background: bool
 
 
 def improve_due(keeper: Keeper) -> list[Outcome]:
     """Ask for better wordings of the newest notes that were made by rule, where the user's settings name a model.
 
     One process of a home does, the newest notes first, until all have one, the day's tokens are spent, or a model
-    fails: then it is asked again after a minute, then two, four, and so on up to a day.
+    fails: then it is asked again after a minute, then two, four, and so on up to a day, and first about other notes.
     """
     jobs = list(_jobs(keeper))
     if not jobs:
@@ -326,9 +315,11 @@ def improve_due(keeper: Keeper) -> list[Outcome]:
     outcomes: list[Outcome] = []
     try:
         with Lock(keeper.home, 0.0, "improve"):
-            while waiting := sorted(_waiting(keeper, jobs), key=lambda pair: pair[0].at):
-                note, job = waiting[-1]  # there may be a newer one each time
-                if not may_ask(keeper, note, job.settings, time()):
+            while found := _next(keeper, jobs):  # there may be a newer one each time
+                note, job = found
+                matter = read_matter(keeper, note, job.settings)
+                daily = job.settings["summarize.dailyTokens"]
+                if not may_ask(keeper.store, estimate(matter) + matter.budget, daily, time()):
                     break
                 outcomes += improve(keeper, [note], job)
                 if not outcomes[-1].ok:
@@ -350,7 +341,7 @@ def _jobs(keeper: Keeper) -> Iterator[tuple[str, dict[int, Job]]]:
 
 def job_for(keeper: Keeper, root: str, by: str = "") -> Job:
     """A job in a project, with the user's own settings and environment."""
-    environ = own(keeper.environ, root)
+    environ = config.own_environ(keeper.environ, root)
     return Job(by, config.load(keeper.home, root, environ)[0], environ, root)
 
 
@@ -359,54 +350,19 @@ def summarizer(settings: Json, level: int) -> str:
     return str(settings[f"summarize.level{min(level, 2)}"])
 
 
+def _next(keeper: Keeper, jobs: Sequence[tuple[str, dict[int, Job]]]) -> tuple[Note, Job] | None:
+    """The newest of the notes that wait for a better wording, and first one that has not failed yet."""
+    tried = attempts(keeper.store.spent(limit=LATELY))
+    failed, refused = [one.note for one in tried if not one.ok], [one.note for one in tried if one.refused]
+    waiting = [pair for pair in _waiting(keeper, jobs) if refused.count(pair[0].id) < TRIES]
+    return max(waiting, key=lambda pair: (-failed.count(pair[0].id), pair[0].at), default=None)
+
+
 def _waiting(keeper: Keeper, jobs: Sequence[tuple[str, dict[int, Job]]]) -> Iterator[tuple[Note, Job]]:
-    """The newest notes that were made by rule and may be worded better."""
-    refused = [one.note for one in attempts(keeper.store.spent(limit=LATELY)) if one.refused]
+    """The newest notes that were made by rule and that a model is to word."""
     for project, by_level in jobs:
         notes = [note for level in (1, 2) for note in keeper.store.notes(project, level, limit=NEWEST)]
         for note in wordable(notes):
             job = by_level[min(note.level, 2)]
-            if not note.replaces and job.by != "extractive" and refused.count(note.id) < TRIES:
+            if not note.replaces and job.by != "extractive":
                 yield note, job
-
-
-def may_ask(keeper: Keeper, note: Note, settings: Json, now: float) -> bool:
-    """Whether a model may be asked now: enough is left of the day's tokens, and it has not just failed."""
-    matter = read_matter(keeper, note, settings)
-    day = [one for one in attempts(keeper.store.spent(now - DAY)) if one.background and one.at < now + DAY]
-    left = settings["summarize.dailyTokens"] - sum(one.tokens for one in day)
-    return estimate(matter) + matter.budget <= left and not backing_off(attempts(keeper.store.spent(limit=STREAK)), now)
-
-
-def attempts(events: Sequence[Event]) -> list[Attempt]:
-    """The times that a model was asked, the newest first; of one that never ended, what is known of its beginning."""
-    found: dict[str, Attempt] = {}
-    spent = [event for event in events if event.kind == "spent"]
-    for event in sorted(spent, key=lambda event: (event.at, event.id), reverse=True):
-        said = wire.loads(event.extra)
-        used, ended = int(said["tokens_in"]) + int(said["tokens_out"]), event.id.endswith(":1")
-        refused = ended and said["answered"] and not said["ok"]
-        attempt = Attempt(event.at, event.ref, said["ok"], refused, used, said["background"])
-        found.setdefault(event.id.rpartition(":")[0], attempt)
-    return list(found.values())
-
-
-def backing_off(tried: Sequence[Attempt], now: float) -> bool:
-    """Whether it is too early to ask again after failures: a minute after one, and twice as long after each more."""
-    failed = next((number for number, one in enumerate(tried) if one.ok), len(tried))
-    wait = min(DAY, MINUTE * 2 ** (failed - 1)) if failed else 0.0
-    return failed > 0 and abs(now - tried[0].at) < wait  # abs: the clock may have been set back
-
-
-def own(environ: dict[str, str], root: str) -> dict[str, str]:
-    """The environment without what the project's settings of Claude Code put there: where texts are sent and which
-    programs are run is the user's to say."""
-    forced: set[str] = set()
-    for folder in {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder}:
-        blocks = [given.get("env") for _, given in config.claude_settings(folder, {})]
-        names = {name for block in blocks if isinstance(block, dict) for name in block}
-        if "HOME" in names or os.path.realpath(folder) != os.path.realpath(environ.get("HOME", "")):
-            forced |= names  # else they work in their home, and the settings there are their own
-    usual = {"PATH": os.defpath, "HOME": getpwuid(os.getuid()).pw_dir}
-    kept = {name: value for name, value in environ.items() if name not in forced}
-    return {**kept, **{name: value for name, value in usual.items() if name in forced}}

@@ -5,14 +5,11 @@ from __future__ import annotations
 import posix
 from time import sleep
 
-from memory_keeper import config
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
 
 PATIENCE = 10.0  # seconds for another process that writes notes
-RECENT = 5  # sessions of a project that may say where it is worked on
 
 
 def main(argv: list[str]) -> None:
@@ -52,15 +49,17 @@ def distil_all(keeper: Keeper) -> None:
     from time import time
 
     from memory_keeper.app.distil import distil
+    from memory_keeper.app.hook import complain
     from memory_keeper.app.improve import improve_due
     from memory_keeper.errors import Busy, NotSetUp
     from memory_keeper.keep.home import Lock
 
     try:
         with Lock(keeper.home, PATIENCE, "distil"):
-            _render(keeper, {note.project for note in distil(keeper, time())})
+            made = distil(keeper, time(), complain=lambda error: complain(keeper.home, "distil", error))
     except (Busy, NotSetUp):
         return  # who is at it sees what is open; or nothing was ever kept
+    _render(keeper, {note.project for note in made})
     _render(keeper, {outcome.project for outcome in improve_due(keeper) if outcome.ok})
 
 
@@ -68,11 +67,16 @@ def _render(keeper: Keeper, projects: set[str]) -> None:
     """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
     from time import time
 
+    from memory_keeper.app.hook import complain
     from memory_keeper.app.render import render
-    from memory_keeper.keep.context import read_context
+    from memory_keeper.errors import Busy
+    from memory_keeper.tell.files import Unwritable
 
     for project in projects:
-        recent = keeper.store.sessions(project, RECENT)
-        folders = [folder for one in recent if (folder := read_context(keeper.home, one.id).folder)]
-        if folders:
-            render(keeper, project, config.find_root(folders[0]), time())
+        try:
+            if root := keeper.root_of(project):
+                render(keeper, project, root, time())
+        except Busy:
+            pass  # who is at it does the same
+        except Unwritable as error:  # the notes are kept all the same
+            complain(keeper.home, "render", error)

@@ -23,7 +23,8 @@ BEFORE, CURRENT = "before-install.json", "current"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
-    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", BEFORE, "changed-settings.*",
+    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md", BEFORE,
+    "changed-settings.*",
 )  # fmt: skip
 OURS = (
     *KEPT,

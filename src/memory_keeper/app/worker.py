@@ -6,7 +6,7 @@ import os
 import posix
 import signal
 from threading import Condition, Thread
-from time import sleep, time
+from time import monotonic, sleep, time
 
 from memory_keeper import config, wire
 from memory_keeper.app.distil import is_due
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
+PAUSE = 30.0  # seconds between two processes that write notes of a session
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
@@ -99,6 +100,8 @@ class Looking:
         self.due = 0
         self.after: list[tuple[str, str]] = []
         self.sessions: set[str] = set()  # that something happened in
+        self.writing = 0  # the process that writes notes
+        self.tried: dict[str, float] = {}  # when one was last started for a session
         self.problem = ""
         Thread(target=self._run, daemon=True).start()
 
@@ -127,16 +130,26 @@ class Looking:
                     self.due -= 1
                     again = self.due
                     after, self.after = ([], self.after) if again else (self.after, [])
-                    sessions, self.sessions = (set(), self.sessions) if again else (self.sessions, set())
+                    sessions = {*self.sessions}
+                    self.sessions = {*sessions} if again else set()
                 try:
                     keeper.look(patience=30.0)
                     for what, session in after:
                         follow(keeper, what, session)
-                    if any(is_due(keeper, session, time()) for session in sessions):
-                        start_look(self.home)  # in a process of its own: here a hook may be waiting
+                    self._write_notes(keeper, sessions)
                 except Exception as error:
                     complain(self.home, "look", error)
                     keeper.close()
                     self.problem, told = ("" if told else describe(error)), True
                 if again:
                     sleep(LAG)
+
+    def _write_notes(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have the notes that are due written, in a process of its own: here a hook may be waiting."""
+        if self.writing and posix.waitpid(self.writing, posix.WNOHANG)[0] == 0:
+            return
+        self.writing, now = 0, monotonic()
+        for session in sessions:
+            if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
+                self.tried[session] = now
+                self.writing = self.writing or start_look(self.home)

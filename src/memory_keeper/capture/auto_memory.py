@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 FOLDER, FIRST, SETTING = "memory", "MEMORY.md", "autoMemoryDirectory"
-FILES, LARGEST = 32, 64 << 10  # that are read, and bytes of each
+FILES, LARGEST = 32, 64 << 10  # that are read, and characters of each that are kept
+LONGEST_WORD = 8 << 10  # characters
 LONGEST_NAME = 200  # of a folder of the host's: a longer path it names otherwise
 OPENING = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
@@ -25,14 +26,14 @@ class Remembered(NamedTuple):
     """A file of the host's memory that is another than when it was last read."""
 
     source: Source  # as it stands now
-    text: str
+    text: str  # twice what is kept of it, so that a secret at the cut is seen whole
     at: float  # when it was written
 
 
 def find_folders(transcript: str, root: str, environ: dict[str, str]) -> list[str]:
     """Where the host keeps its memory of a session's project: where the user's settings say, else beside the session's
     transcript, or beside those of the repository's root."""
-    given = _setting(environ)
+    given = _setting(config.own_environ(environ, root))
     if given:
         return [given]
     beside = transcript.rpartition("/")[0]
@@ -94,9 +95,19 @@ def _read(above: int, name: str, path: str, known: Callable[[str], Source | None
     try:
         if posix.fstat(fd).st_ino != about.st_ino:
             return None  # it was replaced this very moment: the next look has the new one
-        text = posix.read(fd, LARGEST).decode("utf-8", "replace")
+        data = posix.read(fd, 2 * LARGEST)
     except OSError:
         return None
     finally:
         posix.close(fd)
-    return Remembered(now, text, about.st_mtime)
+    whole = len(data) == about.st_size
+    text = data.decode("utf-8", "replace")
+    return Remembered(now, text if whole else _without_last_word(text), about.st_mtime)
+
+
+def _without_last_word(text: str) -> str:
+    """A text that goes on: half a secret is not known for one, and what is redacted before it may move it into what is
+    kept. No word is as long as a text without blanks."""
+    least = end = max(0, len(text) - LONGEST_WORD)
+    words = text[least:].rsplit(None, 1)
+    return text[: end + len(words[0])] if len(words) > 1 else text[:least]

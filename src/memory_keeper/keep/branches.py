@@ -38,6 +38,10 @@ class Branches:
     """What a store can say of its notes."""
 
     db: Connection
+    levelled = True  # the indexes are there: not yet in a store that only a reader has opened since an update
+
+    def _by(self, index: str) -> str:
+        return f" indexed by {index}" if self.levelled else ""
 
     def _change(self, durable: bool = False) -> Transaction:
         raise NotImplementedError
@@ -148,7 +152,7 @@ class Branches:
                 given.append(value)
         if open is not None:
             only += f" and first.covered_by is {'null' if open else 'not null'}"
-        first = "note first" + " indexed by note_covered" * bool(above)  # else every note of the project is read
+        first = f"note first{self._by('note_covered') if above else ''}"  # else every note of the project is read
         rows = self.db.execute(
             f"select {', '.join('said.' + field for field in Note._fields)} from {first}"
             f" join note said on said.id = ({IN_FORCE}) where {only}"
@@ -213,7 +217,7 @@ class Branches:
             f" sum(case when kind in ({SAID}) then length(text) else 0 end), min(at), max(at),"
             " coalesce(max(case kind when 'end' then seq end), 0)"
             " > coalesce(max(case kind when 'start' then seq end), 0), max(kind = 'compact')"
-            f" from event indexed by event_open where covered_by is null and session != ''{only}"
+            f" from event{self._by('event_open')} where covered_by is null and session != ''{only}"
             " group by session, project order by 6",
             given,
         )
@@ -229,7 +233,7 @@ class Branches:
     def open_events(self, session: str, project: str) -> list[Event]:
         """The events of a session that no note covers, in order."""
         rows = self.db.execute(
-            f"select {EVENT} from event indexed by event_open"
+            f"select {EVENT} from event{self._by('event_open')}"
             " where session = ? and project = ? and covered_by is null order by seq",
             (session, project),
         )

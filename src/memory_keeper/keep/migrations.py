@@ -98,6 +98,8 @@ def _levels(db: Connection) -> None:
         "create index event_covered on event (covered_by) where covered_by is not null",
         "create index event_spent on event (at) where kind = 'spent'",
         "create index note_covered on note (covered_by, project, level)",
+        "create index note_open on note (project, level, at) where covered_by is null and replaces = ''",
+        "create index note_kind on note (project, kind, at) where replaces = ''",
         "create index note_replaces on note (replaces) where replaces != ''",
     ):
         db.execute(statement)

@@ -8,7 +8,7 @@ import zlib
 from memory_keeper import wire
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
-from memory_keeper.keep.branches import Branches
+from memory_keeper.keep.branches import IN_FORCE, Branches
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -65,6 +65,7 @@ class SqliteStore(Branches):
                 raise NotSetUp(f"Nothing is kept in {path} yet") from error
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
+        self.levelled = write or version > 1
         if not version and not write:
             self.db.close()
             raise NotSetUp(f"Nothing is kept in {path} yet")
@@ -388,7 +389,8 @@ class SqliteStore(Branches):
     def find(
         self, match: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
     ) -> list[Hit]:
-        """Events whose text matches an FTS5 expression, the best first; each filter only where it is given."""
+        """Events, and notes that a person wrote, whose text matches an FTS5 expression, the best first; each filter
+        only where it is given. What other notes say is in their events; they are found when their kind is asked for."""
         filters = {"project": project, "kind": kind or None, "session": session or None}
         only = {name: value for name, value in filters.items() if value is not None}
         twice = "" if kind else " and e.kind != 'queued'"  # what was typed early is a prompt later
@@ -400,8 +402,18 @@ class SqliteStore(Branches):
             + twice
             + " order by rank limit ?",
             (match, *only.values(), limit),
-        )
-        return [Hit._make(row) for row in rows]
+        ).fetchall()
+        rows += self.db.execute(
+            "select n.id, n.level, n.kind, n.at, n.session, n.project, -bm25(note_text),"
+            " snippet(note_text, 0, '\x02', '\x03', '…', 24), ''"
+            " from note_text join note n on n.seq = note_text.rowid where note_text match ?"
+            + "".join(f" and n.{name} = ?" for name in only)
+            + ("" if kind else " and n.who = 'user'")
+            + f" and n.id = ({IN_FORCE} from note first where first.id = iif(n.replaces = '', n.id, n.replaces))"
+            + " order by rank limit ?",
+            (match, *only.values(), limit),
+        ).fetchall()
+        return [Hit._make(row) for row in sorted(rows, key=lambda row: -row[6])[:limit]]
 
     def last_usage(self, session: str) -> Usage | None:
         """The newest response of a session's main thread."""
@@ -419,7 +431,9 @@ class SqliteStore(Branches):
             f" from event{only}",
             given,
         ).fetchone()
-        first = f"{only or ' where true'} and replaces = ''"
+        first = (
+            f"{only or ' where true'} and replaces = '' and text != ''"  # one without words covers what said nothing
+        )
         notes = self.db.execute(f"select level, count(*) from note{first} group by level", given).fetchall()
         looked = self.db.execute(f"select coalesce(max(looked), 0) from source{only}", given).fetchone()
         kinds = self.db.execute(

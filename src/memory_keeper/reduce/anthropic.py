@@ -9,12 +9,13 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+from contextlib import suppress
 from secrets import token_hex
 
 from memory_keeper import wire
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.reduce import program
-from memory_keeper.reduce.grounding import Answer, count, prompt
+from memory_keeper.reduce.grounding import Answer, Unfinished, count, prompt
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ def summarize(
     """What the texts say, in a model's words.
 
     Settings, of the user and never of a project: `summarize.url`, `summarize.model`, `summarize.keyVariable` (the name
-    of the variable the key is in), `summarize.timeout`. The answer is not to be trusted: see `accept`.
+    of the variable the key is in), `summarize.timeout`. The answer is not to be trusted: see `judge`.
     """
     base = str(settings.get("summarize.url") or URL)
     key = find_key(NAME, KEY, settings, environ, root, usual=base == URL)
@@ -66,15 +67,14 @@ def _read(said: Json, model: object) -> Answer:
     blocks, usage = said.get("content"), said.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     texts = [block.get("text") for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
-    if said.get("stop_reason") not in ("end_turn", "stop_sequence"):
-        raise KeeperError(f"The model did not finish: {one_line(clean(str(said.get('stop_reason'))), 40)}")
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return Answer(
+    answer = Answer(
         "".join(text for text in texts if isinstance(text, str)),
         name_of(said, model),
         sum(count(usage.get(name)) for name in read),
         count(usage.get("output_tokens")),
     )
+    return finished(answer, said.get("stop_reason"), ("end_turn", "stop_sequence"))
 
 
 # --- keys ------------------------------------------------------------------------------------------------------------
@@ -126,25 +126,25 @@ def post(
     data = wire.dumps(body).encode()
     given = {"content-type": "application/json", "user-agent": "memory-keeper", **headers}
     request = urllib.request.Request(url, data, given, method="POST")
-    opened: list[socket.socket] = []
-    over = threading.Event()
-    limit = threading.Timer(timeout, _hang_up, (opened, over))
+    line = _Line()
+    limit = threading.Timer(timeout, line.hang_up)
     limit.daemon = True
     limit.start()
     try:
-        with _opener(opened, host, environ).open(request, timeout=timeout) as answer:
+        with _opener(line, host, environ).open(request, timeout=timeout) as answer:
             raw = answer.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         with error:
             raise _refused(error, host, secret) from None
     except (OSError, http.client.HTTPException) as error:
-        if over.is_set() or isinstance(error, TimeoutError):
+        if line.over.is_set() or isinstance(error, TimeoutError):
             raise Busy(f"{host} did not answer within {timeout:g} seconds") from None
         why = one_line(clean(str(getattr(error, "reason", "") or error or type(error).__name__)))
         raise Busy(f"{host}: {why}") from None
     finally:
         limit.cancel()
-    if over.is_set():
+        line.close()
+    if line.over.is_set():
         raise Busy(f"{host} did not answer within {timeout:g} seconds")
     if len(raw) > LARGEST:
         raise KeeperError(f"{host} answered with more than {LARGEST >> 20} MB")
@@ -172,27 +172,52 @@ def _checked(url: str, keyed: bool) -> str:
     return host
 
 
-def _hang_up(opened: list[socket.socket], over: threading.Event) -> None:
-    over.set()
-    for one in opened:
-        try:
-            one.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
+class _Line:
+    """The connections of one question, which can be hung up at any moment, also while a proxy or TLS is under way.
+
+    It holds second descriptors of them: TLS takes the first away, and one that was closed may be somebody else's.
+    """
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        self.opened: list[socket.socket] = []
+        self.lock = threading.Lock()
+
+    def connect(self, *args: Any) -> socket.socket:
+        """`socket.create_connection`; finding the host has no limit, so the time may be over when it is there."""
+        made = socket.create_connection(*args)
+        with self.lock:
+            if not self.over.is_set():
+                self.opened.append(made.dup())
+                return made
+        made.close()
+        raise TimeoutError
+
+    def hang_up(self) -> None:
+        with self.lock:
+            self.over.set()
+            for one in self.opened:
+                with suppress(OSError):  # the other side has
+                    one.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        with self.lock:
+            while self.opened:
+                self.opened.pop().close()
 
 
-def _opener(opened: list[socket.socket], host: str, environ: dict[str, str]) -> urllib.request.OpenerDirector:
-    """What opens addresses: with the user's proxies, without redirects elsewhere; its sockets are noted."""
+def _opener(line: _Line, host: str, environ: dict[str, str]) -> urllib.request.OpenerDirector:
+    """What opens addresses: with the user's proxies, without redirects elsewhere, on this line."""
 
     class Plain(http.client.HTTPConnection):
-        def connect(self) -> None:
-            super().connect()
-            opened.append(self.sock)
+        def __init__(self, *args: Any, **given: Any) -> None:
+            super().__init__(*args, **given)
+            self._create_connection = line.connect
 
     class Secure(http.client.HTTPSConnection):
-        def connect(self) -> None:
-            super().connect()
-            opened.append(self.sock)
+        def __init__(self, *args: Any, **given: Any) -> None:
+            super().__init__(*args, **given)
+            self._create_connection = line.connect
 
     class PlainHandler(urllib.request.HTTPHandler):
         def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
@@ -264,6 +289,14 @@ def _refused(error: urllib.error.HTTPError, host: str, secret: str) -> KeeperErr
 
 
 # --- what answers say -------------------------------------------------------------------------------------------------
+
+
+def finished(answer: Answer, reason: object, good: Sequence[object]) -> Answer:
+    """An answer that ended for a good reason; Unfinished: for another, such as that there was no room for more."""
+    if reason in good:
+        return answer
+    why = f"The model did not finish: {one_line(clean(str(reason)), 40)}"
+    raise Unfinished(why, answer) if isinstance(reason, str) else KeeperError(why)
 
 
 def name_of(said: Json, model: object) -> str:

@@ -14,7 +14,7 @@ from memory_keeper import wire
 from memory_keeper.config import INSIDE
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.reduce import program
-from memory_keeper.reduce.grounding import Answer, cost_of, count, prompt
+from memory_keeper.reduce.grounding import Answer, Unfinished, cost_of, count, prompt
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ def summarize(
 ) -> Answer:
     """What the texts say, in a model's words; `root` is the project, from which no program is run.
 
-    Settings: `summarize.model`, `summarize.timeout` in seconds. The answer is not to be trusted: see `accept`.
+    Settings: `summarize.model`, `summarize.timeout` in seconds. The answer is not to be trusted: see `judge`.
     """
     if environ.get(INSIDE):
         raise KeeperError("A summarizer does not start another one")
@@ -93,29 +93,30 @@ def _read(ended: program.Ended, model: str) -> Answer:
         raise KeeperError(f"Claude Code: {why}", hint="try `claude -p hello` by hand") from None
     if isinstance(result, list):  # some versions list all messages
         result = next((one for one in reversed(result) if isinstance(one, dict) and one.get("type") == "result"), {})
-    text = result.get("result") if isinstance(result, dict) else None
-    if not isinstance(text, str) or result.get("is_error") or result.get("subtype") != "success":
-        raise _failure(result if isinstance(result, dict) else {}, text)
-    usage = result.get("usage")
+    result = result if isinstance(result, dict) else {}
+    text, usage, used = result.get("result"), result.get("usage"), result.get("modelUsage")
     usage = usage if isinstance(usage, dict) else {}
     read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    used = result.get("modelUsage")
-    return Answer(
-        text.replace(AT, "@"),
+    answer = Answer(
+        text.replace(AT, "@") if isinstance(text, str) else "",
         one_line(clean(next(iter(used), model) if isinstance(used, dict) else model), 100),
         sum(count(usage.get(name)) for name in read),
         count(usage.get("output_tokens")),
         cost_of(result.get("total_cost_usd")),
     )
+    if not isinstance(text, str) or result.get("is_error") or result.get("subtype") != "success":
+        raise _failure(result, answer)
+    return answer
 
 
-def _failure(result: Json, text: object) -> KeeperError:
+def _failure(result: Json, answer: Answer) -> KeeperError:
     errors = result.get("errors")
-    why = text or (errors[0] if isinstance(errors, list) and errors else "") or result.get("subtype") or "no answer"
-    why = one_line(clean(str(why)))
+    said = errors[0] if isinstance(errors, list) and errors else ""
+    why = one_line(clean(str(answer.text or said or result.get("subtype") or "no answer")))
     status = result.get("api_error_status")
     if isinstance(status, int) and (status == 429 or status >= 500):
         return Busy(f"Claude Code: {why}")
     if "/login" in why or status in (401, 403):
         return NotSetUp(f"Claude Code: {why}", hint="log in: run `claude` once")
-    return KeeperError(f"Claude Code: {why}")
+    why = f"Claude Code: {why}"
+    return Unfinished(why, answer) if answer.tokens_out or answer.cost else KeeperError(why)  # a model has answered

@@ -11,12 +11,14 @@ and no number at all: a count would be one that no event states.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce import names
+from memory_keeper.reduce.extractive import unmarked
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding import FENCE, doubt, find_with, worry
+from memory_keeper.reduce.finding import doubt, find_with, worry
 from memory_keeper.reduce.holds import holding
 from memory_keeper.text import NEWEST, clip, one_line, tokens
 
@@ -28,10 +30,13 @@ if TYPE_CHECKING:
 
 FIRST = 500  # tokens of the first round, and of the second
 ROUNDS = 10
+MANY = 10  # names of one file that are told at once
 LINE = 280  # characters: a name further from its file than this is not read as its own
 NEWEST_REQUEST, REQUEST, SAID = 110, 45, 60  # tokens of a quote
 OVER = 20.0  # tokens that a section may borrow for its first sentence
 LOOSE, TOUCHED = 2.0, 1.0  # what is taken off a name without a file, and added to a file somebody worked on
+MARKED = ("correction", "decision")  # said again where a request or an answer had them: that they are such is news
+FENCE = re.compile(r"```.*?(?:```|\Z)", re.S)
 LEAST_NAME, LEAST_FILE = 2.8, 3.7  # lighter ones are not worth their tokens, however many are left
 
 
@@ -50,15 +55,17 @@ def digest(
     model_family: str = NEWEST,
     folder: str = "",
     weighed: names.Names | None = None,
+    told: Sequence[Sentence] = (),
 ) -> list[Sentence]:
     """As many sentences about these events as fit into a budget, most needed first.
 
     Files are named relative to `folder`; where it is not given, to the one that most of them are in. `weighed` are the
-    events' names, for who has weighed them already.
+    events' names, for who has weighed them already. `told` is what was asked and what came of it, for who has said
+    that already.
     """
     chosen: list[Sentence] = []
     left = budget
-    for sentence in _ordered(events, model_family, folder, weighed or names.weigh(events)):
+    for sentence in _ordered(Desk(events, model_family, folder, weighed or names.weigh(events)), told):
         cost = tokens(sentence.text + "\n", model_family)
         if cost > left:
             return [*chosen, *_beginning(sentence, left, model_family)]
@@ -69,7 +76,7 @@ def digest(
 
 def _beginning(sentence: Sentence, budget: int, family: str) -> Iterator[Sentence]:
     """As many of the things a sentence lists as fit."""
-    head, *parts = sentence.text.split(sentence.cut) if sentence.cut else [sentence.text]
+    head, *parts = _apart(sentence.text, sentence.cut) if sentence.cut else [sentence.text]
     while parts and (parts[-1].endswith(":") or tokens(sentence.cut.join([head, *parts]) + "\n", family) > budget):
         parts.pop()
     text = sentence.cut.join([head, *parts]).rstrip(";")
@@ -77,18 +84,26 @@ def _beginning(sentence: Sentence, budget: int, family: str) -> Iterator[Sentenc
         yield sentence._replace(text=text)
 
 
+def _apart(text: str, between: str) -> list[str]:
+    """What a sentence lists; a path with blanks stands between quotation marks and stays whole."""
+    return re.split(r' (?=(?:[^"]*"[^"]*")*[^"]*$)', text) if between == " " and '"' in text else text.split(between)
+
+
 def render(sentences: Iterable[Sentence]) -> str:
     """The sentences as text, one a line."""
     return "".join(sentence.text + "\n" for sentence in sentences)
 
 
-def _ordered(events: Sequence[Event], family: str, folder: str, weighed: names.Names) -> Iterator[Sentence]:
-    desk = Desk(events, family, folder, weighed)
+def _ordered(desk: Desk, told: Sequence[Sentence]) -> Iterator[Sentence]:
+    for sentence in told:
+        desk.said(sentence.text)
     size = FIRST
     saved = [0.0] * len(SECTIONS)  # what a section left of its share, or took of its next one
     for number in range(ROUNDS):
         left = float(size)
         for place, (share, section) in enumerate(SECTIONS):
+            if told and section in TURNS:
+                continue
             saved[place] += size * share
             for sentence in section(desk, min(left, saved[place]), number):
                 cost = desk.cost(sentence.text) + 1
@@ -111,7 +126,9 @@ class Desk:
         self.rules = deque(holding(_distinct(facts.get("correction", []))))
         self.todos = facts.get("todo", [])[::-1]
         self.answers = deque(facts.get("answer", []))
-        self.decisions = deque(_distinct(sorted(holding(facts.get("decision", [])), key=doubt)))
+        rules = {fact.text.casefold() for fact in self.rules}
+        decisions = [fact for fact in holding(facts.get("decision", [])) if fact.text.casefold() not in rules]
+        self.decisions = deque(_distinct(sorted(decisions, key=doubt)))
         self.ends = deque(_distinct(facts.get("dead end", [])))
         self.errors = deque(sorted(facts.get("error", []), key=worry))
         self.tests = deque(facts.get("test", []))
@@ -211,7 +228,8 @@ def _facts(attribute: str, say: Callable[[Desk, Fact], str]) -> Section:
         over = OVER if number == 0 else 0.0
         while facts:
             fact = facts[0]
-            text = "" if desk.knows(fact.about if fact.kind == "commit" else fact.text) else say(desk, fact)
+            known = desk.knows(fact.about if fact.kind == "commit" else fact.text)
+            text = "" if known and fact.kind not in MARKED else say(desk, fact)
             if text and desk.cost(text) + 2 > room + over:
                 return
             facts.popleft()
@@ -223,11 +241,16 @@ def _facts(attribute: str, say: Callable[[Desk, Fact], str]) -> Section:
 
 
 def _say_error(desk: Desk, fact: Fact) -> str:
-    said = f"Error of {short(fact.about, 60)}: {quote(short(fact.text, 140))}"
+    said = f"Error of {fact.about}: {quote(short(fact.text, 140))}"
     if fact.status != "fixed":
         return said
     mended = [path.removeprefix(desk.paths.root) for path in fact.because.split(", ") if path][:3]
     return f"{said}, gone after editing {', '.join(mended)}" if mended else f"{said}, gone later"
+
+
+def _say_test(desk: Desk, fact: Fact) -> str:
+    said = f"Tests by {fact.about}: {quote(short(fact.text, 100))}"
+    return said if not fact.because or desk.knows(fact.because) else f"{said}, {quote(short(fact.because, 140))}"
 
 
 def _say_end(desk: Desk, fact: Fact) -> str:
@@ -237,7 +260,7 @@ def _say_end(desk: Desk, fact: Fact) -> str:
 
 
 def _say_answer(desk: Desk, fact: Fact) -> str:
-    return f"Asked {quote(short(fact.about, 120))}, the user chose {quote(short(fact.text, 120))}"
+    return f"Asked {quote(short(fact.about, 120))}, the user answered {quote(short(fact.text, 120))}"
 
 
 def _commands(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
@@ -246,7 +269,7 @@ def _commands(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     room -= 5
     while desk.commands:
         fact = desk.commands[0]
-        said = shown_command(fact)
+        said = fact.text
         room -= desk.cost(said) + 1
         if room < 0:
             break
@@ -254,15 +277,6 @@ def _commands(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         lines["ok" if fact.status == "ok" else "failed"].add(said, fact.cites)
     for line in lines.values():
         yield from line.sentences(2 * LINE)
-
-
-def shown_command(fact: Fact) -> str:
-    """A command with its heart in one piece, and its options behind."""
-    step = names.first_step(fact.text)
-    if step.startswith(fact.about):
-        return _whole(short(step, 60))
-    options = " ".join(word for word in step.split() if word.startswith("-"))
-    return f"{_whole(fact.about)} ({_whole(short(options, 50))})"
 
 
 def _refs(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
@@ -283,12 +297,16 @@ def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     """The heaviest names and files not said yet: each name behind the file it is used in most."""
     groups: dict[str, list[names.Linked]] = {}
     loose = _Line("Also named: ", " ")
+    later: list[names.Named] = []  # what would make a list too long to be read
     while desk.queue:
         one = desk.queue[0]
         known = desk.knows(one.text) if one.kind == "name" else one.text in groups or desk.paths.known(one.text)
         link = next(iter(desk.links.get(one.text, ())), None) if one.kind == "name" else None
         path = link.path if link else one.text if one.kind == "file" else ""
         if not known:
+            if len(groups.get(path, ())) == MANY or (not path and len(loose.parts) == MANY):
+                later.append(desk.queue.popleft())
+                continue
             room -= desk.cost(one.text) if one.kind == "name" else 0
             room -= desk.cost(desk.paths.shape(path)) + 2 if path and path not in groups else 0
             if room < 0:
@@ -300,6 +318,7 @@ def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
             else:
                 loose.add(one.text, one.cites)
         desk.queue.popleft()
+    desk.queue.extendleft(reversed(later))
     yield from _grouped(desk, groups)
     yield from loose.sentences(2 * LINE)
 
@@ -320,7 +339,7 @@ def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sent
     for (did, folder), files in bare.items():
         inside = desk.paths.show_folder(folder) if len(files) > 1 else ""
         if inside:
-            lines[did].add_all(inside + ": ", [(path.rpartition("/")[2], cites) for path, cites in files])
+            lines[did].add_all(inside + ": ", [(_whole(path.rpartition("/")[2]), cites) for path, cites in files])
             desk.paths.files.update(path for path, _ in files)
         else:
             for path, cites in files:
@@ -339,13 +358,14 @@ SECTIONS: tuple[tuple[float, Section], ...] = (
     (0.055, _facts("decisions", lambda desk, fact: f"Decided: {quote(short(fact.text, 220))}")),
     (0.03, _facts("ends", _say_end)),
     (0.04, _facts("errors", _say_error)),
-    (0.02, _facts("tests", lambda desk, fact: f"Tests by {short(fact.about, 60)}: {quote(short(fact.text, 100))}")),
+    (0.02, _facts("tests", _say_test)),
     (0.16, _commands),
     (0.06, _facts("commits", lambda desk, fact: f"Committed {short_hash(fact.about)} {quote(short(fact.text, 80))}")),
     (0.08, _refs),
     (1.00, _named),
     (0.02, _facts("numbers", lambda desk, fact: f"A number that came up again: {quote(fact.about)}")),
 )
+TURNS = (_requests, _last)  # the sections that tell what was asked and what came of it
 VERBS = {
     "created": "Created ",
     "changed": "Changed ",
@@ -377,14 +397,14 @@ class Paths:
         shape = self.shape(path)
         self.files.add(path)
         self.folders.add(path.removeprefix(self.root).rpartition("/")[0])
-        return shape.removeprefix("/") if shape.count("/") == 1 else shape
+        return _whole(shape.removeprefix("/") if shape.count("/") == 1 else shape)
 
     def show_folder(self, folder: str) -> str:
         """How a folder is written; empty for the project's own."""
         inside = (folder + "/").removeprefix(self.root).rstrip("/")
         shape = inside.rpartition("/")[2] if inside in self.folders else inside
         self.folders.add(inside)
-        return shape + "/" if shape else ""
+        return _whole(shape + "/") if shape else ""
 
     def known(self, path: str) -> bool:
         """Whether it has been written."""
@@ -431,8 +451,8 @@ class _Line:
 
 
 def quote(text: str) -> str:
-    """A text between quotation marks that it does not have itself, on one line."""
-    line = " ".join(text.split())
+    """A text between quotation marks that it does not have itself, on one line and without marks of layout."""
+    line = " ".join(unmarked(text).split())
     return f"“{line}”" if '"' in line else f'"{line}"'
 
 
@@ -450,18 +470,15 @@ def short(text: str, limit: int) -> str:
     return words + " …" if words else one_line(line, limit)
 
 
+def _whole(path: str) -> str:
+    """A path that can be told from the words around it."""
+    return quote(path) if " " in path else path
+
+
 def _plain(text: str) -> str:
     """What is said before any code, or else after it."""
     parts = (" ".join(part.split()) for part in FENCE.split(text[:4000]))
     return next((part for part in parts if len(part) > 20), "")
-
-
-def _whole(command: str) -> str:
-    """A command without a string that was cut off."""
-    for mark in "\"'`":
-        if command.count(mark) % 2:
-            command = command[: command.rindex(mark)].rstrip() + " …"
-    return command
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:

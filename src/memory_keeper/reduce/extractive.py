@@ -54,6 +54,15 @@ def summarize(texts: Sequence[str], budget: int) -> str:
     return "\n".join(one.sentence for one in pick(texts, budget))
 
 
+def gist(text: str, budget: int) -> str:
+    """What a text says, on one line; where sentences between those told are left out, that shows."""
+    folded, said = " ".join(text.split()), ""
+    for one in pick([text], budget):
+        near = not said or f"{said.rpartition(' … ')[2]} {one.sentence}" in folded
+        said += one.sentence if not said else f" {one.sentence}" if near else f" … {one.sentence}"
+    return unmarked(said)
+
+
 def pick(texts: Sequence[str], budget: int) -> list[Picked]:
     """The sentences worth their place, in the order in which they were said; together never over budget."""
     found = list(_sentences(texts))
@@ -93,6 +102,20 @@ def sentences(text: str) -> list[str]:
     return [one for unit in _units(text) if unit.kind != "log" for one in split(unit.said)]
 
 
+def statements(text: str) -> Iterator[str]:
+    """The same, without headings: what somebody stated."""
+    for unit in _units(text):
+        if unit.kind in ("prose", "item"):
+            yield from split(unit.said)
+
+
+def unmarked(said: str) -> str:
+    """A text without the stars that only make it bold and the marks of headings."""
+    if "**" in said:
+        said = _LONE.sub("", _BOLD.sub(r"\1", said))
+    return _MARKS.sub("", said) if "##" in said else said
+
+
 # --- taking a text apart ---------------------------------------------------------------------------------------------
 
 _FENCE = re.compile(r" {0,8}(```|~~~)")
@@ -126,6 +149,12 @@ _STAMP = re.compile(
     r"\s*(?:[\[(]?(?:\d{4}-\d\d-\d\d[T ,]?)?\d\d:\d\d:\d\d[\d.,Z+:]*[\])]?|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d)\s*"
 )
 _OUTCOME = re.compile(r"error|fail|fatal|exception|denied|refused|not found|passed|오류|실패|错误|失败|エラー", re.I)
+
+
+# bold, and one end of it that was left alone; no glob (src/**/*.py) and no power (2**3)
+_BOLD = re.compile(r"(?<![\w/*])\*\*(?=[^\s*/])([^*\n]{1,400}?)(?<=[^\s*/])\*\*(?![*/])")
+_LONE = re.compile(r"(?<![\w/*])\*\*(?=[^\s*/])|(?<=[^\s*/])\*\*(?![\w*/])")
+_MARKS = re.compile(r"(?<!\S)#{2,6} +")
 
 
 def _lines(text: str) -> list[str]:
@@ -334,7 +363,7 @@ def _worth(one: _Sentence, often: dict[str, int]) -> float:
     worth -= 2.0 * bool(_CHATTER.match(one.said) or _INTENDS.search(one.said)) + 1.0 * one.said.rstrip("*").endswith(
         ("?", "？", ":")
     )
-    worth -= 1.5 * (one.kind == "heading") + 0.8 * (one.kind == "log")
+    worth -= 3.0 * (one.kind == "heading") + 0.8 * (one.kind == "log")
     return worth - (1.5 if length < 4 else 0.0) - max(0.0, length - 35) / 20
 
 

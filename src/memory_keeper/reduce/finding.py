@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce import names
+from memory_keeper.reduce import claims, names
+from memory_keeper.reduce.extractive import statements, unmarked
 from memory_keeper.reduce.facts import FACTS, WRITES, Fact, given, todos
 from memory_keeper.reduce.holds import holding
 from memory_keeper.text import one_line
@@ -23,108 +24,18 @@ QUOTE, ASKED = 400, 4000  # characters of a quote; of a request, which may be al
 TYPED = 1_500  # characters: a longer prompt was written elsewhere
 SAID = 12_000  # characters of one text in which sentences are looked for
 LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
+SHOWN = 80  # characters of a command
 RUNS = 10  # events of a command's newest runs: two each
 KEPT = 200  # facts of one kind; the oldest go
 
 
-# --- the words -------------------------------------------------------------------------------------------------------
-
-NOT = r"(?:don['’]?t|do not|never|stop)"
-WILL = r"(?:let['’]?s|we['’]?ll|i['’]?ll|going to|will)"
-CORRECTS = re.compile(
-    r"\b(?:always|never|from now on|going forward|in future|no[,.]? (?:use|not|don['’]?t|we|it|that|i )"
-    rf"|{NOT} (?:ever|use|using|do|doing|add|adding|commit|touch|change|write|run|create)"
-    r"|not what i|i (?:said|meant|told you)|instead of|make sure (?:to|you|that)|must (?:not|never|always)|prefer)\b"
-    r"|항상|언제나|절대|앞으로|이제부터|다음부터|말고|지\s?마(?:세요|라|시|요|$|[.!])|금지|반드시|면 안 (?:돼|되|됩)"
-    r"|그게 아니|아니라|아니야|아니요,",
-    re.I,
-)
-# what happens always is no rule: "it always fails", "we don't always know"
-HAPPENS = re.compile(
-    r"\b(?:it|this|that|they|which|we can|somehow|seems? to|is|are|was|were|will|would|causes?|not|also) (?:\w+ )?"
-    r"(?:always|never)\b|n['’]t always\b|\bto always\b",
-    re.I,
-)
-ASKS = re.compile(  # for something now, which is no rule for later
-    r"(?:(?:ok|and|so|hmm|also|now|yes|yeah)[,. ]+)*(?:can|could|would) (?:you|we) "
-    r"(?!.*\b(?:always|never|from now on)\b)"
-    r"|(?:how|what|why|hmm)\b",
-    re.I,
-)
-DECIDES = re.compile(
-    rf"\b(?:instead of|rather than|decided|decision|chose|chosen|opted|{WILL} (?:go|stick) with|going with|settled on"
-    r"|agreed|the (?:best|right|cleanest|simplest|correct) (?:approach|fix|way|solution|option))\b"
-    r"|대신|결정|하기로|기로 했|기로 하|선택했|선택하|채택|확정|방식으로 가|로 통일",
-    re.I,
-)
-SETTLED = re.compile(
-    r"\b(?:decided|chose|chosen|opted|settled on|agreed|(?:go|going|went|stick|sticking) with)\b"
-    r"|결정했|결정하|결정됐|기로 했|기로 하|선택했|채택|확정",
-    re.I,
-)
-# a plan for the next minute, a guess, a question, what is wrong now: nothing was settled by these
-AIMS = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|now|next|then|first|also|and|but|actually|alright|great|good|perfect|right|hmm|wait|finally)"
-    r"[,.:!—-]*\s+)*(?:let me|i (?:also )?(?:need|want|have) to|we need to|let['’]?s (?:check|see|look|try|verify|run)"
-    r"|i['’]?ll (?:check|look|see|try|verify|run|read|start|begin|take a look)"
-    r"|i['’]?m going to|looking|checking)\b"
-    r"|(?:보겠습니다|볼게요|할게요|드리겠습니다|살펴보|확인하겠습니다|하겠습니다)[.!]*$",
-    re.I,
-)
-GUESSES = re.compile(
-    r"^if\b|^whether\b|[?:]$|\b(?:might|maybe|perhaps|could|would|probably|not sure|wonder|guessing|unless)\b"
-    r"|\b(?:problem|issue|bug)(?: \w+)? ?(?:is|was|here|:)|\b(?:incorrectly|mistakenly)\b"
-    r"|같습니다|일지도|할까요|을까요",
-    re.I,
-)
-REASONS = re.compile(
-    r"\b(?:because|since|so that|the reason|due to|which means|otherwise)\b|때문|이유|므로|하니까|라서|위해", re.I
-)
-CHOOSES = re.compile(
-    r"\b(?:let['’]?s|(?:we|i)(?:['’]?ll| will|['’]m going to)|we should|i should|must|we use|i used?|keep|kept"
-    r"|(?:i|we|i['’]ve|we['’]ve) (?:\w+ )?"
-    r"(?:removed|added|moved|changed|made|want))\b|해야|하겠|했습니다|합니다|바꿨|사용",
-    re.I,
-)
-# who acts: without it, a contrast that the model only thought of describes how something works
-ACTS = re.compile(
-    r"^(?:\W*[\w.`*/()-]{1,80}\W{0,9}: )?(?:just )?(?:use|keep|update|change|replace|move|switch|make|drop|remove|store"
-    r"|add|pass|return|extract|compute|skip|avoid|prefer|call|set)[sd]?\b"
-    rf"|\b(?:i|we|i['’]ve|we['’]ve|{WILL}|the (?:fix|approach|solution|user)"
-    r"|(?:best|right|cleanest|simplest|correct) \w+)\b|[\uac00-\ud7a3]",
-    re.I,
-)
-ENDS = re.compile(
-    r"\bturns? out|\bi was wrong|\bwas (?:wrong|mistaken) about|\bmy mistake|\bwasn['’]?t the\b"
-    r"|\b(?:didn['’]?t|doesn['’]?t|did not|does not|won['’]?t) (?:actually )?work"
-    r"|\bnot the (?:issue|cause|problem|culprit)|\bwrong (?:approach|assumption|path|direction)|\bdead end"
-    r"|\bfalse alarm|\brevert(?:ed|ing)\b|\b(?:let me|i['’]?ll|i should) (?:revert|undo|back out)"
-    r"|\bthat(?: approach)? (?:failed|broke)\b"
-    r"|알고 보니|틀렸|잘못 (?:알|생각|봤|이해)|작동하지 않|동작하지 않|안 됐|안 되네|되지 않았|실패했|되돌렸|되돌리"
-    r"|원인[이은] 아니|문제가 아니|해결되지 않|소용이? ?없|잘못 짚|롤백",
-    re.I,
-)
-FINISHED = re.compile(
-    r"^(?:(?:i|we|i['’]ve|we['’]ve) )?(?:(?:now|just|also) )?(?:fixed|added|implemented|removed|renamed|moved|created"
-    r"|updated|replaced|committed|merged|released|deployed|resolved|refactored|extracted|introduced|rewrote)\b"
-    r"|\b(?:is|are) now (?:done|fixed|in place|complete|working)\b|\ball (?:\w+ )?(?:tests|checks) (?:now )?pass"
-    r"|(?:완료|수정|추가|구현|변경|삭제|해결|반영|적용|작성|배포|통과)(?:했|됐|되었|하였)|고쳤|끝냈|마쳤",
-    re.I,
-)
-BECAUSE = re.compile(
-    r"^(?:since|because) ([^,]{3,}), "  # said first
-    r"|\b(?:because|since|so that|due to|the reason (?:is|being)(?: that)?)\b(?! of )(.*)$"
-    r"|([^,.]*?(?:때문에|때문이|므로|라서|니까|위해서?|이유로))|이유는 ([^.]+)",
-    re.I,
-)
 WEAK = re.compile(
     r"^(?:ok(?:ay)?|yes|yeah|yep|sure|thanks?(?: you)?|go|continue|do it|please|네|예|응|좋아|계속|그래)[\s.!]*$", re.I
 )
 INTERRUPTED = "[Request interrupted by user"
 
-FENCE = re.compile(r"```.*?(?:```|\Z)", re.S)
-BREAK = re.compile(r"(?<=[.!?。！？])\s+|\n+")
-LEAD = re.compile(r"^(?:[-*>#•|\s]|\d{1,2}[.)]\s)+")
+BREAK = re.compile(r"(?<=[.!?。！？])\s+")  # who types may begin sentences small
+GLUED = re.compile(r"(?<=[.!?:\w)`])\d{1,2}\.$")  # the number of the list item that comes next
 
 # --- what tools print ------------------------------------------------------------------------------------------------
 
@@ -140,11 +51,14 @@ WRONG = re.compile(
     r"|FAIL\b|assert|오류|에러|실패",
     re.I,
 )
-FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^<|^\+|^#|^ok\s|^\?\s|^\[")
+THROWN = re.compile(
+    r"^(?:E\s{2,}|[ \t>●✗✕×-]*)((?:(?:\w+\.)*[A-Z]\w{2,}(?:Error|Exception)|panic): .+|(?<=  )assert .+)$", re.M
+)
+FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^%|^<|^\+|^#|^ok\s|^\?\s|^\[")
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+|\"[^\"]*\"|'[^']*'|(?:/[\w.@+-]+)+")
 COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
 REFUSED = ("The user doesn't want to", "[Request interrupted", "Permission to use")
-UNDOES = re.compile(r"\bgit (?:checkout (?:HEAD )?-- |restore |revert |reset --hard|stash\b)")
+UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|revert (?!--)|reset --hard HEAD[~^])")
 
 
 class Run(NamedTuple):
@@ -157,13 +71,9 @@ class Run(NamedTuple):
     at: float
 
 
-def find_facts(events: Sequence[Event]) -> list[Fact]:
-    """All facts of one session's events: by kind in the order of FACTS, then by when they last held."""
-    return find_with(events, names.weigh(events))
-
-
 def find_with(events: Sequence[Event], weighed: names.Names) -> list[Fact]:
-    """The same, for who has weighed their names already."""
+    """All facts of one session's events, whose names are weighed: by kind in the order of FACTS, then by when they last
+    held."""
     calls = {event.ref: event for event in events if event.kind in ("call", "todo") and event.ref}
     facts = [
         *_said(events),
@@ -208,7 +118,7 @@ def doubt(fact: Fact) -> int:
     """How far a sentence is from a decision: the user's own words are nearest, then what is said with its reason."""
     if fact.status == "user":
         return 0
-    return 1 + (not SETTLED.search(fact.text)) + (not fact.because) + (fact.status != "reply")
+    return 1 + (not claims.SETTLED.search(fact.text)) + (not fact.because) + (fact.status != "reply")
 
 
 def worry(fact: Fact) -> int:
@@ -236,11 +146,11 @@ def _best_requests(requests: list[Fact]) -> list[Fact]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences and list items of a text, without its code."""
-    for part in BREAK.split(FENCE.sub("\n", text[:SAID])):
-        part = LEAD.sub("", part).strip()
+    """The sentences and list items of a text, without code, diffs, logs, headings and marks of layout."""
+    for one in statements(text[:SAID]):
+        part = GLUED.sub("", unmarked(one)).strip()
         if len(part) <= MOST and len(part.encode("utf-8", "surrogatepass")) >= LEAST:
-            yield " ".join(part.split())
+            yield part
 
 
 def _said(events: Sequence[Event]) -> Iterator[Fact]:
@@ -255,41 +165,36 @@ def _said(events: Sequence[Event]) -> Iterator[Fact]:
             status = "interrupted" if stopped else "short" if WEAK.match(asked) else ""
             yield Fact("request", asked, (event.id, *stopped), event.at, status=status)
             stopped = ()
-            if len(event.text) < SAID:  # a long paste is rarely the user's own words
-                # a plan says "never" of many things; where it means us, it begins with it
-                corrects = CORRECTS.search if len(event.text) < TYPED else CORRECTS.match
-                for one in sentences(event.text):
-                    if corrects(one) and one[-1] not in "?:" and not (HAPPENS.search(one) or ASKS.match(one)):
-                        yield Fact("correction", one, (event.id,), event.at)
-                    elif DECIDES.search(one) and one[-1] not in "?:":
-                        yield _decided(one, event, "user")
+            yield from _wanted(event)
         elif event.kind in ("reply", "thinking"):
-            for one in sentences(event.text):
-                if ENDS.search(one):
-                    yield Fact("dead end", one, (event.id,), event.at)
-                elif is_decision(one) and (event.kind == "reply" or ACTS.search(one)):
-                    yield _decided(one, event, event.kind)
-                elif event.kind == "reply" and FINISHED.search(one) and one[-1] not in "?:":
-                    yield Fact("done", one, (event.id,), event.at)
+            yield from _told(event)
 
 
-def is_decision(sentence: str) -> bool:
-    """Whether a sentence of the model's says what was settled: more than an aim, a guess or what is wrong."""
-    if SETTLED.search(sentence) and sentence[-1] not in "?:":
-        return sentence.count(" ") > 1
-    if AIMS.search(sentence) or GUESSES.search(sentence):
-        return False
-    return bool(DECIDES.search(sentence) or (REASONS.search(sentence) and CHOOSES.search(sentence)))
+def _wanted(event: Event) -> Iterator[Fact]:
+    """What the user wants always, never or otherwise, and what the user settled."""
+    if len(event.text) >= SAID:  # a long paste is rarely the user's own words
+        return
+    typed = len(event.text) < TYPED
+    for one in (part for said in sentences(event.text) for part in BREAK.split(said)):
+        if len(one) < 6:
+            continue
+        if claims.is_rule(one, typed):
+            yield Fact("correction", one, (event.id,), event.at)
+        elif typed and claims.is_users_decision(one):
+            yield Fact("decision", one, (event.id,), event.at, status="user", because=claims.reason_of(one))
 
 
-def reason_of(sentence: str) -> str:
-    """The part of a sentence that says why; empty when none does."""
-    found = BECAUSE.search(sentence)
-    return next((part.strip() for part in found.groups() if part), "") if found else ""
-
-
-def _decided(sentence: str, event: Event, who: str) -> Fact:
-    return Fact("decision", sentence, (event.id,), event.at, status=who, because=reason_of(sentence))
+def _told(event: Event) -> Iterator[Fact]:
+    """What the model says it settled, finished, or had been wrong about."""
+    said = list(sentences(event.text))
+    for one, after in zip(said, [*said, ""][1:], strict=True):
+        if claims.is_dead_end(one):
+            yield Fact("dead end", one, (event.id,), event.at)
+        elif claims.is_decision(one, event.kind == "reply"):
+            because = claims.reason_of(one, after)
+            yield Fact("decision", one, (event.id,), event.at, status=event.kind, because=because)
+        elif event.kind == "reply" and claims.is_done(one):
+            yield Fact("done", one, (event.id,), event.at)
 
 
 def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
@@ -298,14 +203,16 @@ def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]
         call = calls.get(event.ref) if event.kind == "result" and not event.agent else None
         if call and call.tool == "AskUserQuestion" and not event.failed:
             for question, answer in re.findall(r'"([^"\n]{1,300})"="([^"\n]{1,300})"', event.text[:SAID]):
-                yield Fact("answer", answer, (event.id,), event.at, about=question)
+                if answer[-1] not in "?？":  # who asks back has chosen nothing
+                    yield Fact("answer", answer, (event.id,), event.at, about=question)
 
 
 def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
     """Edits that put back what an edit before had taken away, and changes that git was told to drop."""
     made: dict[tuple[str, str, str], Event] = {}
+    refused = {event.ref for event in events if event.kind == "result" and event.failed}
     for event in events:
-        if event.kind != "call":
+        if event.kind != "call" or event.ref in refused:
             continue
         if event.tool == "Edit":
             given = names.fields(event)
@@ -315,8 +222,8 @@ def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
                 yield Fact("dead end", event.path, (first.id, event.id), event.at, status="reverted")
             else:
                 made[event.path, old, new] = event
-        elif UNDOES.search(command := names.command_of(event)[:2000]):
-            yield Fact("dead end", one_line(command, 200), (event.id,), event.at, status="reverted")
+        elif UNDOES.match(step := names.first_step(names.command_of(event))):
+            yield Fact("dead end", one_line(step, 200), (event.id,), event.at, status="reverted")
 
 
 def _listed(events: Sequence[Event]) -> Iterator[Fact]:
@@ -384,27 +291,27 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
         line = names.command_of(call)
         heart = names.core(line)
         key = heart or names.first_step(line)[:80] or call.tool
+        typed = names.typed(line, SHOWN) or call.tool
         output = names.bounded(event.text)
         if heart:
             before = ran.pop(heart, None)
             code = EXIT.search(output[:200]) if event.failed else None
-            shown = one_line(names.CD.sub("", line), 200)
             cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
-            ran[heart] = Run(shown, event.failed, code[1] if code else "", cites, event.at)
+            ran[heart] = Run(typed, event.failed, code[1] if code else "", cites, event.at)
             results = TESTED.findall(output)
             if results:
                 said = one_line(results[-1], 200)
-                failed = event.failed or bool(FAILS.search(said))
-                tests[heart] = Fact(
-                    "test", said, (call.id, event.id), event.at, heart, "failed" if failed else "passed"
-                )
+                bad = event.failed or bool(FAILS.search(said))
+                wrong = _thrown(output) if bad else ""
+                status = "failed" if bad else "passed"
+                tests[heart] = Fact("test", said, (call.id, event.id), event.at, typed, status, wrong)
         if event.failed:
             said = _wrong_line(output)
             if said:
                 signature = VARIES.sub("#", said.lower())
                 known = errors.pop(signature, None)
                 cites = ((known.cites if known else ()) + (call.id, event.id))[-6:]
-                errors[signature] = Fact("error", said, cites, event.at, key, "open")
+                errors[signature] = Fact("error", said, cites, event.at, typed, "open")
                 broken[key] = (errors[signature], [])
         elif key in broken:
             error, edits = broken.pop(key)
@@ -421,9 +328,23 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
 
 def _wrong_line(output: str) -> str:
     """The line of an output that says what went wrong."""
-    lines = [line.strip() for line in output[: names.HEAD].splitlines() if line.strip() and not FRAME.match(line)]
-    said = next((line for line in lines if WRONG.search(line[:300])), lines[0] if lines else "")
+    if thrown := _thrown(output):
+        return thrown
+    lines = [line.strip() for line in output[: names.HEAD].splitlines() if _has_words(line) and not FRAME.match(line)]
+    wrong = [line for line in lines if WRONG.search(line[:300])]
+    said = next((line for line in wrong if not TESTED.match(line)), "") or next(iter(wrong or lines), "")
     return one_line(said, 200)
+
+
+def _has_words(line: str) -> bool:
+    """Whether a line is more than a frame or a bar."""
+    return 2 * sum(map(str.isalnum, line[:300])) > len(line[:300].replace(" ", ""))
+
+
+def _thrown(output: str) -> str:
+    """The exception or the assertion that an output names; empty when it names none."""
+    found = THROWN.search(output[: names.HEAD])
+    return one_line(found[1], 200) if found else ""
 
 
 def _commits(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 
 from memory_keeper import wire
+from memory_keeper.errors import KeeperError
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean, clip_middle, fence, one_line, tokens
 
@@ -38,6 +39,7 @@ _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
 _BEGINS = re.compile(r"(?:^|[.!?:;。！？\n\"'“‘(`*|>•→-]|\d[.)])\s*[*_#>\s-]*$")  # what stands before a first word
 _WORD = re.compile(r"[a-z0-9_]+")
+_MARKS = re.compile(r"(?<!\S)#{2,6}(?!\S)")
 _HEX = re.compile(
     r"(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\d*[a-f])[0-9a-f]{7,64})(?![a-z0-9])"
 )
@@ -227,7 +229,8 @@ class Known:
 
 
 def _fold(text: str) -> str:
-    return " ".join(text.casefold().replace("’", "'").split())
+    """A text without what only lays it out."""
+    return " ".join(_MARKS.sub(" ", text.casefold().replace("’", "'").replace("**", "")).split())
 
 
 def _joined(outside: str, edge: str) -> bool:
@@ -269,6 +272,14 @@ class Answer(NamedTuple):
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float | None = None  # in dollars; None: nobody said
+
+
+class Unfinished(KeeperError):  # noqa: N818
+    """A model answered, but did not come to an end: that took tokens, and is no summary."""
+
+    def __init__(self, message: str, answer: Answer) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
 def count(value: object) -> int:
@@ -326,12 +337,6 @@ _LAYOUT = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\*\*|^[ \t]*>[ \t]?
 _TITLE = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|\*\*[^*\n]{1,60}\*\*:?|[-=*_]{3,})[ \t]*$", re.M)
 
 
-def accept(answer: str, texts: Sequence[str], budget: int) -> str | None:
-    """The answer, cleaned, as a note over these texts; None when the note that is there had better stay."""
-    said, fault = judge(answer, texts, budget)
-    return None if fault else said
-
-
 def judge(answer: str, texts: Sequence[str], budget: int) -> tuple[str, str]:
     """The answer, cleaned, as a note over these texts; and why it is not taken, empty when it is.
 
@@ -353,7 +358,40 @@ def judge(answer: str, texts: Sequence[str], budget: int) -> tuple[str, str]:
         return "", f"it is longer than {budget} tokens"
     if _rambles(said):
         return "", "it says the same again and again"
-    return said, names_more(said, texts)
+    return said, names_more(said, texts) or claims_more(said, texts)
+
+
+# what is to be done: whoever reads a note must not take a model's wish for the user's
+_ORDERS = re.compile(
+    r"\b(must|always|never|should|shall|have to|has to|make sure|from now on|every session|do not|don't|note to)\b"
+    r"|(해야|반드시|항상|절대)",
+    re.I,
+)
+_COUNTED = re.compile(r"\b(\d+)\s+(?:\w+\s+){0,2}?(pass|fail|error|skip)", re.I)
+_ALL = re.compile(r"\b(?:all|every)\b[^.;]{0,40}\b(?:pass|green|succeed)", re.I)
+_ALL_WELL = re.compile(
+    r"\b(?:all|every)\b[^.;]{0,60}\b(?:pass|green|succeed)|\b(?:0|no) (?:fail|error)|\bpassed\b", re.I
+)
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
+
+
+def claims_more(said: str, texts: Sequence[str]) -> str:
+    """The fault of a text that gives orders, or counts what passed and failed, otherwise than its sources; empty when
+    it does not. That is no proof: a sentence can still be wrong in words that all stand there."""
+    folded = [text.casefold() for text in texts]
+    for sentence in re.split(r"(?<=[.!?。])\s+|\n", said):
+        words = {word.casefold() for word in _LETTERS.findall(sentence)}
+        for match in _ORDERS.finditer(sentence):
+            order = match[0].casefold()
+            if not any(order in text and 2 * sum(word in text for word in words) >= len(words) for text in folded):
+                return f"it says that something {match[0]} be or be done, and nothing that it is about says so"
+        for match in _COUNTED.finditer(sentence):
+            counted = re.compile(rf"\b{match[1]}\b\W+(?:\w+\W+){{0,3}}?{match[2]}", re.I)
+            if not any(counted.search(text) for text in texts):
+                return f"it counts {match[0]}, and nothing that it is about does"
+        if _ALL.search(sentence) and not any(_ALL_WELL.search(text) for text in texts):
+            return "it says that all went well, and nothing that it is about does"
+    return ""
 
 
 def names_more(said: str, texts: Sequence[str]) -> str:

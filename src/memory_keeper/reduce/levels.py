@@ -1,27 +1,33 @@
 """The levels of the tree: which events one note covers, how long it may be, and what it says.
 
-A note covers a stretch of a session: whole turns where it can, and never a call without its answer. Notes of a project
-are covered in their turn when they have grown too many: the oldest by an outline, the newest stay open.
+A note covers a stretch of a session: whole turns where it can, and calls with their answers, unless those never come
+or a compaction comes between. Notes of a project are covered in their turn when they have grown too many: the oldest by
+an outline, the newest stay open.
 """
 
 from __future__ import annotations
 
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.text import one_line, tokens
+from memory_keeper.text import clip, one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memory_keeper.model import Json
+    from memory_keeper.reduce.digest import Sentence
 
 CALLS = ("call", "todo")
 SAID = ("prompt", "reply", "queued", "task")
 PATIENCE = 2  # times the size at which a stretch is cut inside a turn, when none of its calls is open
 LIMIT = 4  # times the size at which it is cut anywhere
 WORDS_PER_SENTENCE, SENTENCE = 200, 45  # of what is read, and tokens of what is told for them
-CALL = 15  # tokens for what was done in a call
+TURNS = 0.6  # of a note, at most, for what was asked and what came of it
+REQUEST, GIST = 60, 70  # tokens of each
+ASIDE = 8  # tokens of the words around a quote
+FAR = 4000  # characters of a prompt that are looked at
+TURN, CALL = 50, 14  # tokens for what was asked in a turn and what came of it, and for what was done in a call
 LEAST = 250  # tokens that the shortest stretch may take: what was asked, what came of it, and where
 FACTS, QUOTED = 24, 300  # facts that a note carries along for the outline above it, and characters of each
 
@@ -72,11 +78,12 @@ def _last_said(stretch: list[Event]) -> str:
 
 
 def note_budget(events: Sequence[Event], most: int) -> int:
-    """How long a note about these may be: about a sentence for every 200 words that were said, and a few words for
-    each call."""
+    """How long a note about these may be: about a sentence for every 200 words that were said, one for each turn, and
+    a few words for each call."""
     words = sum(len(event.text[:20_000].split()) for event in events if event.kind in SAID)
+    turns = sum(event.kind == "prompt" and not event.agent for event in events)
     calls = sum(event.kind in CALLS for event in events)
-    return min(most, max(LEAST, words * SENTENCE // WORDS_PER_SENTENCE + calls * CALL))
+    return min(most, max(LEAST, words * SENTENCE // WORDS_PER_SENTENCE + turns * TURN + calls * CALL))
 
 
 def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
@@ -85,11 +92,56 @@ def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
     from memory_keeper.reduce.finding import facts_of
     from memory_keeper.reduce.names import weigh
 
-    weighed = weigh(events)
-    sentences = digest(events, note_budget(events, most), folder=folder, weighed=weighed)
+    weighed, budget = weigh(events), note_budget(events, most)
+    told = turns(events, int(budget * TURNS))
+    left = budget - measure("\n".join(sentence.text for sentence in told))
+    sentences = [*told, *digest(events, left, folder=folder, weighed=weighed, told=told)]
     text = "\n".join(one_line(sentence.text, 2000) for sentence in sentences)
     facts = facts_of(events, FACTS, weighed) if text else []
     return Draft(text, tuple(sentence.cites for sentence in sentences), tuple(facts))
+
+
+def turns(events: Sequence[Event], budget: int) -> list[Sentence]:
+    """What was asked in each turn and what came of it, in order; of too many turns, the newest."""
+    found: list[Sentence] = []
+    most = budget // 2 - ASIDE  # of either half of a line
+    for asked, answer in reversed(_turns(events)):
+        sentence = _turn(asked, answer, most)
+        budget -= measure(sentence.text)
+        if budget < 0:
+            break
+        if sentence.text:
+            found.append(sentence)
+    return found[::-1]
+
+
+def _turns(events: Sequence[Event]) -> list[tuple[Event | None, Event | None]]:
+    """Prompts, each with the last answer that it got; the first may have been asked before these events."""
+    found: list[tuple[Event | None, Event | None]] = []
+    for event in events:
+        if event.agent or not event.text.strip():
+            continue
+        if event.kind == "prompt":
+            found.append((event, None))
+        elif event.kind == "reply":
+            found[-1:] = [(found[-1][0] if found else None, event)]
+    return found
+
+
+def _turn(asked: Event | None, answer: Event | None, most: int) -> Sentence:
+    from memory_keeper.reduce.digest import Sentence, quote
+    from memory_keeper.reduce.extractive import gist, unmarked
+
+    request = clip(unmarked(asked.text[:FAR]), min(REQUEST, most)) if asked else ""
+    said = gist(answer.text, min(GIST, most)) if answer else ""
+    # one kind of marks for both, so that nobody takes what stands between them for a quote
+    alike = '"' in request + said or len(request.strip()) < 2
+    quoted = [f"“{one_line(part, FAR)}”" if alike else quote(part) for part in (request, said) if part]
+    text = " → ".join(quoted)
+    return Sentence(
+        (f"Asked: {text}" if request else f"Last said: {text}") if text else "",
+        tuple(event.id for event in (asked, answer) if event),
+    )
 
 
 def about(draft: Draft, events: Sequence[Event]) -> Json:

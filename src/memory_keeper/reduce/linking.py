@@ -21,7 +21,7 @@ ALIKE = 2  # words that a sentence without names has to share with a source
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")  # `fixing` is `fixed` is `fixes`
 
 
-class Source(NamedTuple):
+class Record(NamedTuple):
     """Something that a note is about, and all that it says."""
 
     id: str
@@ -35,7 +35,7 @@ class Linked(NamedTuple):
     cites: tuple[str, ...]
 
 
-def link(said: str, sources: Sequence[Source]) -> list[Linked]:
+def link(said: str, sources: Sequence[Record]) -> list[Linked]:
     """The sentences of an accepted answer that rest on something, and on what."""
     library = Library(sources)
     found = (Linked(one, library.cite(one)) for line in said.splitlines() for one in split(line))
@@ -45,7 +45,7 @@ def link(said: str, sources: Sequence[Source]) -> list[Linked]:
 class Library:
     """Sources, made easy to look something up in."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Record]) -> None:
         self.sources = sources
         self.known = [Known(one.texts) for one in sources]
         self.words = [_stems(" ".join(one.texts)) for one in sources]

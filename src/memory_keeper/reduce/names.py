@@ -45,7 +45,10 @@ PRODUCTS = frozenset(
     )
 )
 LONGEST = 60
-PIECE = re.compile(r"[\w./@+~-]+")
+BLANK = "\ue000"  # stands for a blank that belongs to a path
+PIECE = re.compile(rf"[\w./@+~{BLANK}-]+")
+QUOTED = re.compile(r"""(["'])(~?/[^"'\n]{1,200}/[^"'\n]{1,200})\1""")
+KEY = re.compile(r'^[A-Za-z_][\w-]{0,40}: |"[A-Za-z_]\w{0,40}": ', re.M)  # what a call's text names its parts
 SIDE = re.compile(r"^(?:\./|[ab]/(?=.*/))")  # this folder; the sides of a diff
 ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,8}$")
 ENDINGS = frozenset((
@@ -57,11 +60,24 @@ ENDINGS = frozenset((
 ))  # fmt: skip
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…]{1,300}")
 HASH = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
-ISSUE = re.compile(r"(?<![\w&])#\d{1,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
+EXAMPLE = re.compile(r"https?://(?:[\w-]+\.)*example\.(?:com|org|net)\b")
+# a small number alone counts tasks, options, steps
+ISSUE = re.compile(
+    r"(?<![\w&])(#\d{3,6})\b"
+    r"|(?:\b(?i:prs?|mrs?|issues?|pull|requests?|fix(?:es|ed)?|closed?|closes|resolved?|resolves|refs?|see)[ :]+|\()"
+    r"(#\d{1,2})\b"
+    r"|\b((?!(?:SHA|UTF|ISO|RFC|AES|RSA|MD|CP|GPT|TLS|HTTP|IEEE|UTC|GMT|ES|PEP|ANSI|BASE)-)[A-Z]{2,6}-\d{1,5})\b",
+)
 NUMBER = re.compile(r"(?<![\w.#:/-])(?:\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w:/-]|[.,]\w)")
 
-CD = re.compile(r"^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)+")
-STEP = re.compile(r"\s*(?:\||&&|;|\n|2>&1|>)\s*")
+# what may stand before a command: other folders, remarks
+CD = re.compile(r"""^(?:\s*cd\s+(?:"[^"\n]*"|'[^'\n]*'|\S+)\s*(?:&&|;)\s*|\s*#[^\n]*\n\s*)+""")
+# what is skipped on the way to a step's end, and the end
+STEP = re.compile(
+    r"""<REDACTED:[^>\s]{1,60}>|"(?:\\.|[^"\\])*"|'[^']*'|\\.|(\s*(?:\||&&|;|\n|(?<!\S)[12&]?>|>))""", re.S
+)
+GOES_ON = re.compile(r"\s*\\\n\s*")
+BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
 SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
 # commands that say nothing about a project
 COMMON = frozenset((
@@ -108,6 +124,7 @@ WAYS = {
 SHOWN = {"Read": "read", "Grep": "found", "Glob": "found", "Bash": "printed"}
 RESULTS = frozenset({"read", "found", "printed", "answered"})
 HALF, LONG_HALF = 30, 150  # calls after which recency is half
+SPACED = 50  # parts of paths with blanks that are known
 MOST = 50  # files of one base name that are told apart
 
 
@@ -155,6 +172,8 @@ def looked_at(event: Event) -> str:
     """As much of a text as names are looked for in: no keys of a call, no redaction marks."""
     given = fields(event) if event.kind == "call" else {}
     text = bounded("\n".join(given.values()) if given else event.text)
+    if event.kind in ("call", "todo") and not given:
+        text = KEY.sub(" ", text)
     return MARK.sub(" ", text) if "<REDACTED:" in text else text
 
 
@@ -176,7 +195,7 @@ def paths(text: str) -> set[str]:
     found = set()
     for piece in set(PIECE.findall(text)):
         if 3 < len(piece) <= 200 and "." in piece:
-            path = SIDE.sub("", piece.rstrip("/.:,;-"))
+            path = SIDE.sub("", piece.rstrip("/.:,;-" + BLANK).replace(BLANK, " "))
             base = path.rpartition("/")[2]
             ending = ENDING.search(base)
             if ending and not path.startswith(("/dev/", "//", "-", "@")) and not base.startswith(("*", "+")):
@@ -188,9 +207,10 @@ def paths(text: str) -> set[str]:
 
 def refs(text: str) -> set[str]:
     """Addresses, commit hashes, numbers of issues."""
-    found = {url.rstrip(".,;:*") for url in URL.findall(text)}
+    found = {url.rstrip(".,;:*") for url in URL.findall(text) if not EXAMPLE.match(url)}
     hashes = {one[:7] for one in HASH.findall(text)}
-    return found | {one for one in hashes if not one.isdecimal()} | set(ISSUE.findall(text))
+    issues = {one for groups in ISSUE.findall(text) for one in groups if one}
+    return found | {one for one in hashes if not one.isdecimal()} | issues
 
 
 def core(command: str) -> str:
@@ -203,7 +223,36 @@ def core(command: str) -> str:
 
 def first_step(command: str) -> str:
     """The first command of a line that does more than change folder, without what is set for it."""
-    return SETTING.sub("", STEP.split(CD.sub("", command.strip()[:2000]), maxsplit=1)[0].strip())
+    return SETTING.sub("", _step(command))
+
+
+def typed(command: str, limit: int) -> str:
+    """The same as it was typed, with what is set for it; where its end is cut off, at the end of a word, that shows."""
+    step = _step(command)
+    line = BROKEN.split(step, maxsplit=1)[0].rstrip()
+    if len(line) > limit:
+        line = line[:limit].rpartition(" ")[0] or line[:limit]
+    end = _unclosed(line)
+    line = line if end == len(line) else line[:end].rpartition(" ")[0].rstrip()
+    return line if line == step else f"{line} …".strip()
+
+
+def _step(command: str) -> str:
+    line = CD.sub("", GOES_ON.sub(" ", command.strip()[:2000]))
+    return next((line[: found.start(1)] for found in STEP.finditer(line) if found[1]), line).strip()
+
+
+def _unclosed(line: str) -> int:
+    """Where a quotation begins that does not end; else the end of the line."""
+    mark, begin, skip = "", len(line), False
+    for place, char in enumerate(line):
+        if skip or (char == "\\" and mark != "'"):
+            skip = not skip
+        elif char == mark:
+            mark = ""
+        elif not mark and char in "\"'`":
+            mark, begin = char, place
+    return begin if mark else len(line)
 
 
 def command_of(event: Event) -> str:
@@ -216,17 +265,35 @@ def weigh(events: Sequence[Event]) -> Names:
     calls = {event.ref: event for event in events if event.kind in ("call", "todo") and event.ref}
     whole = _Paths()  # each file by the longest path it was ever given
     seen = []
+    spaced = _spaced(events)
     for event in events:
         way = _way(event, calls)
         if way:
             text = looked_at(event)
             call = event if event.kind == "call" else calls.get(event.ref)
             path = call.path if call and ENDING.search(call.path) else ""
-            named = paths(text) | ({path} if path and event.kind == "call" else set())
+            named = paths(_joined(text, spaced)) | ({path} if path and event.kind == "call" else set())
             for one in named:
                 whole.add(one)
-            seen.append((event, way, call, path, named, names(text), refs(text)))
+            listing = event.kind == "todo" or (call is not None and call.kind == "todo")  # numbers of tasks
+            seen.append((event, way, call, path, named, names(text), set() if listing else refs(text)))
     return _weighed(seen, whole, sum(event.kind == "call" for event in events))
+
+
+def _spaced(events: Sequence[Event]) -> list[str]:
+    """The parts of known paths that have blanks in them, longest first: elsewhere they would fall apart."""
+    known = {event.path for event in events if event.kind == "call" and " " in event.path}
+    for event in events:
+        if (command := command_of(event)[:2000]) and " " in command:
+            known.update(path for _, path in QUOTED.findall(command) if " " in path)
+    parts = {part for path in known for part in path.split("/") if " " in part and 3 < len(part) <= 100}
+    return sorted(parts, key=lambda part: (-len(part), part))[:SPACED]
+
+
+def _joined(text: str, spaced: Sequence[str]) -> str:
+    for part in spaced:
+        text = text.replace(part, part.replace(" ", BLANK))
+    return text
 
 
 def _weighed(seen: list[Seen], whole: _Paths, total: int) -> Names:

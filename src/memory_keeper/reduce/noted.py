@@ -10,9 +10,10 @@ import re
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, Note, origin
+from memory_keeper.reduce.carried import begun, lines_of
+from memory_keeper.reduce.claims import is_decision, reason_of
 from memory_keeper.reduce.digest import short
 from memory_keeper.reduce.facts import FACTS, Fact
-from memory_keeper.reduce.finding import is_decision, reason_of
 from memory_keeper.reduce.schema import Outline, read_body
 from memory_keeper.text import clean, one_line
 
@@ -100,13 +101,11 @@ def read(note: Note) -> Child:
     carried = wire.read_object(note.extra)
     by_hand = note.who == "user"
     ours = carried.get("by") in (None, "extractive")
-    lines = list(_lines(note, carried.get("cites"), by_rule=ours or by_hand))
+    lines = list(_lines(note, by_rule=ours or by_hand))
     # a person who wrote it anew may have taken a fact away
     facts = [] if by_hand else list(_facts(carried.get("facts"), origin(note), note.at))
-    first = carried.get("first")
-    begun = first if isinstance(first, int | float) and not isinstance(first, bool) and first <= note.at else note.at
     made = None if by_hand else _outline_of(carried.get("outline"))
-    return Child(note, lines, facts or list(stated(lines)), made, begun)
+    return Child(note, lines, facts or list(stated(lines)), made, begun(note))
 
 
 def _outline_of(value: object) -> Outline | None:
@@ -116,22 +115,14 @@ def _outline_of(value: object) -> Outline | None:
         return None
 
 
-def _lines(note: Note, cites: object, by_rule: bool) -> Iterator[Line]:
+def _lines(note: Note, by_rule: bool) -> Iterator[Line]:
     """The lines of a note; a model's are prose, however they begin."""
-    said = [one_line(clean(line), LINE) for line in clean(note.text).split("\n")]
-    rests: list[object] = cites if isinstance(cites, list) and len(cites) == len(said) and note.who != "user" else []
-    for number, text in enumerate(said[:LINES]):
+    for line, cites in lines_of(note)[:LINES]:
+        text = one_line(clean(line), LINE)
         if text:
-            rest = rests[number] if rests else None
-            ids = tuple(one for one in rest if isinstance(one, str) and one)[:CITED] if isinstance(rest, list) else ()
-            yield Line(
-                kind_of(text) if by_rule else "prose",
-                text,
-                ids or (origin(note),),
-                note.at,
-                note.session,
-                note.who == "user",
-            )
+            kind = kind_of(text) if by_rule else "prose"
+            rests = cites[:CITED] or (origin(note),)
+            yield Line(kind, text, rests, note.at, note.session, note.who == "user")
 
 
 def kind_of(text: str) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from secrets import token_hex
 
-from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.reduce.anthropic import find_key, name_of, post
+from memory_keeper.errors import NotSetUp
+from memory_keeper.reduce.anthropic import find_key, finished, name_of, post
 from memory_keeper.reduce.grounding import Answer, cost_of, count, prompt
-from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def summarize(
     """What the texts say, in a model's words.
 
     Settings, of the user and never of a project: `summarize.url`, `summarize.model`, `summarize.keyVariable` (the name
-    of the variable the key is in), `summarize.timeout`. The answer is not to be trusted: see `accept`.
+    of the variable the key is in), `summarize.timeout`. The answer is not to be trusted: see `judge`.
     """
     base, model = str(settings.get("summarize.url") or URL), str(settings.get("summarize.model") or "")
     if not model:
@@ -53,12 +52,11 @@ def _read(said: Json, model: str) -> Answer:
     first = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = first.get("message")
     text = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(text, str) or first.get("finish_reason") not in ("stop", None):
-        raise KeeperError(f"The model did not finish: {one_line(clean(str(first.get('finish_reason'))), 40)}")
-    return Answer(
-        text,
+    answer = Answer(
+        text if isinstance(text, str) else "",
         name_of(said, model),
         count(usage.get("prompt_tokens")),
         count(usage.get("completion_tokens")),
         cost_of(usage.get("cost")),  # some services say
     )
+    return finished(answer, first.get("finish_reason"), ("stop", None) if isinstance(text, str) else ())

@@ -106,10 +106,12 @@ def _queues(lines: Sequence[Line], children: Sequence[Child]) -> dict[str, list[
     """The lines of each kind: each note's first before any note's second, of newer notes before older; next is last."""
     last = {child.note.session: child.note.at for child in children}
     stale = _stale(children)
+    rules = {quoted(line.text) for line in lines if line.kind == "rule"}  # what is told as one is told
     places: dict[tuple[str, float, str], int] = {}
     ranked: dict[str, list[tuple[int, int, Line]]] = {}
     for number, line in enumerate(lines):
         past = BY_NAME[line.kind].last and line.session and line.at < last[line.session]
+        past = past or (line.kind == "decision" and quoted(line.text) in rules)
         if not past and not (line.kind in DATED and quoted(line.text) in stale and line.text[-1] in '"”.'):
             key = (line.kind, line.at, line.session)
             places[key] = place = places.get(key, 0) + 1

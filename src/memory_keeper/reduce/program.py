@@ -10,7 +10,8 @@ import os
 import selectors
 import signal
 import subprocess
-from time import monotonic
+from contextlib import suppress
+from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.model import NamedTuple
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LARGEST = 4 << 20  # bytes of what it prints
 PIECE = 1 << 16
 GRACE = 2.0  # seconds to tidy up
+STEP = 0.02
 
 
 class Ended(NamedTuple):
@@ -120,14 +122,24 @@ def _give(fd: int, left: memoryview) -> memoryview:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End it and what it started, unless it has come to its end, and let go of its output."""
     if process.returncode is None:  # so nobody has waited for it, and its number is still its own
-        for sign, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, None)):
-            try:
-                os.killpg(process.pid, sign)
-                process.wait(patience)
-            except ProcessLookupError:
-                process.wait()
-            except subprocess.TimeoutExpired:
-                continue
+        _signal(process, signal.SIGTERM)
+        until = monotonic() + GRACE
+        while monotonic() < until and not _has_ended(process.pid):
+            sleep(STEP)
+        _signal(process, signal.SIGKILL)  # also for what it started, which may have stayed
+        process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream:
             stream.close()
+
+
+def _signal(process: subprocess.Popen[bytes], sign: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # it has ended, and so has all that it started
+        os.killpg(process.pid, sign)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child has come to its end. It is not waited for, so that its number stays its own."""
+    if not hasattr(os, "waitid"):
+        return False  # macOS: then it has all the time there is
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None

@@ -10,6 +10,7 @@ from memory_keeper.reduce.digest import quote, short
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding import VARIES, is_trifle
 from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.names import core
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme
 from memory_keeper.text import clean, one_line
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from memory_keeper.reduce.noted import Child, Line
 
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
+# the facts that say what a session was about, each with its own words before it: quotes alone would run together
+TOLD = {"request": "Asked:", "decision": "Decided:", "done": "Done:", "commit": "Committed:"}
+TOLD_EACH = 140  # characters
 ENDS = '.!?…:;。！？"”'  # of a sentence that needs no full stop
 NOTHING = "…"  # the summary of nothing: an outline has to have one
 
@@ -92,11 +96,11 @@ def _about(lines: Sequence[Line], facts: Sequence[Fact]) -> str:
     """What came of a session, in few sentences: the user's, the model's, else what was asked, decided and done."""
     written = [line.text for line in lines if line.users] or [line.text for line in lines if line.kind == "prose"]
     kept = {id(fact) for fact in holding([fact for fact in facts if fact.kind in ("correction", "decision")])}
-    for kind in ("request", "decision", "done", "commit"):
+    told = [one if one[-1] in ENDS else one + "." for one in dict.fromkeys(written)]
+    for kind, head in TOLD.items():
         those = [fact.text for fact in facts if fact.kind == kind and (kind != "decision" or id(fact) in kept)]
-        written += those[:1] if len(written) < 4 else []
-    told = dict.fromkeys(written or [line.text for line in lines[:3]])
-    return short(" ".join(one if one[-1] in ENDS else one + "." for one in told), THEME).strip()
+        told += [f"{head} {quote(short(those[0], TOLD_EACH))}."] if those and len(told) < 4 else []
+    return short(" ".join(told or [line.text for line in lines[:3]]), THEME).strip()
 
 
 def _decisions(children: Sequence[Child]) -> Iterator[Decision]:
@@ -106,7 +110,7 @@ def _decisions(children: Sequence[Child]) -> Iterator[Decision]:
     for fact in sorted(holding(facts), key=lambda fact: (_doubt(fact), -fact.at)):
         if fact.text.casefold() not in seen and len(seen) < MOST:
             seen.add(fact.text.casefold())
-            chose = f"Asked {quote(fact.about)}, the user chose {quote(fact.text)}"
+            chose = f"Asked {quote(fact.about)}, the user answered {quote(fact.text)}"
             said = chose if fact.kind == "answer" and fact.about else fact.text
             yield Decision(_bounded(said, 1000), _bounded(fact.because, 2000), _day(fact.at))
 
@@ -149,15 +153,20 @@ def _found(children: Sequence[Child]) -> dict[str, tuple[float, Issue]]:
             key = VARIES.sub("#", fact.text.casefold())
             if fact.kind == "error" and not is_trifle(fact):
                 found[key] = fact.at, _issue(fact.text, fact.status == "fixed", _day(fact.at))
-                broken.setdefault(fact.about, []).append(key)
+                broken.setdefault(_heart(fact), []).append(key)
             elif fact.kind in ("command", "test") and fact.status in ("ok", "passed"):
-                for one in broken.pop(fact.about, ()):
+                for one in broken.pop(_heart(fact), ()):
                     found[one] = found[one][0], found[one][1]._replace(status="resolved")
             elif fact.kind == "todo" and fact.status in ("open", "doing") and child.note.at >= last[child.note.session]:
                 found[key] = fact.at, _issue(fact.text, False, _day(fact.at))
         for known in child.outline.issues if child.outline else ():
             found[VARIES.sub("#", known.issue.casefold())] = _at(known.date, child.note.at), known
     return found
+
+
+def _heart(fact: Fact) -> str:
+    """The command that a fact is about, whatever its options."""
+    return core(fact.about) or fact.about
 
 
 def _issue(text: str, resolved: bool, date: str) -> Issue:

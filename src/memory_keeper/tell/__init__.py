@@ -6,6 +6,7 @@ function from a `View` to lines, the most useful first. Everything captured is q
 
 from __future__ import annotations
 
+from memory_keeper import config
 from memory_keeper.model import Brief, Event, NamedTuple
 from memory_keeper.text import clean, clip, fence, tokens
 
@@ -30,7 +31,7 @@ class View(NamedTuple):
     now: float
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
-    notes: int = 500  # tokens that the standing notes may take
+    notes_budget: int = config.DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
 
 
 class Said(NamedTuple):

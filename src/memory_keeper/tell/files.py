@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import posix
 import zlib
-from time import time
+from time import gmtime, strftime, time
 
+from memory_keeper import config
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import NamedTuple
-from memory_keeper.text import clean
+from memory_keeper.text import clean, showable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
 
 FOLDER = (".claude", "memory")
 MEMORY, INDEX = "memory.md", "memory-index.json"
-STANDING = ("project", "architecture", "conventions")
+ONE_EACH = ("project", "architecture", "conventions")  # kinds of standing notes: a project has one of each, on a page
+EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH))  # the pages that a start asks about
+EXPORTS = ("memory-keeper.md", "memory-keeper.jsonl")
+HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
+UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 IGNORE = "# made by Memory Keeper: everything here can be made again\n*\n"
-LARGEST = 64 << 20  # bytes of a file that is read back
+LARGEST = 4 << 20  # bytes of a file that is read back: a page of ours has a fortieth of that
 TICK = 100  # nanoseconds that every file system of ours can tell apart
 
 
@@ -59,7 +64,8 @@ class Folder:
                     _put(self.fd, ".gitignore", IGNORE, keep=depth < len(path))
         except OSError as error:
             self.close()
-            raise Unwritable(f"{self.path} cannot be opened: {error.strerror}") from None
+            link = ", and a link is not followed" if isinstance(error, NotADirectoryError) else ""
+            raise Unwritable(f"{self.path} cannot be opened: {error.strerror}{link}") from None
 
     def close(self) -> None:
         """Give it back."""
@@ -77,11 +83,18 @@ class Folder:
         """What lies in it."""
         return sorted(posix.listdir(self.fd))
 
-    def sweep(self) -> None:
-        """Take away what somebody who was killed had begun to write; nobody else may be at it."""
+    def sweep(self, now: float) -> None:
+        """Take away what somebody who was killed had begun to write, and what no agent answered; nobody else may be at
+        it."""
         for name in self.names():
-            if is_rendered(_begun(name)):
-                posix.unlink(name, dir_fd=self.fd)
+            if is_rendered(_begun(name)) or (name == HANDED_OUT and self._is_unanswered(now)):
+                try:
+                    posix.unlink(name, dir_fd=self.fd)
+                except OSError:
+                    pass  # a folder, which nobody of us has made
+
+    def _is_unanswered(self, now: float) -> bool:
+        return self.is_ours(HANDED_OUT) and now - posix.lstat(HANDED_OUT, dir_fd=self.fd).st_mtime > UNANSWERED
 
     def is_there(self, name: str) -> bool:
         """Whether anything has this name."""
@@ -106,10 +119,12 @@ class Folder:
         try:
             about = posix.fstat(fd)
             data = b""
-            while more := posix.read(fd, min(LARGEST, about.st_size) + 1):
+            while about.st_size <= LARGEST and (more := posix.read(fd, about.st_size + 1)):
                 data += more
                 if len(data) > LARGEST:
                     return None
+            if about.st_size > LARGEST:
+                return None
             return Found(data, about.st_ino, about.st_mtime, _is_marked(about))
         except OSError:
             return None
@@ -131,8 +146,7 @@ class Folder:
 
     def pour(self, name: str, lines: Iterable[str]) -> int:
         """Make a file have these lines, whatever is there now; its size."""
-        own = _prepare(self.fd, name, (line.encode("utf-8", "replace") for line in lines))
-        posix.replace(own, name, src_dir_fd=self.fd, dst_dir_fd=self.fd)
+        _replace(self.fd, _prepare(self.fd, name, (line.encode("utf-8", "replace") for line in lines)), name)
         return posix.lstat(name, dir_fd=self.fd).st_size
 
     def keep(self, name: str, before: Found) -> bool:
@@ -183,22 +197,23 @@ def changed(root: str) -> bool:
     """Whether somebody has written to a page of ours since we did; of the archives only a rendering asks that."""
     try:
         with Folder(root) as folder:
-            pages = (MEMORY, *(f"{kind}.md" for kind in STANDING))
-            return any(folder.is_there(name) and _is_changed(folder, name) for name in pages)
+            return any(folder.is_there(name) and _is_changed(folder, name) for name in EDITED)
     except Unwritable:
         return False
 
 
 def _is_changed(folder: Folder, name: str) -> bool:
-    found = None if folder.is_ours(name) else folder.read(name)
-    return found is not None and found.data[:200].lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<!-- memory-keeper ")
+    if folder.is_ours(name) or (fd := _open(folder.fd, name)) is None:
+        return False
+    try:
+        return posix.read(fd, 200).lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<!-- memory-keeper ")
+    finally:
+        posix.close(fd)
 
 
 def write_handoff(root: str, note: Note) -> str:
     """A handoff as a file of the project; its path."""
-    from time import gmtime, strftime
-
-    stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(max(0.0, min(note.at, 2e11))))
+    stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(showable(note.at)))
     rows = (("session", note.session), ("note", note.id), ("at", stamp), ("tokens", str(note.tokens)))
     front = "".join(f"{name}: {value}\n" for name, value in rows)
     name = root.rpartition("/")[2]
@@ -207,10 +222,19 @@ def write_handoff(root: str, note: Note) -> str:
     return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), text)
 
 
+def is_page(name: str) -> bool:
+    """Whether a file with such a name tells people of the memory, and is kept in step with it."""
+    return name in (*EDITED, INDEX) or (name.startswith("memory_") and name.endswith((".md", ".summary.json")))
+
+
 def is_rendered(name: str) -> bool:
     """Whether we give a file such a name, in the folder of the memory."""
-    pages = (MEMORY, INDEX, *(f"{kind}.md" for kind in STANDING), "memory-keeper.md", "memory-keeper.jsonl")
-    return name in pages or (name.startswith("memory_") and name.endswith((".md", ".summary.json")))
+    return is_page(name) or name in (*EXPORTS, HANDED_OUT)
+
+
+def is_hosts(root: str, environ: dict[str, str]) -> bool:
+    """Whether a project's folder would be the host's own, which is not ours to write in."""
+    return f"{root}/.claude" == config.claude_folder(environ)
 
 
 def remove_all(root: str) -> int:
@@ -292,7 +316,11 @@ def _put(folder: int, name: str, text: str, keep: bool = False) -> None:
     data = text.encode("utf-8", "replace")
     if _same(folder, name, data, keep):
         return
-    own = _prepare(folder, name, [data])
+    _replace(folder, _prepare(folder, name, [data]), name)
+
+
+def _replace(folder: int, own: str, name: str) -> None:
+    """Put a file that was prepared in its place; nothing of it is left where that cannot be."""
     try:
         posix.replace(own, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:

@@ -15,7 +15,8 @@ from time import gmtime, localtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.text import clean
+from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.text import clean, showable
 
 try:
     from _blake2 import blake2s  # hashlib would load OpenSSL: 3 ms and a megabyte
@@ -30,6 +31,7 @@ NEVER = -1.0  # no time in the heading
 BEFORE = "Before that"  # the heading of the newest outline
 MARKDOWN = "markdown"  # the form of a text that is shown as it is, and not a sentence an item
 OPENING = "<!-- memory-keeper "  # of every comment of ours
+HEAD = 4096  # bytes that the first line is looked for in
 _ID = r"[\w.:-]{1,200}"
 _FIRST = re.compile(rf"<!-- memory-keeper ({_ID}?)\.\.({_ID}) ([0-9a-f]{{16}})(?: .*)?-->")
 _SECTION = re.compile(rf"<!-- memory-keeper (?!end )({_ID})(?: as ({_ID}))?(, yours)? -->")
@@ -63,7 +65,7 @@ class Page(NamedTuple):
 
 def section(note: Note, heading: str = "") -> Section:
     """A note as it is shown: a standing one bare, any other under its time, or under a heading."""
-    at = NEVER if heading or note.level == 0 else max(0.0, min(note.at, 2e11)) // 60 * 60
+    at = NEVER if heading or note.level == 0 else showable(note.at) // 60 * 60
     return Section(body_of(note), origin(note), note.id, at, heading, note.who == "user")
 
 
@@ -123,6 +125,16 @@ def parse(text: str, headings: bool = True) -> Page:
     shown = tuple(id for match in ends for id in match[1].split()) if ends else None
     first, last, mac = (found[1], found[2], found[3]) if found else ("", "", "")
     return Page(tuple(_sections(lines, headings)), first, last, mac, shown)
+
+
+def owner(project: str, kind: str) -> str:
+    """For whom a page is signed: what stands in the memory does not become a standing note by being copied there."""
+    return f"{project}\0{kind}" if kind in ONE_EACH else project
+
+
+def parse_first(data: bytes) -> Page:
+    """Who wrote a page, by its first line, without reading the rest."""
+    return parse(decode(data[:HEAD].strip().partition(b"\n")[0]))
 
 
 def is_ours(page: Page, project: str, salt: bytes) -> bool:

@@ -11,10 +11,11 @@ from time import gmtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, Note, origin
+from memory_keeper.reduce.carried import begun
 from memory_keeper.reduce.schema import check
-from memory_keeper.tell.files import INDEX, MEMORY, STANDING
-from memory_keeper.tell.memory import BEFORE, Section, compose, section, sign
-from memory_keeper.text import clean, tokens
+from memory_keeper.tell.files import INDEX, MEMORY, ONE_EACH
+from memory_keeper.tell.memory import BEFORE, Section, compose, owner, section, sign
+from memory_keeper.text import clean, showable, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ def texts(store: SqliteStore, project: str, salt: bytes) -> dict[str, str]:
         if summary:
             made[summary_name(archive.name)] = _json(summary)
         rotated.append(_entry(archive, made[archive.name], bool(summary)))
-    for kind in STANDING:
-        if text := _page(store.notes(project, 0, kind), project, salt):
+    for kind in ONE_EACH:
+        if text := _page(store.notes(project, 0, kind), owner(project, kind), salt):
             made[f"{kind}.md"] = text
     if text := _page(store.notes(project, 1, open=True), project, salt, newest_outline(store, project)):
         made[MEMORY] = text
@@ -56,7 +57,7 @@ def archives(store: SqliteStore, project: str) -> Iterator[Archive]:
     """The archives of a project, oldest first; those of one second have numbers."""
     taken: set[str] = set()
     for outline in store.notes(project, 2):
-        stem = strftime("memory_%Y%m%d_%H%M%S", gmtime(max(0.0, min(outline.at, 2e11))))
+        stem = strftime("memory_%Y%m%d_%H%M%S", gmtime(showable(outline.at)))
         names = (f"{stem}_{number}" if number > 1 else stem for number in range(1, len(taken) + 2))
         name = next(name for name in names if name not in taken)
         taken.add(name)
@@ -87,7 +88,7 @@ def is_our_index(data: bytes, project: str, salt: bytes) -> bool:
 
 def iso(at: float) -> str:
     """A moment in UTC as the predecessor wrote it."""
-    at = max(0.0, min(at, 2e11))
+    at = showable(at)
     return strftime("%Y-%m-%dT%H:%M:%S", gmtime(at)) + f".{int(at % 1 * 1000):03}Z"
 
 
@@ -116,8 +117,7 @@ def _outline(note: Note) -> Json:
 
 
 def _entry(archive: Archive, text: str, summary: bool) -> Json:
-    first = wire.read_object(archive.outline.extra).get("first")
-    begun = first if isinstance(first, (int, float)) else archive.notes[0].at
+    first = min(begun(archive.outline), begun(archive.notes[0]))
     return {
         "file": archive.name,
         "rotatedAt": iso(archive.outline.at),
@@ -125,7 +125,7 @@ def _entry(archive: Archive, text: str, summary: bool) -> Json:
         "bytes": len(text.encode()),
         "summary": summary_name(archive.name) if summary else None,
         "summaryGenerated": summary,
-        "dateRange": {"first": iso(begun), "last": iso(archive.outline.at)},
+        "dateRange": {"first": iso(first), "last": iso(archive.outline.at)},
     }
 
 

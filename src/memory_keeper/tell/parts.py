@@ -6,9 +6,11 @@ from time import gmtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import Event, Note
+from memory_keeper.reduce.carried import begun, lines_of
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.tell import Said
-from memory_keeper.text import clip, clip_middle, one_line, tokens
+from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 PROMPTS, RECENT, CALLS, FAILURES = 60, 8, 150, 6  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 STRETCH, LEARNT = 1500, 2000  # events that are looked at, and tokens that may be said of them
-TOLD_ELSEWHERE = ("Asked ", "Last said", "That request went on", "In progress", "Open:")
+ASKED = ("Asked: ", "Asked last: ", "Asked before: ", "That request went on: ")  # lines that a prompt says too
+ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
-# what the user wrote down to stay; a project has one note of each of the first three kinds
+# what the user wrote down to stay; a project has one note of each kind in ONE_EACH
 STANDING = {
     "project": "what this project is and is for",
     "architecture": "how it is built",
@@ -33,7 +36,6 @@ STANDING = {
     "issue": "what is wrong and not mended yet",
     "fact": "anything else worth knowing",
 }
-ONE_EACH = ("project", "architecture", "conventions")
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 70  # notes that are asked for, told whole, and tokens of each of the others
 ALL = 1000  # notes that are asked for where the budget is large
@@ -46,7 +48,7 @@ def standing(view: View) -> tuple[str, Iterable[Said]]:
     found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind) if _stands(view, note)]
     each = [note for note in found if note.kind in ONE_EACH]
     many = sorted((note for note in found if note.kind not in ONE_EACH), key=lambda note: note.at, reverse=True)
-    return "Standing notes, by the user", _within(view.notes, each, many)
+    return "Standing notes, by the user", _within(view.notes_budget, each, many)
 
 
 def _stands(view: View, note: Note) -> bool:
@@ -160,21 +162,16 @@ def _unsaid(view: View, known: set[str], sessions: set[str]) -> Iterator[tuple[N
     """Notes with what they say beyond what is told anyway: the prompts, and how the newest sessions ended."""
     for note in _session_notes(view, NOTES):
         ended, sessions = note.session in sessions, sessions - {note.session}
-        text = "\n".join(
-            line
-            for line, cites in _cited(note)
-            if not line.startswith(TOLD_ELSEWHERE) or not (cites <= known or (ended and not line.startswith("Asked ")))
-        )
-        if text:
-            yield note, text
+        left = [line for line, cites in lines_of(note) if note.who or not _is_told(line, cites, known, ended)]
+        if any(left):
+            yield note, "\n".join(left)
 
 
-def _cited(note: Note) -> list[tuple[str, set[str]]]:
-    """The lines of a note with the events that each rests on; what the user wrote rests on the user."""
-    lines, cites = note.text.splitlines(), wire.read_object(note.extra).get("cites")
-    if note.who or not isinstance(cites, list) or len(cites) != len(lines):
-        return [(line, {note.id}) for line in lines]
-    return [(line, set(one)) for line, one in zip(lines, cites, strict=True)]
+def _is_told(line: str, cites: tuple[str, ...], known: set[str], ended: bool) -> bool:
+    """Whether a line says what is told anyway; a turn cites its prompt, and after it the answer."""
+    prompts = cites[:1] if line.startswith("Asked: ") else cites
+    asked = line.startswith(ASKED) and bool(prompts) and known.issuperset(prompts)
+    return asked or (ended and line.startswith(ENDED))
 
 
 def detailed(view: View) -> tuple[str, Iterable[Said]]:
@@ -187,7 +184,7 @@ def detailed(view: View) -> tuple[str, Iterable[Said]]:
 def outlined(view: View) -> tuple[str, Iterable[Said]]:
     """What was before that, by the outlines above the notes; the newest first."""
     return "Before that, in outline", (
-        Said(f"{_day(_first(note))} to {_day(note.at)}\n{note.text}", note.id) for note in _outlines(view)
+        Said(f"{_day(begun(note))} to {_day(note.at)}\n{note.text}", note.id) for note in _outlines(view)
     )
 
 
@@ -214,12 +211,9 @@ def _outlines(view: View) -> Iterator[Note]:
 def _headed(note: Note, text: str) -> str:
     """A note with its moment, its session if it is of one and, where that is not us, who wrote it."""
     of = f" session {note.session[:8]}" if note.session else ""
-    return f"{when(note)}{of}{', in the words of the user' if note.who else ''}\n{text}"
-
-
-def _first(note: Note) -> float:
-    at = wire.read_object(note.extra).get("first")
-    return at if isinstance(at, float) else note.at
+    by = wire.read_object(note.extra).get("by", "")
+    whose = "the user" if note.who else "" if by in ("", "extractive", "user") else "a model"
+    return f"{when(note)}{of}{f', in the words of {whose}' if whose else ''}\n{text}"
 
 
 def goal(view: View) -> tuple[str, Iterable[Said]]:
@@ -237,7 +231,7 @@ def _digested(view: View) -> Iterable[Said]:
     from memory_keeper.reduce.digest import digest
 
     for sentence in digest(view.store.stretch(view.of, STRETCH), LEARNT) if view.of else ():
-        if not sentence.text.startswith(TOLD_ELSEWHERE):
+        if not sentence.text.startswith((*ASKED, *ENDED)):
             yield Said(one_line(sentence.text, 600), sentence.cites[0])
 
 
@@ -342,11 +336,11 @@ def _last(view: View) -> float:
 
 def when(event: Event | Note) -> str:
     """The moment, for a person."""
-    return strftime("%Y-%m-%d %H:%M", gmtime(max(0.0, min(event.at, 2e11)))) + "Z"
+    return strftime("%Y-%m-%d %H:%M", gmtime(showable(event.at))) + "Z"
 
 
 def _day(at: float) -> str:
-    return strftime("%Y-%m-%d", gmtime(max(0.0, min(at, 2e11))))
+    return strftime("%Y-%m-%d", gmtime(showable(at)))
 
 
 def within(roots: list[str], path: str) -> str:

@@ -11,6 +11,7 @@ from time import gmtime, strftime
 
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.tell.pages import iso
+from memory_keeper.text import showable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ DIFF, WIDE = 3, 100  # lines of each side of an edit, and characters of each
 
 def name_of(session: str, at: float) -> str:
     """A file for a session: two never have the same, and no id leads out of the folder."""
-    minute = strftime("%Y-%m-%d_%H%M", gmtime(max(0.0, min(at, 2e11))))
+    minute = strftime("%Y-%m-%d_%H%M", gmtime(showable(at)))
     return f"{minute}_{safe_name(session)}.l1.jsonl"
 
 

@@ -8,6 +8,7 @@ from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
 from time import time
 
+from memory_keeper.app.hook import describe
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
@@ -109,15 +110,23 @@ def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[
 
     total = keeper.store.counts(project)["pending"]
     with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
-        return distil(keeper, time(), project, force, bar.advance)
+        return distil(keeper, time(), project, force, bar.advance, _complain)
+
+
+def _complain(error: Exception) -> None:
+    sys.stderr.write(f"memory-keeper: a session could not be put into a note ({describe(error)})\n")
 
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
     from memory_keeper.app.render import render
+    from memory_keeper.tell.files import Unwritable
 
     with suppress(Busy):
-        return render(keeper, project, find_root(folder), time(), foreign)
+        try:
+            return render(keeper, project, find_root(folder), time(), foreign)
+        except Unwritable as error:  # the notes are kept all the same
+            sys.stderr.write(f"memory-keeper: {error}\n  hint: setting tell.files false goes without such files\n")
     return []
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from memory_keeper.app.commands import PATIENCE, folder_of, is_sure, make_notes, project_of, render_memory
 from memory_keeper.app.distil import Settings, outline_project
 from memory_keeper.app.terminal import print_json
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -29,14 +29,13 @@ def run(args: Namespace) -> int:
         with suppress(Busy):  # then of what there is
             keeper.look(keeper.behind(project) or ())
         open, unnoted = keeper.store.notes(project, 1, open=True), len(keeper.store.open_sessions(project))
-        if not open and not unnoted:
-            raise NotSetUp(
-                "The memory of this project is empty already", hint="`memory-keeper status` says what there is"
-            )
         plan = _plan(open, unnoted)
         if args.dry_run:
             about = {"notes": len(open), "tokens": sum(note.tokens for note in open), "unnoted_sessions": unnoted}
             print_json({"would_archive": about}) if args.json else print(plan)
+            return 0
+        if not open and not unnoted:
+            print_json({"outlines": [], "files": []}) if args.json else print(plan)
             return 0
         if not args.json:
             print(plan)
@@ -50,6 +49,8 @@ def run(args: Namespace) -> int:
 
 
 def _plan(open: list[Note], unnoted: int) -> str:
+    if not open and not unnoted:
+        return "The memory of this project is empty already: `memory-keeper status` says what there is."
     told = [note for note in open if note.text]
     tokens = sum(note.tokens for note in told)
     notes = f"{len(told)} notes ({tokens:,} tokens) go" if len(told) != 1 else f"1 note ({tokens:,} tokens) goes"

@@ -72,7 +72,7 @@ def run(args: Namespace) -> int:
             print(f"{paint(f'{finding.verdict:4}', COLOURS[finding.verdict])}  {finding.check}: {finding.said}")
             if finding.fix:
                 print(f"      fix: {finding.fix}")
-        print(f"{paint(worst, COLOURS[worst])}  in all")
+        print(f"{paint(worst, COLOURS[worst])}  is the verdict")
     return 1 if worst == "FAIL" else 0
 
 

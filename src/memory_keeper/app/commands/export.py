@@ -10,8 +10,9 @@ from time import time
 from typing import TYPE_CHECKING
 
 from memory_keeper import __version__
+from memory_keeper.app.adopt import PATIENCE
 from memory_keeper.app.commands import folder_of, project_of
-from memory_keeper.app.render import PATIENCE, bring, foreign, is_hosts
+from memory_keeper.app.render import bring, foreign
 from memory_keeper.app.terminal import Bar, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
@@ -20,9 +21,10 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.migrations import VERSION
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Session
-from memory_keeper.tell.files import FOLDER, STANDING, Folder
+from memory_keeper.tell.files import FOLDER, Folder, is_hosts
 from memory_keeper.tell.memory import body_of
 from memory_keeper.tell.pages import archives, iso, texts
+from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.refined import line, name_of, refine
 
 if TYPE_CHECKING:
@@ -81,14 +83,14 @@ def run(args: Namespace) -> int:
 def _target(keeper: Keeper, root: str, to: str) -> Target:
     """The folder to write in. In the project no link is followed: a repository may hold one that leads elsewhere."""
     if not to:
-        if is_hosts(keeper, root):
+        if is_hosts(root, keeper.environ):
             raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="give another one with --to DIR")
         return Target(root, FOLDER, True)
     whole = os.path.abspath(os.path.expanduser(to))
     above, below = whole, list[str]()
     while above != "/":
         if os.path.exists(above) and os.path.samefile(above, root):
-            return Target(root, tuple(below), tuple(below) == FOLDER and not is_hosts(keeper, root))
+            return Target(root, tuple(below), tuple(below) == FOLDER and not is_hosts(root, keeper.environ))
         above, name = os.path.split(above)
         below.insert(0, name)
     os.makedirs(whole, 0o700, exist_ok=True)
@@ -114,8 +116,9 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
         bar.advance(1)
         with _open(target, SESSIONS) as folder:
             _refuse(folder, [] if force else list(_foreign_sessions(keeper, folder, known)))
+            before = _by_session(folder)
             for session in known:
-                written |= _write_session(keeper, folder, session)
+                written |= _write_session(keeper, folder, session, before)
                 bar.advance(1)
     return written
 
@@ -148,11 +151,22 @@ def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) 
                 yield name
 
 
-def _write_session(keeper: Keeper, folder: Folder, session: Session) -> dict[str, int]:
+def _by_session(folder: Folder) -> dict[str, list[str]]:
+    """The files that are there by the session they are of, whenever that is said to have begun."""
+    found: dict[str, list[str]] = {}
+    for name in folder.names():
+        found.setdefault(_session_in(name), []).append(name)
+    return found
+
+
+def _session_in(name: str) -> str:
+    return name.partition("_")[2].partition("_")[2]
+
+
+def _write_session(keeper: Keeper, folder: Folder, session: Session, before: dict[str, list[str]]) -> dict[str, int]:
     name = name_of(session.id, session.first)
-    slug = name.partition("_")[2].partition("_")[2]
-    for old in folder.names():  # of before an earlier event was found
-        if old.endswith("_" + slug) and old != name and folder.is_ours(old):
+    for old in before.get(_session_in(name), ()):  # of before an earlier event was found
+        if old != name and folder.is_ours(old):
             found = folder.read(old)
             if found:
                 folder.remove(old, found)
@@ -212,6 +226,9 @@ def _document(keeper: Keeper, project: str) -> Iterator[str]:
     for kind in STANDING:
         for note in store.notes(project, 0, kind):
             yield _part(f"{kind.capitalize()}", body_of(note))
+    above = [note for note in store.notes(project, kind="outline") if note.level > 2]
+    for note in sorted(above, key=lambda note: (-note.level, note.at)):
+        yield _part(f"Outline of level {note.level}: until {iso(note.at)[:16]}", body_of(note))
     for archive in archives(store, project):
         yield _part(f"{archive.name}: until {iso(archive.outline.at)[:16]}", body_of(archive.outline))
         yield from (_part(_title(note), body_of(note), 3) for note in archive.notes)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
-from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
+from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Added, Keeper
 from memory_keeper.model import Source
@@ -61,6 +61,8 @@ def run(args: Namespace) -> int:
             f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
             f" {about['events_known']} known already; {notes} notes written"
         )
+        if notes:
+            print("In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md.")
     for problem in failed:
         sys.stderr.write(f"memory-keeper: {problem}\n")
     if failed:
@@ -71,8 +73,8 @@ def run(args: Namespace) -> int:
 def _written(keeper: Keeper) -> int:
     """Write the notes that are due now; how many. Whatever is left when somebody has no patience is written later."""
     try:
-        return len(make_notes(keeper, None, force=False))
-    except NotSetUp:
+        return sum(bool(note.text) for note in make_notes(keeper, None, force=False))
+    except (Busy, NotSetUp):
         return 0
 
 

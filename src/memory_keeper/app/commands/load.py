@@ -56,11 +56,11 @@ def _handoff(keeper: Keeper, args: Namespace, project: str, settings: dict[str, 
 
 
 def _memory(keeper: Keeper, args: Namespace, project: str, settings: dict[str, Any]) -> tuple[Brief, dict[str, str]]:
-    """What is remembered of the project; a session that asks knows itself."""
+    """What is remembered of the project; a session that asks knows itself, unless there is nothing else."""
     budget, own = args.budget or settings["reduce.memoryTokens"], os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    brief = keeper.brief(
-        "memory", project, own, "startup", budget, notes=max(settings["tell.notesBudget"], budget // 5)
-    )
+    notes = max(settings["tell.notesBudget"], budget // 5)
+    brief = keeper.brief("memory", project, own, "startup", budget, notes=notes)
+    brief = brief if brief.text else keeper.brief("memory", project, "", "startup", budget, notes=notes)
     if not brief.text and keeper.store.counts(project)["events"]:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give a larger --budget")
     if not brief.text:

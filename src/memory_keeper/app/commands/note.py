@@ -8,19 +8,23 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentParser, Namespace
+from itertools import count
 from time import time
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
 from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.capture.redact import known_values, redact
+from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import Note, origin
 from memory_keeper.reduce.levels import measure
-from memory_keeper.tell.parts import ONE_EACH, STANDING, written
-from memory_keeper.text import clean, one_line
+from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.tell.parts import STANDING, written
+from memory_keeper.text import clean, one_line, storable
 
 EXAMPLE = 'memory-keeper note set conventions "Tests are run with make test."'
 VERBS = ("list", "get", "set", "add", "edit", "rm")
@@ -126,7 +130,7 @@ def _about(note: Note) -> dict[str, Any]:
 def _find(keeper: Keeper, project: str, target: str) -> Note:
     """A note by its id or the beginning of it, in its wording in force; not a handoff, which nobody edits."""
     named = keeper.store.wording(target) if project else None
-    if named and named.kind != "handoff":
+    if named and named.project == project and named.kind != "handoff":
         return named
     beginnings = (target, "note-" + target)
     found = [note for note in _standing(keeper, project, gone=True) if origin(note).startswith(beginnings)]
@@ -208,8 +212,8 @@ def _worded(project: str, kind: str, text: str, before: Note | None) -> Note:
     """A note by the user: the first wording of a standing one, or another one of any."""
     now = time()
     about = wire.read_object(before.extra) if before else {}
-    first = {"first": about["first"]} if "first" in about else {}
-    extra = wire.dumps({"by": "user", "written": now, **first})
+    stays = {name: about[name] for name in ("first", "form") if name in about}
+    extra = wire.dumps({"by": "user", "written": now, **stays})
     new = before or Note("", now, kind, 0, project, "")
     id = "note-" + digest_of(new.project, new.kind, origin(new), text, repr(now))
     replaces = origin(new) if before else ""
@@ -274,7 +278,21 @@ def _edit(args: Namespace, keeper: Keeper, target: str) -> int:
     except KeeperError as error:
         if not text.strip():
             raise
-        kept = os.path.join(args.home, UNSAVED)
-        with open(kept, "w", encoding="utf-8") as file:
-            file.write(text)
-        raise type(error)(str(error), hint=f"what you wrote is in {kept}") from None
+        raise type(error)(str(error), hint=f"what you wrote is in {_set_aside(args, keeper, text)}") from None
+
+
+def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:
+    """Leave a text in the home, without secrets and for its owner alone; its path. The store may be busy, so it is
+    not asked."""
+    known = known_values(keeper.environ, read_dotenv(find_root(folder_of(args))))
+    stem, dot, ending = os.path.join(args.home, UNSAVED).rpartition(".")
+    for number in count(1):
+        path = stem + (f"-{number}" if number > 1 else "") + dot + ending
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            continue  # of another time, or a link
+        with open(fd, "w", encoding="utf-8") as file:
+            file.write(redact(storable(text), keeper.salt, known))
+        return path
+    raise AssertionError("numbers end")

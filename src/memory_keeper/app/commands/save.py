@@ -9,7 +9,7 @@ from memory_keeper.app.commands import folder_of, handoff, make_notes, project_o
 from memory_keeper.app.render import foreign
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
-from memory_keeper.errors import Busy
+from memory_keeper.errors import Busy, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 
@@ -28,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Write the handoff, the notes that can be made, and the files for people; say what was done."""
-    note, where = handoff.write(args)
+    note, where = _handed_over(args)
     with Keeper(args.home) as keeper:
         project = note.project or project_of(keeper, args)
         made: list[Note] = []
@@ -40,12 +40,28 @@ def run(args: Namespace) -> int:
         about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
         print_json({**about, "notes": [one.id for one in made], "files": files, "left": left})
         return 0
-    print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
-    if made:
-        print(f"{len(made)} note{'s' * (len(made) != 1)} written: `memory-keeper load --memory` prints the memory.")
+    if note.id:
+        print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
+    else:
+        print("The newest session has said nothing yet, so there is no handoff of it.")
+    if told := sum(bool(one.text) for one in made):
+        print(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory.")
     for path in files:
         print(f"  {path}")
     for path in left:
         print(f"  {path} is not ours and was left alone; `memory-keeper save --adopt` takes it over")
-    print("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
+    if note.id:
+        print("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
     return 0
+
+
+def _handed_over(args: Namespace) -> tuple[Note, str]:
+    """The session's handoff and where it can be read; a note without an id when it has said nothing yet, which must
+    not keep the others from being saved."""
+    try:
+        return handoff.write(args)
+    except NotSetUp:
+        with Keeper(args.home) as keeper:
+            if args.session or not keeper.store.counts(project_of(keeper, args))["events"]:
+                raise
+        return Note("", 0.0, "handoff", 0, "", ""), ""

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import KINDS
+from memory_keeper.model import KINDS, NOTES
 from memory_keeper.search import find
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
@@ -19,7 +19,8 @@ def configure(parser: ArgumentParser) -> None:
     """What to look for, and where."""
     parser.add_argument("query", nargs="+", metavar="QUERY", help="words; quotes and operators need no care")
     parser.set_defaults(words="query")
-    parser.add_argument("--kind", default="", choices=["", *KINDS], metavar="KIND", help=f"one of {', '.join(KINDS)}")
+    kinds = ", ".join((*KINDS, *NOTES))
+    parser.add_argument("--kind", default="", choices=["", *KINDS, *NOTES], metavar="KIND", help=f"one of {kinds}")
     parser.add_argument("--session", default="", metavar="ID", help="only this session")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
     parser.add_argument("--limit", type=_limit, default=10, metavar="N", help="at most so many (1 to 1000)")

@@ -7,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from memory_keeper import wire
 from memory_keeper.app.commands import positive
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError
@@ -14,11 +15,13 @@ from memory_keeper.keep import archive
 from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note
+from memory_keeper.reduce.carried import lines_of
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper show 4914e47a:0 --raw"
 PAGE = 50  # children
+TOOK = ("model", "tokens_in", "tokens_out", "cost")  # what a model's wording says of itself
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -75,10 +78,11 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
         listed = {"children": children} if args.children else {}
         print_json({**about, "covers": len(children), "wordings": wordings, **listed})
         return 0
-    cites = (about.pop("extra") or {}).get("cites") or []
-    _say({**about, "by": _by(note), "covers": f"{len(children)} of the level beneath" if children else ""})
-    lines = note.text.splitlines()
-    for line, rests in zip(lines, cites if len(cites) == len(lines) else [[] for _ in lines], strict=True):
+    del about["extra"]
+    carried = wire.read_object(note.extra)
+    took = {name: carried.get(name) for name in TOOK}
+    _say({**about, "by": _by(note), **took, "covers": f"{len(children)} of the level beneath" if children else ""})
+    for line, rests in lines_of(note):
         print(clean(line) + paint(_cited(rests), "dim"))
     if not note.text:
         print("(it says nothing)")
@@ -94,11 +98,10 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
 
 def _by(note: Note) -> str:
     """Who worded it."""
-    extra = as_json(note)["extra"] or {}
-    return "the user" if note.who else str(extra.get("by") or "")
+    return "the user" if note.who else str(wire.read_object(note.extra).get("by") or "")
 
 
-def _cited(ids: list[str]) -> str:
+def _cited(ids: tuple[str, ...]) -> str:
     shown = ", ".join(short(id) for id in ids[:4])
     return f" [{shown}{', …' if len(ids) > 4 else ''}]" if ids else ""
 

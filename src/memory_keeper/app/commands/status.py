@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from time import time
 from typing import Any
 
-from memory_keeper import wire
+from memory_keeper.app.allowance import attempts
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.registration import claude_folder, installed_at
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
@@ -90,14 +90,9 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
 
 
 def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:
-    """What models were given and gave for better wordings, as far as is known; each time is said when it begins and,
-    better, when it ends."""
-    times: dict[str, dict[str, Any]] = {}
-    for event in sorted(keeper.store.spent(), key=lambda event: event.id):
-        if project in (None, event.project):
-            times[event.id.rpartition(":")[0]] = wire.loads(event.extra)
-    tokens = sum(int(said.get("tokens_in") or 0) + int(said.get("tokens_out") or 0) for said in times.values())
-    return {"asked": len(times), "tokens": tokens, "cost": sum(said.get("cost") or 0.0 for said in times.values())}
+    """What models were given and gave for better wordings, as far as is known."""
+    asked = [one for one in attempts(keeper.store.spent()) if project in (None, one.project)]
+    return {"asked": len(asked), "tokens": sum(one.tokens for one in asked), "cost": sum(one.cost for one in asked)}
 
 
 def _bytes(home: str) -> int:

@@ -24,10 +24,11 @@ from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
+from memory_keeper.tell.files import HANDED_OUT
 
 EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
 AGENT = "agent"
-FILE = ("delta_temp.txt",)  # as the predecessor called it
+FILE = (HANDED_OUT,)
 LARGEST = 1 << 20  # characters of an answer
 ERRORS = {3: NotSetUp, 4: Busy}
 
@@ -132,7 +133,7 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
         if not waiting:
             raise NotSetUp("No note of this project waits for a wording", hint="--again takes the newest all the same")
         note = waiting[0]
-    if f"{root}/.claude" == config.claude_folder(keeper.environ):
+    if files.is_hosts(root, keeper.environ):
         raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="run it in a project")
     matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
     told, asked = prompt(matter.texts, matter.budget, token_hex(8))

@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
         _say(args, known, problem, back, left)
         _say_settings(settings, stuck)
         if rendered:
-            print(f"{rendered} handoff{'s' * (rendered != 1)} rendered into projects went as well.")
+            print(f"{rendered} file{'s' * (rendered != 1)} rendered into projects went as well.")
     return PartlyDone.code if problem or stuck else 0
 
 
