@@ -351,6 +351,8 @@ def lives(pid: int) -> bool:
 def test_where_nobody_could_continue_it_a_program_is_not_left_stopped(terminal: Open) -> None:
     there = terminal([*RUN, "sh", "-c", "echo ready; cat; echo over"])
     there.see("ready\r\n")
+    there.type("none\n")
+    there.see("none\r\nnone\r\n")  # a shell that is stopped while it starts a program (vfork) never says so
     there.type("\x1a")
     there.type("one\n")
     there.see("one\r\none\r\n")

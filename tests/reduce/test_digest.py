@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce import names
-from memory_keeper.reduce.digest import digest, render
+from memory_keeper.reduce.digest import MANY, digest, render
+from memory_keeper.reduce.grounding import ungrounded
 from memory_keeper.text import tokens
 from tests.reduce.story import Story, sessions
 
@@ -112,6 +113,62 @@ def test_a_rule_that_the_user_took_back_is_not_told() -> None:
     assert [line for line in said.splitlines() if "rule" in line] == [
         'The user\'s rule: "No, use fetch instead of axios."'
     ]
+
+
+def test_a_long_list_of_names_goes_on_in_a_later_round() -> None:
+    story = Story()
+    known = [f"handle{chr(65 + number)}{'x' * 3}" for number in range(24)]
+    story.edit("/p/src/a.ts", " ".join(known[:12]), " ".join(known[12:]))
+    story.reply(" ".join(known))
+    said = render(digest(story.events, 2000))
+    assert all(name in said for name in known)
+    for line in said.splitlines():
+        for part in line.split("; "):
+            assert sum(name in part for name in known) <= MANY
+
+
+def test_a_path_with_blanks_is_whole_wherever_a_note_ends() -> None:
+    story = Story()
+    for name in ("alpha", "beta"):
+        story.edit(f"/home/dev/내 프로젝트/src/main part/{name}.py", "loadOrders", "storeOrders")
+    story.run("make", "/home/dev/내 프로젝트/src/main part/gamma.py:3: warning")
+    whole = render(digest(story.events, 1000, folder="/home/dev"))
+    assert '"내 프로젝트/src/main part/beta.py": ' in whole
+    for budget in range(5, 200):
+        assert render(digest(story.events, budget, folder="/home/dev")).count('"') % 2 == 0
+
+
+def test_a_rule_is_not_told_again_as_a_decision() -> None:
+    story = Story()
+    story.prompt("Let's use fetch instead of axios.")
+    story.reply("Let's use fetch instead of axios.")
+    story.reply("We decided to use fetch instead of axios.")
+    story.thinking("Let's go with this: I'll use tabs instead of spaces.")
+    said = render(digest(story.events, 1000))
+    assert said.count("Let's use fetch instead of axios.") == 2  # as a rule, and where it was asked
+    assert "Decided: \"Let's use fetch" not in said
+
+
+def test_what_failing_tests_threw_is_told_once() -> None:
+    story = Story()
+    output = "TypeError: total is not a function\nTests: 2 failed, 3 total"
+    story.run("npm test -- --run pay | tail", output)
+    said = render(digest(story.events, 1000))
+    wanted = 'Tests by npm test -- --run pay: "Tests: 2 failed, 3 total", "TypeError: total is not a function"'
+    assert wanted in said.splitlines()
+    story.run("npm test -- --run pay", output, failed=True)
+    assert render(digest(story.events, 1000)).count("TypeError") == 1
+
+
+def test_quotes_without_marks_are_still_quotes_of_their_events() -> None:
+    story = Story()
+    story.prompt("## Plan\n**Store** the code in `src/**/*.py`.")
+    story.reply("**Done:** the code is stored and **all of it** is kept.")
+    by_id = {event.id: event.text for event in story.events}
+    said = digest(story.events, 1000)
+    assert 'Asked last: "Plan Store the code in `src/**/*.py`."' in render(said).splitlines()
+    for one in said:
+        assert not ungrounded(one.text.partition(": ")[2], [by_id[cite] for cite in one.cites])
 
 
 def test_nothing_happened() -> None:

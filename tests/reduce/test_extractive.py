@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.extractive import LINE, pick, sentences, summarize
+from memory_keeper.reduce.extractive import LINE, gist, pick, sentences, statements, summarize, unmarked
 from memory_keeper.text import tokens
 
 PLENTY = 10_000
@@ -185,3 +185,40 @@ def test_for_any_texts(texts: list[str], budget: int) -> None:
 )
 def test_hostile_texts_are_read_in_time(piece: str) -> None:
     assert tokens(summarize([piece * (200_000 // len(piece))], 500)) <= 500
+
+
+def test_statements_are_no_headings_diffs_and_logs() -> None:
+    text = """## The design decision
+We keep the spool file.
++ // Always written as steps_count in new metadata.
+2026-02-10 12:43:25 WARN never write to the branch
+- It is small and needs no server.
+"""
+    assert list(statements(text)) == ["We keep the spool file.", "It is small and needs no server."]
+
+
+@pytest.mark.parametrize(
+    ("said", "plain"),
+    [
+        ("**Fixed** the **retry** loop", "Fixed the retry loop"),
+        ("Timestamp still not UTC** - later", "Timestamp still not UTC - later"),
+        ("이것은 **결정**을 뜻합니다", "이것은 결정을 뜻합니다"),
+        ("look at src/**/*.py and **/*.ts", "look at src/**/*.py and **/*.ts"),
+        ("2**3 and 4**5", "2**3 and 4**5"),
+        ("Yes. ## Next ### Then", "Yes. Next Then"),
+    ],
+)
+def test_marks_of_layout(said: str, plain: str) -> None:
+    assert unmarked(said) == plain
+
+
+def test_a_gist_shows_where_something_is_left_out() -> None:
+    text = (
+        "We fixed the `retry` loop. " + "It is a long story about many other things. " * 40 + "All 14 checks pass now."
+    )
+    said = gist(text, PLENTY)
+    assert said.startswith("We fixed the `retry` loop.")
+    for part in said.split(" … "):
+        assert part in text
+    assert gist("We fixed `a.py`. We added `b.py`.", PLENTY) in "We fixed `a.py`. We added `b.py`."
+    assert gist("", PLENTY) == ""

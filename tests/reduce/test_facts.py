@@ -250,6 +250,12 @@ def test_a_refused_edit_changed_nothing() -> None:
     assert not found(story, "file")
 
 
+def test_what_is_only_set_is_no_command() -> None:
+    story = Story()
+    story.run("LARGE=/tmp/large\nmake test", "")
+    assert not found(story, "command")
+
+
 def test_commands_and_how_they_last_ended() -> None:
     story = Story()
     story.run("cd /p && make test", "Exit code 2\nmake: *** No rule to make target 'test'.  Stop.", failed=True)
@@ -393,6 +399,11 @@ def test_the_parts_of_a_call_and_the_numbers_of_tasks_are_no_names() -> None:
     story.call("TaskUpdate", "Updated task #101", taskId="101", status="completed")
     story.call("mcp__x__find", "", maxResults=[{"sortOrder": "down"}])
     assert not {"activeForm", "taskId", "maxResults", "sortOrder", "#101"} & set(texts(story, "name"))
+
+
+def test_what_only_looks_like_a_path() -> None:
+    assert names.paths(r'"out": "done\n/home/dev/a.py"') == {"/home/dev/a.py"}
+    assert names.paths("prepCmd.Env README.MD") == {"README.MD"}
 
 
 def test_a_path_with_blanks_stays_whole() -> None:

@@ -390,3 +390,35 @@ def test_every_word_was_in_a_note(many: list[list[Any]], budget: int) -> None:
     holds(draft, budget)
     source = clean("\n".join(note.text + note.extra for note in notes))
     assert ungrounded(draft.text, [source]) == []
+
+
+def test_a_theme_tells_what_is_a_request_a_decision_and_what_was_done() -> None:
+    story = Story()
+    story.prompt("Add SMS login to the account page")
+    story.reply("## The Design Decision\n\nWe decided to keep the code in memory. That is because cookies leak.")
+    story.reply("Updated the login page and its tests")
+    made = outline([note_of(story, 1)], 800).outline
+    (theme,) = made.themes
+    assert theme.summary == (
+        'Asked: "Add SMS login to the account page" Decided: "We decided to keep the code in memory."'
+        ' Done: "Updated the login page and its tests"'
+    )
+    (decision,) = made.decisions
+    assert (decision.decision, decision.reason) == ("We decided to keep the code in memory.", "cookies leak.")
+
+
+def test_what_is_told_as_a_rule_is_no_decision_too() -> None:
+    rule, echo = Story(), Story()
+    rule.prompt("Let's use fetch instead of axios.")
+    echo.reply("Let's go with fetch for all requests.")
+    echo.reply("Let's use fetch instead of axios.")
+    said = outline([note_of(rule, 1), note_of(echo, 2, "s2")], 800).text
+    assert said.count("use fetch instead of axios") == said.count("The user's rule") + said.count("Asked: ")
+
+
+def test_a_command_that_worked_later_mends_its_error_whatever_its_options() -> None:
+    bad, good = Story(), Story()
+    bad.run("go test -v ./pkg", "Exit code 1\n./a.go:3: undefined: fooBar", failed=True)
+    good.run("go test ./pkg", "ok  \tpkg\t0.012s")
+    made = outline([note_of(bad, 1), note_of(good, 2)], 800).outline
+    assert [issue.status for issue in made.issues] == ["resolved"]

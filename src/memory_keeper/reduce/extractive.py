@@ -126,6 +126,7 @@ _RAW = re.compile(
       [|+][-=+|\ ] | \|.*\|\s*$                                    # tables
     | (?:diff\ --git|index\ [0-9a-f]{6}|@@\ |\+\+\+\ |---\ \S+/|[<>]{3,}) # diffs
     | [+-](?=\S)(?!\d)                                               # their lines
+    | //\s | /\*                                                     # remarks in code
     | \d+[ \t]*[→:|│]                                                # numbered lines
     | [$%#>]\ ?[a-z./~] | >>>\ | In\ \[\d                            # what was typed
     | at\ \S+\ ?\(|File\ "|Traceback                                 # stack traces

@@ -48,6 +48,7 @@ LONGEST = 60
 BLANK = "\ue000"  # stands for a blank that belongs to a path
 PIECE = re.compile(rf"[\w./@+~{BLANK}-]+")
 QUOTED = re.compile(r"""(["'])(~?/[^"'\n]{1,200}/[^"'\n]{1,200})\1""")
+ESCAPED = re.compile(r"\\[nrt](?=[~./])")  # the end of a line, in a string: no part of the path after it
 KEY = re.compile(r'^[A-Za-z_][\w-]{0,40}: |"[A-Za-z_]\w{0,40}": ', re.M)  # what a call's text names its parts
 SIDE = re.compile(r"^(?:\./|[ab]/(?=.*/))")  # this folder; the sides of a diff
 ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,8}$")
@@ -78,6 +79,7 @@ STEP = re.compile(
 )
 GOES_ON = re.compile(r"\s*\\\n\s*")
 BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
+ASSIGNS = re.compile(r"[A-Za-z_]\w*=")  # of use for what follows only
 SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
 # commands that say nothing about a project
 COMMON = frozenset((
@@ -193,13 +195,14 @@ def names(text: str) -> set[str]:
 def paths(text: str) -> set[str]:
     """The files of a text, as written there."""
     found = set()
+    text = ESCAPED.sub(" ", text) if "\\" in text else text
     for piece in set(PIECE.findall(text)):
         if 3 < len(piece) <= 200 and "." in piece:
             path = SIDE.sub("", piece.rstrip("/.:,;-" + BLANK).replace(BLANK, " "))
             base = path.rpartition("/")[2]
             ending = ENDING.search(base)
             if ending and not path.startswith(("/dev/", "//", "-", "@")) and not base.startswith(("*", "+")):
-                known = ending[0][1:].lower() in ENDINGS
+                known = ending[0][1:].lower() in ENDINGS and (ending[0].islower() or ending[0].isupper())
                 if known and (len(base) > len(ending[0]) or base.startswith(".env")):
                     found.add(path)
     return found
@@ -216,7 +219,7 @@ def refs(text: str) -> set[str]:
 def core(command: str) -> str:
     """What a shell command is at heart: program and first words, without folder, settings, options and pipes."""
     words = first_step(command).split()
-    if not words or words[0] in COMMON or " ".join(words[:2]) in COMMON:
+    if not words or ASSIGNS.match(words[0]) or words[0] in COMMON or " ".join(words[:2]) in COMMON:
         return ""
     return " ".join([word for word in words if not word.startswith("-")][:3])
 

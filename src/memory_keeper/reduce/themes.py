@@ -99,7 +99,7 @@ def _about(lines: Sequence[Line], facts: Sequence[Fact]) -> str:
     told = [one if one[-1] in ENDS else one + "." for one in dict.fromkeys(written)]
     for kind, head in TOLD.items():
         those = [fact.text for fact in facts if fact.kind == kind and (kind != "decision" or id(fact) in kept)]
-        told += [f"{head} {quote(short(those[0], TOLD_EACH))}."] if those and len(told) < 4 else []
+        told += [f"{head} {quote(short(those[0], TOLD_EACH))}"] if those and len(told) < 4 else []
     return short(" ".join(told or [line.text for line in lines[:3]]), THEME).strip()
 
 
