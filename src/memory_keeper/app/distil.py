@@ -66,13 +66,18 @@ class Apart:
 
 
 def is_due(keeper: Keeper, session: str, now: float) -> bool:
-    """Whether a session is to get a note."""
+    """Whether a session is to get a note, as far as can be told without reading what was said."""
     settings = Settings(keeper)
     return any(
-        note_is_due(open, settings.of(open.project), now)
-        and any(_stretches(keeper, open, settings.of(open.project), now))
+        note_is_due(open, settings.of(open.project), now) and _may_end(keeper, open, settings.of(open.project), now)
         for open in keeper.store.open_sessions(session=session)
     )
+
+
+def _may_end(keeper: Keeper, open: Open, settings: Json, now: float) -> bool:
+    """Whether a note may end where a session is now: not within a turn that has only just become long enough."""
+    talk = settings["reduce.saveTokens"] * CHARACTERS
+    return open.characters >= talk or any(_stretches(keeper, open, settings, now, text=False))
 
 
 class Settings:
@@ -108,10 +113,12 @@ def reduce_session(
         progress(len(stretch))
 
 
-def _stretches(keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False) -> Iterator[list[Event]]:
+def _stretches(
+    keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
+) -> Iterator[list[Event]]:
     from memory_keeper.reduce.levels import stretches
 
-    events = keeper.store.open_events(open.session, open.project)
+    events = keeper.store.open_events(open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
     return stretches(events, *size, over=force or is_over(open, now))
 

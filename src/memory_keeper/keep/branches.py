@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 EVENT = ", ".join(Event._fields)
+OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in Event._fields)
 NOTE = ", ".join(Note._fields)
 MARKS = "?, " * 32
 SAID = "'prompt', 'reply', 'queued', 'task'"
@@ -230,10 +231,10 @@ class Branches:
         )
         return {id for (id,) in rows}
 
-    def open_events(self, session: str, project: str) -> list[Event]:
-        """The events of a session that no note covers, in order."""
+    def open_events(self, session: str, project: str, text: bool = True) -> list[Event]:
+        """The events of a session that no note covers, in order; with their texts, which may be long, or without."""
         rows = self.db.execute(
-            f"select {EVENT} from event{self._by('event_open')}"
+            f"select {EVENT if text else OUTLINE} from event{self._by('event_open')}"
             " where session = ? and project = ? and covered_by is null order by seq",
             (session, project),
         )

@@ -8,7 +8,7 @@ import zlib
 from memory_keeper import wire
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
-from memory_keeper.keep.branches import IN_FORCE, Branches
+from memory_keeper.keep.branches import IN_FORCE, OUTLINE, Branches
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -36,7 +36,6 @@ else:
         import sqlite3 as engine
 
 EVENT = ", ".join(Event._fields)
-OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in Event._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
 MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked'"  # the kinds that hooks leave of a context
