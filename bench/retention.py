@@ -1,6 +1,7 @@
 """Are the facts that are needed later still in our notes? Needed-later fact retention (NLFR) at real compactions.
 
-./dev bench retention --data DIR [--budgets 500,1000,2000] [--family claude-4] [--each]
+./dev bench retention --data DIR [--budgets 500,1000,2000,4000] [--family claude-4] [--each]
+                      [--pretend] [--half first|second] [--missing N]
 
 Every .jsonl and .jsonl.gz below DIR is one session. At each of its compactions we take what the agent itself writes in
 the next 60 tool calls (files, commands, identifiers, references) and had met before; which share of it does a text
@@ -12,10 +13,17 @@ state that was made from what came before? NLFR is the mean over the four kinds.
     link    the share of (file, name) pairs, used together before and after, that stand near each other
     artif   the share of the files written to that are named
 
-Measured are one digest of everything before the compaction, at several budgets; all level-1 notes before it, stretch by
+Measured are Claude's own summary; the last 2,000 tokens as they stand; one digest of everything before the compaction,
+at several budgets; what of it the summary lost, told beside the summary; all level-1 notes before it, stretch by
 stretch as they are made while a session runs, with the settings as shipped; and the outline above these notes.
 
-It tests that names are there, not that they are understood, and what came later was shaped by the host's own summary.
+Rules that were made while looking at some transcripts may fit only those. --half takes one half of the sessions, to
+look at one and report the other; --pretend takes places where nothing was compacted, half and three quarters through
+the calls of every session, which many sessions without a compaction have too. --missing tells what is lost: for each
+kind N of the needed facts that the largest digest lacks, and how they had come up.
+
+At compactions it also tells what a lost context costs: the tokens of files that the agent reads in its next 20 calls
+although it had read or written them before, and the same in the middle between two compactions.
 """
 
 from __future__ import annotations
@@ -23,11 +31,13 @@ from __future__ import annotations
 import argparse
 import collections
 import gzip
+import hashlib
 import json
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +47,18 @@ from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce import levels
-from memory_keeper.reduce.digest import digest, render
+from memory_keeper.reduce.digest import digest, ordered, render
+from memory_keeper.reduce.fidelity import compare
 from memory_keeper.reduce.outline import outline
 from memory_keeper.text import tokens
 
 HORIZON, LEAST_CALLS, LEAST_FACTS, NEAR = 60, 10, 8, 300
+SOON = 20  # calls in which a file is read again
+PRETENDED = (0.5, 0.75)  # of the calls of a session, where nothing was compacted
+TAIL, SHOWN, CALLED = 2000, 2000, 400  # tokens of the end as it stands; characters of what was said, and of a call
+LOST = 1000  # tokens of what a summary lost
+CAVEAT = """NLFR tests that names are there, not that they are understood; what came later was shaped by the host's own
+summary; a bare list of names games it, which is why prec, prompt and link stand beside it."""
 COLUMNS = ("tokens", "NLFR", "old", "prec", "file", "command", "name", "ref", "prompt", "link", "artif")
 # of the 59 boundaries of the sessions of entireio/cli, published with the measure: what others leave
 PUBLISHED = {
@@ -76,6 +93,7 @@ class Boundary(NamedTuple):
     needed: set[Fact]
     old: set[Fact]
     links: set[tuple[str, str]]
+    again: tuple[int, int] | None = None  # tokens read again soon after, and in the middle of what came before
 
 
 Fact = tuple[str, str]
@@ -86,44 +104,96 @@ def main() -> int:
     """The table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder of transcripts")
-    parser.add_argument("--budgets", default="500,1000,2000")
+    parser.add_argument("--budgets", default="500,1000,2000,4000")
     parser.add_argument("--family", default="claude-4", help="whose tokens; the published figures are claude-4's")
     parser.add_argument("--each", action="store_true", help="a line for every boundary too")
+    parser.add_argument("--pretend", action="store_true", help="places without a compaction, in every session")
+    parser.add_argument("--half", choices=("first", "second"), help="one half of the sessions")
+    parser.add_argument("--missing", type=int, default=0, metavar="N", help="N lost facts of each kind")
     args = parser.parse_args()
-    files = sorted(path for path in args.data.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
-    found = list(boundaries(files))
+    files = [path for path in transcripts(args.data) if not args.half or half(path) == args.half]
+    found = list(pretended(files) if args.pretend else boundaries(files))
     if not found:
         print(f"no compaction with enough before and after it below {args.data}", file=sys.stderr)
         return 2
+    events = sum(len(one.events) for one in found) / len(found)
     print(f"{len(found)} boundaries, {sum(len(one.needed) for one in found)} needed facts; tokens of {args.family}")
+    print(f"{events:.0f} events before a boundary")
     rows = [
         (name, *(f"{value:.2f}" if value < 2 else f"{value:.0f}" for value in row)) for name, row in PUBLISHED.items()
     ]
-    rows.append(row_of("Claude's own summary, here", found, args, lambda one: one.summary))
-    for budget in map(int, args.budgets.split(",")):
+    budgets = list(map(int, args.budgets.split(",")))
+    for name, make in methods(budgets, args.family, summaries=not args.pretend):
         begin = time.perf_counter()
-        rows.append(
-            row_of(f"digest, {budget:,}", found, args, lambda one: render(digest(one.events, budget, args.family)))  # noqa: B023
-        )
-        spent = (time.perf_counter() - begin) / len(found)
-        events = sum(len(one.events) for one in found) / len(found)
-        print(f"digest of {budget}: {spent * 1000:.0f} ms each, of {events:.0f} events")
-    begin = time.perf_counter()
-    notes = {one.name: level_one(one) for one in found}
-    spent = (time.perf_counter() - begin) / sum(map(len, notes.values()))
-    print(f"level 1: {sum(map(len, notes.values()))} notes, {spent * 1000:.0f} ms each")
-    rows.append(row_of("all level-1 notes", found, args, lambda one: texts_of(notes[one.name])))
-    most = DEFAULTS["reduce.outlineTokens"]
-    rows.append(row_of("the outline above them", found, args, lambda one: outline(notes[one.name], most).text))
+        texts = [make(one) for one in found]
+        print(f"{name}: {(time.perf_counter() - begin) / len(found) * 1000:.0f} ms each")
+        rows.append(row_of(name, found, texts, args))
     measure.table(("", *COLUMNS), rows)
+    if again := [one.again for one in found if one.again]:
+        soon, between = (sum(column) / len(again) for column in zip(*again, strict=True))
+        print(f"read again within {SOON} calls: {soon:,.0f} tokens after a compaction, {between:,.0f} between two")
+    if args.missing:
+        missing(found, [render(digest(one.events, max(budgets), args.family)) for one in found], args.missing)
+    print(CAVEAT)
     return 0
 
 
-def row_of(
-    name: str, found: list[Boundary], args: argparse.Namespace, make: Callable[[Boundary], str]
-) -> tuple[str, ...]:
+Method = Callable[["Boundary"], str]
+
+
+def methods(budgets: list[int], family: str, summaries: bool) -> list[tuple[str, Method]]:
+    """What is compared: a name, and how its text is made of what came before."""
+    listed: list[tuple[str, Method]] = [
+        ("the last 2,000 tokens, here", lambda one: tail(one.before, TAIL, family)),
+        *((f"digest, {budget:,}", partial(digested, budget=budget, family=family)) for budget in budgets),
+        ("all level-1 notes", lambda one: texts_of(level_one(one))),
+        ("the outline above them", lambda one: outline(level_one(one), OUTLINE).text),
+    ]
+    if summaries:
+        listed.insert(0, ("Claude's own summary, here", lambda one: one.summary))
+        listed.insert(-2, ("Claude's summary + what it lost, 1,000", partial(completed, budget=LOST, family=family)))
+    return listed
+
+
+def digested(one: Boundary, budget: int, family: str) -> str:
+    return render(digest(one.events, budget, family))
+
+
+def completed(one: Boundary, budget: int, family: str) -> str:
+    """A summary, and beside it what it lost of our digest, most needed first."""
+    lines, left = [], 4 * budget
+    for line in ordered(one.events, family):
+        left -= tokens(line.text + "\n", family)
+        if left < 0:
+            break
+        lines.append(line)
+    said, left = one.summary + "\n", budget
+    for line in compare(lines, one.summary).lines:
+        left -= tokens(line.text + "\n", family)
+        if left < 0:
+            break
+        said += line.text + "\n"
+    return said
+
+
+def tail(before: list[Step], budget: int, family: str) -> str:
+    """The newest of what was said and done, as it stands: calls and results clipped, the oldest cut at its start."""
+    kept: list[str] = []
+    for step in reversed(before):
+        spoken = step.kind in ("user", "say")
+        text = f"{step.kind} {step.tool}: {step.text[: SHOWN if spoken else CALLED]}"
+        cost = tokens(text + "\n", family)
+        if cost > budget:
+            kept.append(text[-max(0, len(text) * budget // cost) :] if budget > 0 else "")
+            break
+        kept.append(text)
+        budget -= cost
+    return "\n".join(reversed(kept))
+
+
+def row_of(name: str, found: list[Boundary], texts: list[str], args: argparse.Namespace) -> tuple[str, ...]:
     """The means over all boundaries."""
-    scores = [score(one, make(one), args.family) for one in found]
+    scores = [score(one, text, args.family) for one, text in zip(found, texts, strict=True)]
     if args.each:
         for one, got in zip(found, scores, strict=True):
             print(
@@ -141,15 +211,20 @@ def row_of(
 # --- notes as they are made -----------------------------------------------------------------------------------------
 
 
+OUTLINE = DEFAULTS["reduce.outlineTokens"]
+made: dict[str, list[Note]] = {}
+
+
 def level_one(one: Boundary) -> list[Note]:
-    """The notes of all that came before a compaction."""
-    size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
-    notes = []
-    for number, stretch in enumerate(levels.stretches(one.events, *size, over=True)):
-        draft, at = levels.write(stretch, DEFAULTS["reduce.noteTokens"], one.folder), stretch[-1].at
-        extra = json.dumps(levels.about(draft, stretch))
-        notes.append(Note(f"n{number}", at, "session", 1, "p", draft.text, one.name, extra=extra))
-    return notes
+    """The notes of all that came before a compaction, made once."""
+    if one.name not in made:
+        size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
+        made[one.name] = []
+        for number, stretch in enumerate(levels.stretches(one.events, *size, over=True)):
+            draft, at = levels.write(stretch, DEFAULTS["reduce.noteTokens"], one.folder), stretch[-1].at
+            extra = json.dumps(levels.about(draft, stretch))
+            made[one.name].append(Note(f"n{number}", at, "session", 1, "p", draft.text, one.name, extra=extra))
+    return made[one.name]
 
 
 def texts_of(notes: list[Note]) -> str:
@@ -159,29 +234,91 @@ def texts_of(notes: list[Note]) -> str:
 # --- transcripts -----------------------------------------------------------------------------------------------------
 
 
-def boundaries(files: list[Path]) -> Iterator[Boundary]:
-    """The compactions that have enough before and after them, each once."""
-    seen = set()
+def transcripts(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+
+
+def half(path: Path) -> str:
+    """In which half of all sessions this one is; the same however many there are."""
+    session = path.name.partition(".")[0]
+    return "second" if hashlib.sha256(session.encode()).digest()[0] % 2 else "first"
+
+
+class Session(NamedTuple):
+    """A transcript, read in both ways."""
+
+    path: Path
+    lines: list[dict[str, Any]]
+    folder: str
+    steps: list[Step]
+    places: list[int]  # of its compactions
+
+    def boundary(self, name: str, place: int, after: int, end: int, summary: str) -> Boundary | None:
+        """What was known before a place and needed after it; None where that is too little."""
+        before = [step for step in self.steps[:place] if step.kind not in ("summary", "boundary")]
+        needed, calls = needs(before, self.steps[after:end], self.folder)
+        if calls < LEAST_CALLS or len(needed) < LEAST_FACTS:
+            return None
+        recent = "\n".join(step.text for step in before[int(len(before) * 0.75) :])
+        old = {fact for fact in needed if shortest(fact) not in recent}
+        links = needed_links(before, self.steps[after:end], self.folder)
+        events = list(read_events(self.lines[: self.steps[place].line], self.path.name))
+        return Boundary(name, before, events, summary, self.folder, needed, old, links)
+
+
+def sessions(files: list[Path]) -> Iterator[Session]:
     for path in files:
         lines = [entry for entry in load(path) if not entry.get("isSidechain")]
         folder = next((entry["cwd"] for entry in lines if entry.get("cwd")), "")
         steps = list(read_steps(lines))
-        places = [number for number, step in enumerate(steps) if step.kind == "boundary"]
+        yield Session(
+            path, lines, folder, steps, [number for number, step in enumerate(steps) if step.kind == "boundary"]
+        )
+
+
+def boundaries(files: list[Path]) -> Iterator[Boundary]:
+    """The compactions that have enough before and after them, each once."""
+    seen = set()
+    for session in sessions(files):
+        steps, places = session.steps, session.places
         for number, place in enumerate(places):
             end = places[number + 1] if number + 1 < len(places) else len(steps)
             summary = next((step for step in steps[place : place + 12] if step.kind == "summary"), None)
             if summary is None or steps[place].uuid in seen:
                 continue
             seen.add(steps[place].uuid)
-            before = [step for step in steps[:place] if step.kind not in ("summary", "boundary")]
-            needed, calls = needs(before, steps[place + 1 : end], folder)
-            if calls < LEAST_CALLS or len(needed) < LEAST_FACTS:
+            name = f"{session.path.name[:8]}:{place}"
+            if found := session.boundary(name, place, place + 1, end, summary.text):
+                middle = (place + (places[number - 1] if number else 0)) // 2
+                again = read_again(steps, place, session.folder), read_again(steps, middle, session.folder)
+                yield found._replace(again=again)
+
+
+def pretended(files: list[Path]) -> Iterator[Boundary]:
+    """Places of every session where nothing was compacted, away from where something was."""
+    seen = set()
+    for session in sessions(files):
+        calls = [number for number, step in enumerate(session.steps) if step.kind == "call"]
+        if session.path.name.partition(".")[0] in seen or len(calls) < 2 * SOON:
+            continue
+        seen.add(session.path.name.partition(".")[0])
+        for share in PRETENDED:
+            place = calls[int(len(calls) * share)]
+            if any(abs(place - other) < SOON for other in session.places):
                 continue
-            recent = "\n".join(step.text for step in before[int(len(before) * 0.75) :])
-            old = {fact for fact in needed if shortest(fact) not in recent}
-            links = needed_links(before, steps[place + 1 : end], folder)
-            events = list(read_events(lines[: steps[place].line], path.name))
-            yield Boundary(f"{path.name[:8]}:{place}", before, events, summary.text, folder, needed, old, links)
+            end = next((other for other in session.places if other > place), len(session.steps))
+            found = session.boundary(f"{session.path.name[:8]}:{share}", place, place, end, "")
+            if found:
+                yield found
+
+
+def read_again(steps: list[Step], place: int, folder: str) -> int:
+    """The tokens of files that are read in the next calls although they had been read or written before."""
+    known = {path for step in steps[:place] if step.tool in (*EDITS, "Read") for path in files_of(step, folder)}
+    results = {step.ref: step.text for step in steps[place:] if step.kind == "result"}
+    calls = [step for step in steps[place:] if step.kind == "call"][:SOON]
+    reads = [step for step in calls if step.tool == "Read" and files_of(step, folder) & known]
+    return sum(tokens(results.get(step.ref, ""), "claude-4") for step in reads)
 
 
 def load(path: Path) -> Iterator[dict[str, Any]]:
@@ -467,6 +604,37 @@ def near(path: str, name: str, text: str) -> bool:
     places = [match.start() for match in re.finditer(re.escape(path.split("/")[-1]), text)]
     others = [match.start() for match in re.finditer(r"(?<!\w)" + re.escape(name) + r"(?!\w)", text)]
     return any(abs(place - other) <= NEAR for place in places for other in others)
+
+
+# --- what is lost ----------------------------------------------------------------------------------------------------
+
+
+def missing(found: list[Boundary], texts: list[str], most: int) -> None:
+    """Of each kind the needed facts that texts lack, those lost most often first, and how each had come up."""
+    lost: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    where: dict[Fact, Boundary] = {}
+    for one, text in zip(found, texts, strict=True):
+        for kind, fact in sorted(one.needed):
+            if not stated(kind, fact, text, text.lower()):
+                lost[kind][fact] += 1
+                where[kind, fact] = one
+    for kind, facts in sorted(lost.items()):
+        print(f"{kind}: {sum(facts.values())} of {sum(fact[0] == kind for one in found for fact in one.needed)} lost")
+        for fact, times in facts.most_common(most):
+            print(f"    {times} x {fact[:80]} ({came_up((kind, fact), where[kind, fact])})")
+
+
+def came_up(fact: Fact, one: Boundary) -> str:
+    """Where a fact had come up before a boundary: how long ago, in what, how often."""
+    ways: collections.Counter[str] = collections.Counter()
+    calls = last = 0
+    for step in one.before:
+        calls += step.kind == "call"
+        if command_of(step) == fact[1] if fact[0] == "command" else shortest(fact) in step.text:
+            ways[f"{step.kind} {step.tool}".strip()] += 1
+            last = calls
+    old = ", old" if fact in one.old else ""
+    return f"{calls - last} of {calls} calls ago{old}: " + ", ".join(f"{count} {way}" for way, count in ways.items())
 
 
 if __name__ == "__main__":

@@ -392,27 +392,35 @@ def plain(row: Row) -> str:
 
 
 @contextmanager
-def stage(checkout: Path, mode: str) -> Iterator[Stage]:
-    """Where a scene is played: its project is ~/parser."""
+def home(checkout: Path, folder: str) -> Iterator[tuple[Sandbox, Model]]:
+    """A home with the plugin in it, whose project is ~/FOLDER, and the model that plays there."""
     net = Net()
     api = Model(net.listen())
     sandbox = Sandbox(install_cli(), net, api.url)
     try:
         known = json.loads((sandbox.home / ".claude.json").read_text())
-        sandbox.project = sandbox.home / "parser"
+        sandbox.project = sandbox.home / folder
+        sandbox.project.mkdir()
         known["projects"] = dict.fromkeys([str(sandbox.project)], *known["projects"].values())
         (sandbox.home / ".claude.json").write_text(json.dumps(known))
-        write_project(sandbox.project)
         sandbox.plugin("marketplace", "add", str(checkout))
         sandbox.plugin("install", "memory-keeper@memory-keeper")
         sandbox.env["PATH"] = f"{checkout / 'bin'}:{sandbox.env['PATH']}"
-        for words in (["statusline", "--install"], ["config", "set", "compaction.mode", mode]):
-            sandbox.net.run(["memory-keeper", *words], env=sandbox.env, cwd=sandbox.project)
-        yield Stage(sandbox, api, sandbox.cli)
+        yield sandbox, api
     finally:
         sandbox.close()
         api.close()
         net.close()
+
+
+@contextmanager
+def stage(checkout: Path, mode: str) -> Iterator[Stage]:
+    """Where a scene is played: its project is ~/parser."""
+    with home(checkout, "parser") as (sandbox, api):
+        write_project(sandbox.project)
+        for words in (["statusline", "--install"], ["config", "set", "compaction.mode", mode]):
+            sandbox.net.run(["memory-keeper", *words], env=sandbox.env, cwd=sandbox.project)
+        yield Stage(sandbox, api, sandbox.cli)
 
 
 def write_project(folder: Path) -> None:

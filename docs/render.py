@@ -9,7 +9,15 @@ import argparse
 import re
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
+
+EXAMPLES = Path(__file__).resolve().parent / "examples"
+
+
+def example(name: str) -> str:
+    """Something that was recorded, as a block of code."""
+    return f"```\n{(EXAMPLES / name).read_text(encoding='utf-8').rstrip()}\n```"
 
 
 class Command(NamedTuple):

@@ -45,10 +45,15 @@ class Answer(NamedTuple):
 
     @property
     def said(self) -> dict[str, Any]:
-        """Its one JSON object; empty when it said nothing."""
-        answer = json.loads(self.out) if self.out else {}
+        """Its one JSON object; empty when it said nothing, or plain text."""
+        answer = json.loads(self.out) if self.out and not self.plain else {}
         assert isinstance(answer, dict)
         return answer
+
+    @property
+    def plain(self) -> str:
+        """What it said as it is."""
+        return "" if self.out.startswith(b"{") else self.out.decode()
 
     @property
     def text(self) -> str:
@@ -110,6 +115,7 @@ class Machine:
         assert answer.code == 0
         assert answer.err == b""
         assert len(answer.out) < 30_000
+        assert not answer.plain or event == "PreCompact"
         if "hookSpecificOutput" in answer.said:
             assert event in HEARD
             assert answer.said["hookSpecificOutput"]["hookEventName"] == event

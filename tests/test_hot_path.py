@@ -21,8 +21,8 @@ OWN = "memory_keeper"
 # every hook: read the payload, append to the spool, decide
 HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
-    OWN, f"{OWN}.app", f"{OWN}.app.hook", f"{OWN}.capture", f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep",
-    f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy", f"{OWN}.wire",
+    OWN, f"{OWN}.app", f"{OWN}.app.hook", f"{OWN}.app.problems", f"{OWN}.capture", f"{OWN}.capture.payload",
+    f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy", f"{OWN}.wire",
 }  # fmt: skip
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
@@ -30,8 +30,11 @@ FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
 GAUGE = {f"{OWN}.app.filling", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
-# a start: which process it is, so that a clear can be known and answered
-PROCESS = {f"{OWN}.capture.host", f"{OWN}.keep.context"}
+# a start: which process it is, so that a clear can be known and answered, and what is told by how it began
+START_UP = {
+    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell",
+    f"{OWN}.text",
+}  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
@@ -41,21 +44,30 @@ ASK = {
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
     "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.carried", f"{OWN}.reduce.facts",
-    f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.parts", f"{OWN}.text",
+    f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.parts",
+    f"{OWN}.text",
+}  # fmt: skip
+# which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`
+BEFORE = {"_blake2", f"{OWN}.app.before"}
+# a session that goes on: what it left is read first, else it would be told again what it knows. About 20 ms
+LOOK = {
+    "_collections_abc", "_datetime", "_operator", "_sre", "collections", "copyreg", "datetime", "enum", "functools",
+    "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
+    "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
+    f"{OWN}.capture.auto_memory", f"{OWN}.capture.claude_code",
 }  # fmt: skip
 # a start after somebody edited a page: it is taken apart, which needs `re` and `datetime`, and the new words become a
 # note with an id. About 15 ms, until the page is written with the next notes; nothing is composed or outlined here
 ADOPT = {
-    "_blake2", "_collections_abc", "_datetime", "_hashlib", "_sre", "collections", "copyreg", "datetime", "enum",
-    "functools", "genericpath", "hashlib", "itertools", "keyword", "math", "operator", "os", "posixpath", "re",
+    "_blake2", "_collections_abc", "_datetime", "_sre", "collections", "copyreg", "datetime", "enum",
+    "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.app.adopt", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
 }  # fmt: skip
-# before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a note
-# has an id, so `hashlib`, and a project, which may lie behind links, so `os`
+# before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
+# project may lie behind links, so `os`
 SAVE = {
-    "_blake2", "_collections_abc", "_hashlib", "genericpath", "hashlib", "os", "posixpath",
-    f"{OWN}.app.handoff", f"{OWN}.tell.files",
+    "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.handoff", f"{OWN}.tell.files",
 }  # fmt: skip
 # and find in words what was decided: about 15 ms, before a compaction that takes seconds
 DIGEST = {
@@ -106,7 +118,7 @@ def check(found: set[str], bare: set[str], *allowed: set[str]) -> None:
     """Not one module more."""
     extra = found - bare - set().union(*allowed)
     assert not extra
-    dear = set().union(*(one for one in (SAVE, DIGEST, ADOPT) if one in allowed))
+    dear = set().union(*(one for one in (SAVE, DIGEST, ADOPT, LOOK) if one in allowed))
     assert not {name for name in NEVER if name in found - bare} - dear
 
 
@@ -164,14 +176,40 @@ def test_before_a_compaction(machine: Machine, bare: set[str]) -> None:
 
 
 def test_the_very_first_start(machine: Machine, bare: set[str]) -> None:
-    check(hook(machine, "SessionStart", source="startup"), bare, HOOK, ASK, PROCESS)
+    check(hook(machine, "SessionStart", source="startup"), bare, HOOK, ASK, START_UP)
+
+
+def over(machine: Machine) -> dict[str, Any]:
+    """A session that has ended, and its handoff is kept; what a payload says of it."""
+    session = machine.session()
+    session.start()
+    session.turn("Add a retry.", "Done.")
+    session.end()
+    machine.settle()
+    return {"session_id": session.id, "transcript_path": str(session.path)}
 
 
 def test_a_start_that_is_told_something(machine: Machine, bare: set[str]) -> None:
-    session = machine.session()
-    session.turn("Add a retry.", "Done.")
-    machine.look()
-    check(hook(machine, "SessionStart", source="startup"), bare, HOOK, ASK, TELL, PROCESS)
+    over(machine)
+    found = hook(machine, "SessionStart", source="startup")
+    check(found, bare, HOOK, ASK, TELL, START_UP, BEFORE)
+    assert found >= BEFORE
+
+
+def test_a_session_that_goes_on(machine: Machine, bare: set[str]) -> None:
+    check(
+        hook(machine, "SessionStart", source="resume", **over(machine)), bare, HOOK, ASK, TELL, START_UP, BEFORE, LOOK
+    )
+
+
+def test_only_when_one_was_killed_its_handoff_is_made_at_a_start(machine: Machine, bare: set[str]) -> None:
+    at_work(machine)
+    for spooled in (machine.home / "spool").glob("*"):  # the host's process is gone
+        spooled.write_bytes(spooled.read_bytes().replace(b'"born":"', b'"born":"1'))
+    found = hook(machine, "SessionStart", source="startup")
+    check(found, bare, HOOK, ASK, TELL, START_UP, BEFORE, SAVE, DIGEST)
+    assert found >= DIGEST
+    check(hook(machine, "SessionStart", source="startup"), bare, HOOK, ASK, TELL, START_UP, BEFORE)
 
 
 def test_a_start_after_somebody_edited_a_page(machine: Machine, bare: set[str]) -> None:
@@ -183,7 +221,7 @@ def test_a_start_after_somebody_edited_a_page(machine: Machine, bare: set[str]) 
     page = machine.project / ".claude/memory/memory.md"
     page.write_text(page.read_text().replace("Add a retry", "Add two retries"))
     found = hook(machine, "SessionStart", source="startup")
-    check(found, bare, HOOK, ASK, TELL, PROCESS, GATE, ADOPT)
+    check(found, bare, HOOK, ASK, TELL, START_UP, BEFORE, GATE, ADOPT)
     assert found >= ADOPT
 
 

@@ -12,11 +12,19 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
+INSTRUCTIONS = (
+    "Keep as they are written: file paths with what was done to them, commands as typed with their results,"
+    " identifiers, numbers, error messages, decisions with their reasons, dead ends, open questions, and the user's own"
+    " words. Do not generalise."
+)
 # Every setting, by its dotted name: in a file `{"tell": {"startBudget": 800}}`, in the environment
 # MEMORY_KEEPER_TELL_STARTBUDGET=800.
 DEFAULTS: Json = {
     "tell.startBudget": 1500,  # tokens of the brief at a session's start
     "tell.handoffBudget": 2000,  # tokens of a handoff
+    "tell.resumeBudget": 300,  # tokens of where a session stood that is resumed or forked; 0: nothing
+    "tell.compactBudget": 1000,  # tokens of what a context is told again that a compaction's summary lost
+    "tell.replayBudget": 0,  # tokens of original messages that a context is told after a handoff; 0: none
     "tell.files": True,  # render handoffs and the memory for people, in .claude/memory of the project
     "tell.notesBudget": 500,  # tokens of the standing notes in that brief
     "reduce.saveInterval": 25,  # tool calls of a session after which it gets a note
@@ -37,13 +45,15 @@ DEFAULTS: Json = {
     "context.criticalPercent": 80,  # of the window; never later than 95 % of the way to the compaction
     "context.warnTokens": 0,  # a fixed number as well, whatever the window; 0: none
     "context.criticalTokens": 0,
-    "compaction.mode": "supplement",  # supplement | clear | block
+    "compaction.mode": "supplement",  # supplement | replace | clear | block
+    "compaction.keepTokens": 1500,  # of the last messages that stay in mode replace, beside the handoff
+    "compaction.instructions": INSTRUCTIONS,  # for Claude Code's own summarizer, in mode supplement; empty: none
     "compaction.triggers.sessionTokens.enabled": True,
-    "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in mode clear: clear
+    "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in modes replace and clear: act
 }
 SUMMARIZERS = ("extractive", "claude-cli", "anthropic", "openai")
 CHOICES = {
-    "compaction.mode": ("supplement", "clear", "block"),
+    "compaction.mode": ("supplement", "replace", "clear", "block"),
     "summarize.level1": SUMMARIZERS,
     "summarize.level2": SUMMARIZERS,
 }
@@ -58,6 +68,7 @@ MOST = {
     "reduce.noteTokens": 4000,
     "reduce.memoryTokens": 200_000,
     "reduce.outlineTokens": 8000,
+    "compaction.keepTokens": 3000,
     "summarize.timeout": 3600,
 }
 LEAST = {
@@ -76,6 +87,8 @@ ALIASES = {
     "saveInterval": ("reduce.saveInterval", 1.0),
     "memoryRotation.thresholdTokens": ("reduce.memoryTokens", 0.95),
     "memoryRotation.carryoverTokens": ("reduce.carryOverTokens", 0.95),
+    "compaction.summaryPrompt": ("compaction.instructions", 1.0),
+    "autoCompact.customInstructions": ("compaction.instructions", 1.0),
 }
 # What the user alone decides: a cloned repository must not have contexts cleared, keep a warning from anybody, or say
 # where texts and keys are sent.
@@ -86,6 +99,7 @@ DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20
 PROJECT_FILES = ("/.claude/memory/config.json", "/.claude/memory-keeper.json", "/.claude/memory-keeper.local.json")
+HOSTS_BLOCKS = ("autoCompact", "compaction")  # of Claude Code's own settings, the user's, that count as ours
 CLAUDE_FILES = ("/.claude/settings.json", "/.claude/settings.local.json")  # a `compaction` block there counts too
 SWITCH = "autoCompactEnabled"
 USUAL_PATH = "/bin:/usr/bin"
@@ -256,8 +270,9 @@ def layers(
     if hosts is None or (environ and users != claude_folder(environ)):
         hosts = claude_settings(root, mine)
     for path, given in hosts:
-        if isinstance(given.get("compaction"), dict) and path.rpartition("/")[0] == users:
-            yield path, valid(flatten({"compaction": given["compaction"]}))
+        blocks = {name: given[name] for name in HOSTS_BLOCKS if isinstance(given.get(name), dict)}
+        if blocks and path.rpartition("/")[0] == users:
+            yield path, valid(flatten(blocks))
     own = home + "/config.json"
     for path in (own, *([root + name for name in PROJECT_FILES] if root else [])):
         if (said := read_small(path, links=path == own)) is None:

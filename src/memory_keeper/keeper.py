@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.capture.project import Place
+    from memory_keeper.capture.repeated import Behind
     from memory_keeper.capture.tail import Tail
     from memory_keeper.model import Json
+    from memory_keeper.reduce.sentences import Sentence
+    from memory_keeper.tell import Before
 
 # the records of hooks that are events of their own; the others only say where to look
 MARKS = {
@@ -35,6 +38,9 @@ MARKS = {
     "Window": "window",
     "AskClear": "ask",
     "Blocked": "blocked",
+    "Compacted": "compacted",
+    "AskCompact": "compacting",
+    "Replaced": "replaced",
 }
 OWN_COMMAND = "/memory-keeper:"
 RANK = {"dir": 0, "root": 1, "remote": 2}
@@ -43,6 +49,7 @@ TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
+NOWHERE = -1  # the place of what no line of a transcript says
 UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
 
 
@@ -75,6 +82,7 @@ class Keeper:
         self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._projects: dict[str, str] = {}  # what a directory's project is can change, but not within one session
         self._salt = b""
+        self._behind: dict[str, Behind] = {}  # the transcript whose compaction was read last, and how far behind it
         self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
         self._remembering: dict[str, tuple[str, str]] = {}  # folders of the host's memory to look at, and whose it is
 
@@ -301,6 +309,7 @@ class Keeper:
 
         from memory_keeper.capture.claude_code import first_moment, read_line
         from memory_keeper.capture.redact import redact_line
+        from memory_keeper.capture.repeated import Behind, without_repeated
 
         source, salt, known = tail.source, self.salt, self._secrets(tail.source)
         lines = tail.data.split(b"\n")[:-1]
@@ -312,16 +321,18 @@ class Keeper:
         placed: list[Placed] = []
         usages: list[Usage] = []
         place, at = last.offset + last.size if last else 0, source.at or first_moment(lines) or time()
-        count, begin = 0, place
+        count, begin, behind = 0, place, self._behind.get(source.path, Behind())
         for redacted in kept:
             read = read_line(redacted, source, place, at)
             if read:
+                read, behind = without_repeated(read, behind)
                 count += 1
                 placed += [Placed(event, place) for event in read.events]
                 at = read.events[-1].at if read.events else at
                 if read.usage:
                     usages.append(read.usage)
             place += len(redacted) + 1
+        self._behind = {source.path: behind} if behind.line else {}
         packer.join()
         member = self._archive(source, last, place - begin, packed[0])
         new = self.writer.record(source._replace(at=at), placed, usages, member, now=time())
@@ -352,13 +363,14 @@ class Keeper:
 
     def project(self, directory: str, change: bool = False) -> str:
         """The project a directory belongs to; `change` also writes down what was found."""
-        from memory_keeper.capture.project import find_place
+        from memory_keeper.capture.project import find_place, holds
         from memory_keeper.config import find_root
 
         store = self.writer if change else self.store
         if not change:
-            known = store.project("dir:" + find_root(directory))
-            if known:
+            root = find_root(directory)
+            known = store.project("dir:" + root)
+            if known and holds(root, known):
                 return known
         place = find_place(directory)
         project = _choose(place, store)
@@ -386,38 +398,107 @@ class Keeper:
         of: str = "",
         fenced: bool = True,
         notes: int = config.DEFAULTS["tell.notesBudget"],
+        room: int = 0,
+        before: Before | None = None,
+        lines: tuple[Sentence, ...] = (),
+        lost: bool = False,
     ) -> Brief:
         """A brief for a session that begins or goes on: of all that happened, or `of` one session and those it took
-        over from. Not fenced it is for people. `notes` are the tokens that standing notes may take of it."""
-        from memory_keeper.tell import View, compose
+        over from. Not fenced it is for people. `notes` are the tokens that standing notes may take of it, `room` the
+        characters of a replay, where a hook tells something else as well.
+        `before` is what a new session is handed. `lines` are told of a handoff instead of all that there is; `lost`
+        says that they are what a summary lost."""
+        from memory_keeper.tell import CHARACTERS, View, compose
 
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
         project = (self.store.project_of(of) or project) if of else project
         spoken = tuple(self.provisional(project))
-        view = View(self.store, project, session, source, now or time(), spoken, chain, notes)
-        return compose(name, view, budget, posix.urandom(4).hex() if fenced else "")
+        view = View(
+            self.store, project, session, source, now or time(), spoken, chain, notes, lines or self.handed(of),
+            family=self._family(of or session, project), before=before, lost=lost,
+        )  # fmt: skip
+        return compose(name, view, budget, posix.urandom(4).hex() if fenced else "", room or CHARACTERS)
 
-    def save(self, session: str, budget: int, now: float = 0.0) -> Note | None:
+    def archive_by_hand(self, session: str) -> None:
+        """Keep that a session, as it is now, was put into the context archive; once, however often it is done."""
+        with Lock(self.home, 5.0):
+            self.forget_old_store()
+            store = self.writer
+            path = store.transcript(session) or f"{self.home}/spool/{session}.spool"
+            source, newest = store.source(path), store.newest(session)
+            if source:
+                id, at = f"archived-{digest_of(session, newest)}:0", store.last_moment(session) or time()
+                event = Event(id, at, "archived", session, store.project_of(session), "")
+                store.record(source, [Placed(event, NOWHERE)], now=time())
+
+    def handed(self, session: str) -> tuple[Sentence, ...]:
+        """What was found when the handoff of a session was kept; nothing when more has happened since."""
+        note = self.store.handoff(session) if session else None
+        if not note or note.id != self.handoff_id(session):
+            return ()
+        from memory_keeper.tell.handoff import load
+
+        return tuple(load(note))
+
+    def save(self, session: str, budget: int, now: float = 0.0, folder: str = "") -> Note | None:
         """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.
 
-        The caller has looked before.
+        The caller has looked before. `folder` is where the session runs, when it still does.
         """
-        project, newest = self.store.project_of(session), self.store.newest(session)
-        unmoved = self._unmoved(session, self.store)
-        id = "handoff-" + digest_of(session, newest, *[event.id for event in unmoved])
-        known = self.store.note(id)
-        if known or not (newest or unmoved):
+        id = self.handoff_id(session)
+        known = self.store.note(id) if id else None
+        if known or not id:
             return known
-        brief = self.brief("handoff", project, session, "", budget, of=session, fenced=False)
+        from memory_keeper.tell import View, handoff
+
+        now, project = now or time(), self.store.project_of(session)
+        where = self._where(session, folder)
+        said = f"On branch {where['branch']}" + (f" at {where['commit'][:9]}" if where["commit"] else "")
+        spoken, chain = tuple(self.provisional(project)), find_chain(self.home, session)
+        view = View(
+            self.store, project, session, "", now, spoken, chain, where=said if where["branch"] else "",
+            family=self._family(session, project),
+        )  # fmt: skip
+        lines = handoff.find(view)
+        brief = handoff.compose(view._replace(handed=tuple(lines)), budget, "", "")
         if not brief.text:
             return None
-        cites = wire.dumps({"cites": list(brief.cites)})
-        note = Note(id, now or time(), "handoff", 0, project, brief.text, session, brief.tokens, cites)
+        extra = wire.dumps({"cites": list(brief.cites), "lines": handoff.dump(lines), **where})
+        note = Note(id, now, "handoff", 0, project, brief.text, session, brief.tokens, extra)
         with Lock(self.home, 5.0):
             self.forget_old_store()
             self.writer.add(note)
         return note
+
+    def handoff_id(self, session: str) -> str:
+        """The id of a handoff that knows all that has happened; empty when nothing has."""
+        newest, unmoved = self.store.newest(session), self._unmoved(session, self.store)
+        return "handoff-" + digest_of(session, newest, *[event.id for event in unmoved]) if newest or unmoved else ""
+
+    def _family(self, session: str, project: str) -> str:
+        """Whose tokens the budgets of a session count: its model's, else that of the project's last session."""
+        from memory_keeper.text import family
+
+        sessions = [session, *(one.id for one in self.store.sessions(project, 1))]
+        used = (self.store.last_usage(one) for one in sessions if one)
+        return family(next((usage.model for usage in used if usage), ""))
+
+    def _where(self, session: str, folder: str) -> dict[str, str]:
+        """The branch and the commit that a session is on; of one that is over, the branch that its last line names."""
+        from memory_keeper.capture.project import head
+
+        branch, commit = head(config.find_root(folder)) if folder else ("", "")
+        return {"branch": branch or self._recorded_branch(session), "commit": commit}
+
+    def _recorded_branch(self, session: str) -> str:
+        """The branch that the host wrote into the last line of a session."""
+        try:
+            line = wire.read_object(self.raw_line(self.store.newest(session)).decode())
+        except (OSError, ValueError):
+            return ""
+        branch = line.get("gitBranch")
+        return branch if isinstance(branch, str) and branch.isprintable() and branch != "HEAD" else ""
 
     def last_answer(self, session: str) -> Event | None:
         """What the model said last to a prompt of a session: not to a command of ours."""
@@ -440,6 +521,15 @@ class Keeper:
         if id.startswith("spool-") and session in spool.names(self.home):
             return next((event for event in self._unmoved(session, self.store) if event.id == id), None)
         return self.store.event(id)
+
+    def raw_line(self, id: str) -> bytes:
+        """An event's line, out of the archive; empty when it came from a hook. ValueError: the archive is damaged."""
+        found = self.store.line(id)
+        if not found:
+            return b""
+        source, member, offset = found
+        data = archive.read(self.home, source, member)
+        return data[offset : data.index(b"\n", offset)]
 
     def _unmoved(self, session: str, store: SqliteStore) -> list[Event]:
         """The last prompt and answer in a spool, unless the transcript has gone past them."""
@@ -485,8 +575,10 @@ def _choose(place: Place, store: SqliteStore) -> str:
     if known:
         return known
     before = store.project(place.keys[-1])
+    from memory_keeper.capture.project import holds
+
     lesser = before and RANK[before.partition(":")[0]] < RANK[best.partition(":")[0]]
-    return before if lesser else best
+    return before if lesser and holds(place.root, before) else best
 
 
 def with_agents(source: Source) -> list[Source]:
@@ -506,7 +598,10 @@ def with_agents(source: Source) -> list[Source]:
 
 
 def digest_of(*parts: str) -> str:
-    from hashlib import blake2s
+    try:
+        from _blake2 import blake2s  # `hashlib` would load OpenSSL as well: 2.5 ms of every start
+    except ImportError:
+        from hashlib import blake2s
 
     return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 

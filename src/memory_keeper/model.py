@@ -103,6 +103,10 @@ KINDS = {
     "window": "the host said how large the window is",
     "ask": "a clear was asked for",
     "blocked": "a compaction was refused",
+    "compacted": "what a compaction's summary kept and lost, and what of it was brought back",
+    "compacting": "a compaction was asked for",
+    "replaced": "a compaction was answered in the host's place",
+    "archived": "a session was put into the context archive by hand",
     "spent": "a model was asked to write a note",
     "memory": "what the host itself remembers of a project",
     "other": "any other line of a transcript, kept raw",
@@ -207,6 +211,8 @@ class Context(NamedTuple):
     warned: tuple[tuple[str, float], ...] = ()  # the levels that were told, and when first
     asked: float = 0.0  # when a clear was last asked for
     blocked: float = 0.0  # when a compaction was refused
+    compacting: float = 0.0  # when a compaction was last asked for
+    replaced: float = 0.0  # when one was last answered in the host's place
     prompted: float = 0.0  # when a turn last began or went on
     stopped: float = 0.0  # when a turn last ended
     busy: int = 0  # what still ran in the background then
@@ -214,6 +220,12 @@ class Context(NamedTuple):
     ended: str = ""  # why it ended; empty while it goes on
     after: str = ""  # the session that this one took over from when that was cleared
     ours: bool = False  # and it was us who cleared that
+    summarizing: float = 0.0  # since when the host compacts it
+    trigger: str = ""  # what set that off, or the last time: auto, manual
+    compacted: float = 0.0  # when the compaction began that it comes of
+    untold: bool = False  # nobody has told it what that lost
+    handed: float = 0.0  # when somebody first did
+    scored: float = 0.0  # when it was first measured what the summary kept
 
 
 class Source(NamedTuple):
@@ -254,12 +266,13 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
+    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.handoff
 
 
 class Action(NamedTuple):
     """What a trigger asks for."""
 
-    do: str  # look | tell | warn | save | refuse
+    do: str  # look | tell | warn | save | refuse | instruct | score
     what: str = ""
 
 
@@ -272,6 +285,7 @@ class Status(NamedTuple):
     passed: tuple[str, ...] = ()  # levels the context has passed and nobody was told of
     mode: str = "supplement"
     blocked: bool = False  # a compaction of this context was refused before
+    untold: bool = False  # it was compacted, and nobody has told it what that lost
 
 
 class Call(NamedTuple):
@@ -288,6 +302,9 @@ class Call(NamedTuple):
     ref: str  # prompt or tool id
     model: str = ""  # of a start
     busy: int = 0  # of a stop: what still runs in the background
+    agent_type: str = ""  # of a subagent; those that the host starts for itself have none
+    quiet: int = -1  # of a start that goes on: seconds since the last response in it; -1: not said
+    tokens: int = 0  # and what that response left in the context
 
 
 class Session(NamedTuple):

@@ -32,7 +32,7 @@ def session(machine: Machine) -> Session:
     return made
 
 
-def decide(session: Session, mode: str = CLEAR, **said: Any) -> bool:
+def decide(session: Session, mode: str = CLEAR, **said: Any) -> str:
     environ = {**os.environ, "MEMORY_KEEPER_COMPACTION_MODE": mode}
     return settle(str(session.machine.home), environ, session.id, **said)
 
@@ -214,7 +214,7 @@ def turn(*said: str, environ: dict[str, str] | None = None) -> bytes:
 
 
 def test_the_module_is_told_to_clear(session: Session) -> None:
-    assert turn(session.id, "200000", str(FULL), "claude-sonnet-4-5") == b'{"run": "clear"}'
+    assert turn(session.id, "200000", str(FULL), "claude-sonnet-4-5") == b'{"run":"clear"}'
     assert read_context(str(session.machine.home), session.id).module
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.capture.payload import NAME, read_payload, safe_name
+from memory_keeper.capture.payload import NAME, read_payload, read_summary, safe_name
 from memory_keeper.model import Call
 from tests.machine import Machine
 
@@ -212,3 +212,25 @@ def test_a_huge_payload_through_the_hook(machine: Machine) -> None:
 @pytest.mark.parametrize("event", ["", "Tomorrow", "../x", "PreToolUse"])
 def test_unknown_events_are_ignored(machine: Machine, event: str) -> None:
     assert machine.hook(event, {"session_id": "s1", "cwd": str(machine.project)}).out == b""
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("<analysis>\nHm: <b>\n</analysis>\n\n<summary>\n1. It works.\n</summary>", "1. It works."),
+        ("<summary>It works.", "It works."),
+        ("It works.", "It works."),
+        ("<analysis>Hm.</analysis> It works.", "It works."),
+        ("<analysis>Hm. <summary>It works.</summary>", "It works."),
+        ("<summary>One.</summary> and <summary>two.</summary>", "One."),
+        ("", ""),
+    ],
+)
+def test_a_summary_is_what_the_context_has_of_it(said: str, summary: str) -> None:
+    assert read_summary(said) == summary
+
+
+@given(st.text())
+def test_a_summary_may_be_any_text(said: str) -> None:
+    assert read_summary(said) in said
+    assert read_summary(f"<analysis>x</analysis><summary>{said}</summary>") == said.partition("</summary>")[0].strip()

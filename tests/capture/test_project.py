@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.capture.project import branch, find_place, plain_address
+from memory_keeper.capture.project import find_place, head, plain_address
 from memory_keeper.config import find_root
 from memory_keeper.keeper import Keeper
 
@@ -153,8 +153,8 @@ def test_a_worktree_is_the_same_project(tmp_path: Path) -> None:
     place = find_place(str(tmp_path / "tree"))
     assert place.keys[0] == key(repo)
     assert place.root == str(tmp_path / "tree")
-    assert branch(str(tmp_path / "tree")) == "feature"
-    assert branch(str(repo)) == "main"
+    assert head(str(tmp_path / "tree"))[0] == "feature"
+    assert head(str(repo))[0] == "main"
 
 
 def test_a_worktree_without_remote_is_the_same_project(tmp_path: Path) -> None:
@@ -179,9 +179,9 @@ def test_two_copies_without_git_are_two_projects(tmp_path: Path) -> None:
 def test_a_branch_name_is_only_a_name(tmp_path: Path) -> None:
     repo = repository(tmp_path / "a")
     (repo / ".git/HEAD").write_text("ref: refs/heads/$(touch pwned)\n")
-    assert branch(str(repo)) == "$(touch pwned)"
+    assert head(str(repo))[0] == "$(touch pwned)"
     (repo / ".git/HEAD").write_text("a" * 40)
-    assert branch(str(repo)) == ""
+    assert head(str(repo))[0] == ""
 
 
 # --- what the store knows ---------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def test_a_hostile_git_file(tmp_path: Path, content: bytes) -> None:
     place = find_place(str(folder))
     assert place.root == str(folder)
     assert place.keys == (f"dir:{folder}",)
-    branch(str(folder))
+    head(str(folder))
 
 
 def test_a_git_that_is_no_file(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_git_that_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "folder/.git").mkdir()
     for name in ("pipe", "device", "loop", "folder"):
         assert find_place(str(tmp_path / name)).keys == (f"dir:{tmp_path / name}",)
-        assert branch(str(tmp_path / name)) == ""
+        assert head(str(tmp_path / name)) == ("", "")
 
 
 @pytest.mark.parametrize("name", ["config", "commondir", "HEAD"])
@@ -278,7 +278,7 @@ def test_a_pipe_inside_a_git_folder_does_not_block(tmp_path: Path, name: str) ->
     (repo / ".git" / name).unlink(missing_ok=True)
     os.mkfifo(repo / ".git" / name)
     find_place(str(repo))
-    branch(str(repo))
+    head(str(repo))
 
 
 def test_a_hostile_config_is_only_text(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@
     api.of("main")[-1].saw("Memory Keeper")  # what the model could really read
 
 A request of the main thread takes the next step of the script, one of a subagent the next of `agents`, one of our own
-summarizer the next of `notes`. A step is a reply, or a function of the request that gives one. What the CLI asks beside
-the conversation is answered in `ASIDE`.
+summarizer the next of `notes`, one of the CLI's own summarizer the next of `summaries`. A step is a reply, or a
+function of the request that gives one. What the CLI asks beside the conversation is answered in `ASIDE`.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Model:
 
     def __init__(self, listener: socket.socket) -> None:
         self.requests: list[Request] = []
-        self._steps: dict[str, list[Step]] = {"main": [], "agent": [], "note": []}
+        self._steps: dict[str, list[Step]] = {"main": [], "agent": [], "note": [], "compact": []}
         self._sent = 0
         self._lock = threading.Lock()
         self._server = ListeningServer(listener, type("Handler", (_Handler,), {"model": self}))
@@ -120,11 +120,18 @@ class Model:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
         self._thread.start()
 
-    def play(self, *steps: Step, agents: Iterable[Step] = (), notes: Iterable[Step] = ()) -> None:
+    def play(
+        self,
+        *steps: Step,
+        agents: Iterable[Step] = (),
+        notes: Iterable[Step] = (),
+        summaries: Iterable[Step] = (),
+    ) -> None:
         """What it says next."""
         self._steps["main"] += steps
         self._steps["agent"] += agents
         self._steps["note"] += notes
+        self._steps["compact"] += summaries
 
     def of(self, *kinds: str) -> list[Request]:
         """The requests of these kinds, in order."""

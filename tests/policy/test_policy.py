@@ -20,6 +20,7 @@ LOOK, TELL, WARN, SAVE, REFUSE = (
     Action("refuse"),
 )
 SETTLE, LEAVE = Action("look", "settle"), Action("look", "save")
+INSTRUCT, SCORE = Action("instruct"), Action("score")
 QUIET, GROWN = Status(resident=False, grown=False), Status(resident=False, grown=True)
 RESIDENT = Status(resident=True, grown=False)
 EACH = pytest.mark.parametrize("status", [QUIET, GROWN, RESIDENT])
@@ -39,15 +40,10 @@ def having(**settings: Any) -> dict[str, Any]:
 # --- moments ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "", "tomorrow"])
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork", "", "tomorrow"])
 @EACH
 def test_a_beginning_context_is_told(status: Status, source: str) -> None:
     assert decide("SessionStart", status._replace(source=source)) == [TELL]
-
-
-@EACH
-def test_a_fork_has_all_that_its_origin_had(status: Status) -> None:
-    assert decide("SessionStart", status._replace(source="fork")) == []
 
 
 @pytest.mark.parametrize("event", LATER)
@@ -63,8 +59,8 @@ def test_a_resident_keeper_always_looks(event: str) -> None:
 
 @EACH
 def test_before_anything_is_lost_it_is_saved(status: Status) -> None:
-    assert decide("PreCompact", status) == [SAVE]
-    assert decide("PostCompact", status) == [LOOK]
+    assert decide("PreCompact", status) == [SAVE, INSTRUCT]
+    assert decide("PostCompact", status) == [SCORE, LOOK]
     assert decide("SessionEnd", status) == [LEAVE]
 
 
@@ -91,7 +87,14 @@ def test_the_end_of_a_turn_settles_what_clears_by_itself(mode: str, clears: bool
 def test_a_compaction_is_refused_once_and_never_the_user_s_own(mode: str, trigger: str, blocked: bool) -> None:
     status = QUIET._replace(mode=mode, source=trigger, blocked=blocked)
     refused = mode == "block" and trigger == "auto" and not blocked
-    assert decide("PreCompact", status) == ([SAVE, REFUSE] if refused else [SAVE])
+    instructed = [INSTRUCT] if mode == "supplement" else []
+    assert decide("PreCompact", status) == [SAVE, *instructed, *([REFUSE] if refused else [])]
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse"])
+def test_what_a_compaction_lost_is_told_when_its_beginning_told_nothing(event: str) -> None:
+    assert decide(event, QUIET._replace(untold=True)) == [Action("tell", "lost")]
+    assert decide("Stop", QUIET._replace(untold=True)) == []
 
 
 @pytest.mark.parametrize("event", ["PreToolUse", "Notification", "", "Tomorrow", "*"])
@@ -105,7 +108,9 @@ def test_every_hook_of_the_contract_has_a_row() -> None:
 
 
 def test_only_known_things_are_asked_for() -> None:
-    assert {action.do for _, _, action in TRIGGERS} == {"look", "tell", "warn", "save", "refuse"}
+    assert {action.do for _, _, action in TRIGGERS} == {
+        *("look", "tell", "warn", "save", "refuse", "instruct", "score"),
+    }
 
 
 # --- levels -----------------------------------------------------------------------------------------------------------

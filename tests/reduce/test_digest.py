@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce import names
-from memory_keeper.reduce.digest import MANY, digest, render
+from memory_keeper.reduce.digest import FIRST, LINE, digest, render
 from memory_keeper.reduce.grounding import ungrounded
 from memory_keeper.text import tokens
 from tests.reduce.story import Story, sessions
@@ -44,22 +44,22 @@ def told() -> Story:
 def test_a_note_of_a_short_session() -> None:
     assert render(digest(told().events, 1000)).splitlines() == [
         'The user\'s rule: "Never log phone numbers."',
-        'Asked last: "재시도 제한도 추가해 주세요. 세 번이면 충분합니다."',
+        'Goal: "재시도 제한도 추가해 주세요. 세 번이면 충분합니다."',
         'Asked before: "Never log phone numbers. Add SMS login to the account page."',
         'Still open: "Limit retries"',
-        'Last said: "SMS login works. What is left is a limit for retries."',
+        'Last said: "What is left is a limit for retries."',
+        "Read again first: src/account/sms.ts account/login.ts",
         'Decided: "We decided to keep the token in memory instead of a cookie because cookies are sent everywhere."',
         'Dead end: "Turns out the helper was never exported."',
         'Error of npm run test: "TypeError: sendSmsCode is not a function", gone after editing src/account/sms.ts',
         'Tests by npm run test -- --ci: "Tests: 8 passed"',
         "Commands that worked: npm run test -- --ci",
         'Committed 1a2b3c4 "Add SMS login"',
-        "Changed src/account/login.ts: loginWithPassword phoneNumber",
-        "Created account/sms.ts",
-        "Seen in output: account/: phone.ts token.ts",
+        "Changed account/login.ts: loginWithPassword phoneNumber",
         "Also named: PhoneNumber",
         'Done: "Send the code"',
     ]
+    assert "Seen in output: account/: phone.ts token.ts" in render(digest(told().events, 2000)).splitlines()
 
 
 def test_it_says_what_was_done_even_where_no_word_is_known() -> None:
@@ -74,8 +74,8 @@ def test_it_says_what_was_done_even_where_no_word_is_known() -> None:
 def test_files_are_named_from_the_given_folder() -> None:
     story = Story()
     story.edit("/home/dev/shop/src/a.ts", "oneName", "otherName")
-    assert "Changed shop/src/a.ts:" in render(digest(story.events, 300, folder="/home/dev"))
-    assert "Changed a.ts:" in render(digest(story.events, 300))
+    assert "Read again first: shop/src/a.ts\nChanged src/a.ts:" in render(digest(story.events, 300, folder="/home/dev"))
+    assert "Read again first: a.ts\nChanged a.ts:" in render(digest(story.events, 300))
 
 
 def test_a_long_request_goes_on_when_there_is_room() -> None:
@@ -115,16 +115,86 @@ def test_a_rule_that_the_user_took_back_is_not_told() -> None:
     ]
 
 
-def test_a_long_list_of_names_goes_on_in_a_later_round() -> None:
+def test_names_stand_near_the_file_they_are_used_in() -> None:
     story = Story()
-    known = [f"handle{chr(65 + number)}{'x' * 3}" for number in range(24)]
+    known = [f"handle{chr(65 + number)}{'x' * 9}" for number in range(24)]
     story.edit("/p/src/a.ts", " ".join(known[:12]), " ".join(known[12:]))
     story.reply(" ".join(known))
     said = render(digest(story.events, 2000))
     assert all(name in said for name in known)
-    for line in said.splitlines():
-        for part in line.split("; "):
-            assert sum(name in part for name in known) <= MANY
+    for part in said.replace("\n", "; ").split("; "):
+        assert "handle" not in part or part.startswith("Last said: ") or ("a.ts: " in part and len(part) < LINE + 40)
+
+
+def test_a_folder_is_told_once() -> None:
+    story = Story()
+    for name in ("order", "price", "stock"):
+        story.edit(f"/p/src/shop/{name}.ts", f"get{name.title()}", f"put{name.title()}")
+    for name in ("alpha", "beta"):
+        story.call("Read", "", file_path=f"/p/src/shop/{name}.ts")
+    story.call("Read", "", file_path="/p/docs/guide.md")
+    lines = render(digest(story.events, 1000, folder="/p")).splitlines()
+    assert lines == [
+        "Read again first: src/shop/stock.ts shop/price.ts shop/order.ts",
+        "Changed shop/stock.ts: getStock putStock; shop/price.ts: getPrice putPrice; shop/order.ts: getOrder putOrder",
+        "Read docs/guide.md; shop/: beta.ts alpha.ts",
+    ]
+
+
+def test_a_name_is_told_with_a_file_that_is_told_anyway() -> None:
+    story = Story()
+    for name in ("order", "price"):
+        story.edit(f"/p/src/{name}.ts", "formatMoney", f"format{name.title()}")
+    said = render(digest(story.events, 1000, folder="/p"))
+    assert said.count("formatMoney") == 1
+
+
+def test_tasks_have_the_numbers_that_the_host_knows_them_by() -> None:
+    story = Story()
+    story.call("TaskCreate", "Task #4 created successfully: Limit retries", subject="Limit retries")
+    story.call("TaskCreate", "Task #5 created successfully: Count them", subject="Count them")
+    story.call("TaskUpdate", "Updated task #4 status", taskId="4", status="in_progress")
+    said = digest(story.events, 1000)
+    lines = [one.text for one in said]
+    assert 'In progress: #4 "Limit retries"' in lines
+    assert 'Still open: #5 "Count them"' in lines
+    by_id = {event.id: event.text for event in story.events}
+    assert all("#" not in one.text or any("Task #" in by_id[cite] for cite in one.cites) for one in said)
+
+
+def test_the_plainest_form_of_a_command_is_told() -> None:
+    story = Story()
+    story.run("go test ./cmd/...", "ok cmd 0.1s")
+    story.run("go test -v -count=1 ./cmd/...", "FAIL cmd 0.1s", failed=True)
+    assert "Commands that worked: go test ./cmd/..." in render(digest(story.events, 1000)).splitlines()
+
+
+def test_what_was_only_thought_of_or_typed_into_a_shell_is_no_name_to_keep() -> None:
+    story = Story()
+    story.thinking("Maybe parseEverything would do.")
+    story.run("jq '.pull_request_url' out.json", "")
+    story.edit("/p/a.ts", "oneName", "otherName")
+    said = render(digest(story.events, 1000))
+    assert "otherName" in said
+    assert "parseEverything" not in said
+    assert "pull_request_url" not in said.replace("jq '.pull_request_url' out.json", "")
+
+
+def test_a_nod_comes_last_and_nothing_is_asked_twice() -> None:
+    story = Story()
+    for asked in ("Add SMS login to the account page.", "Write tests for the retries too.", "yes, do it", "yes, do it"):
+        story.prompt(asked)
+    story.prompt("Now write down in the guide what a user has to do to log in.")
+    (before,) = [one.text for one in digest(story.events, 1000) if one.text.startswith("Asked before")]
+    assert before == (
+        'Asked before: "Write tests for the retries too."; "Add SMS login to the account page."; "yes, do it"'
+    )
+
+
+def test_a_paste_does_not_go_on() -> None:
+    story = Story()
+    story.prompt("Why is this wrong? " + '{"id": 17, "at": "2026-01-01T10:00:00", "n": [1, 2, 3]}, ' * 40)
+    assert "went on" not in render(digest(story.events, 4000))
 
 
 def test_a_path_with_blanks_is_whole_wherever_a_note_ends() -> None:
@@ -133,7 +203,7 @@ def test_a_path_with_blanks_is_whole_wherever_a_note_ends() -> None:
         story.edit(f"/home/dev/내 프로젝트/src/main part/{name}.py", "loadOrders", "storeOrders")
     story.run("make", "/home/dev/내 프로젝트/src/main part/gamma.py:3: warning")
     whole = render(digest(story.events, 1000, folder="/home/dev"))
-    assert '"내 프로젝트/src/main part/beta.py": ' in whole
+    assert 'Read again first: "내 프로젝트/src/main part/beta.py" "main part/alpha.py"\n' in whole
     for budget in range(5, 200):
         assert render(digest(story.events, budget, folder="/home/dev")).count('"') % 2 == 0
 
@@ -166,7 +236,7 @@ def test_quotes_without_marks_are_still_quotes_of_their_events() -> None:
     story.reply("**Done:** the code is stored and **all of it** is kept.")
     by_id = {event.id: event.text for event in story.events}
     said = digest(story.events, 1000)
-    assert 'Asked last: "Plan Store the code in `src/**/*.py`."' in render(said).splitlines()
+    assert 'Goal: "Plan Store the code in `src/**/*.py`."' in render(said).splitlines()
     for one in said:
         assert not ungrounded(one.text.partition(": ")[2], [by_id[cite] for cite in one.cites])
 
@@ -246,8 +316,8 @@ def test_the_told_session_at_every_budget(family: str) -> None:
         check(events, budget, family)
 
 
-@given(sessions(), st.integers(0, 1000), st.integers(0, 1000))
+@given(sessions(), st.integers(0, FIRST), st.integers(0, FIRST))
 @settings(max_examples=100)
-def test_a_smaller_note_is_the_beginning_of_a_larger(events: list[Event], one: int, other: int) -> None:
+def test_a_smaller_short_note_is_the_beginning_of_a_larger(events: list[Event], one: int, other: int) -> None:
     small, large = (render(digest(events, budget)) for budget in sorted((one, other)))
     assert large.startswith(small.rstrip("\n"))

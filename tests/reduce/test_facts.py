@@ -281,7 +281,7 @@ def test_commands_and_how_they_last_ended() -> None:
         ('python3 -c "import a\nprint(a)"', "python3 -c …"),
         ("python3 - <<'EOF'\nprint(1)\nEOF", "python3 - …"),
         ("gh pr edit 3 --body \"it's " + "long " * 40 + '"', "gh pr edit 3 --body …"),
-        ("go test " + "./a/long/package/name " * 9, "go test" + " ./a/long/package/name" * 3 + " …"),
+        ("go test " + "./a/long/package/name " * 9, "go test" + " ./a/long/package/name" * 2 + " …"),
         ("git grep 'a|b' origin/x | head", "git grep 'a|b' origin/x"),
         ("TOKEN=<REDACTED:token:ab12> make push", "TOKEN=<REDACTED:token:ab12> make push"),
     ],

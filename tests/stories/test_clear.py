@@ -45,10 +45,10 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
     work(old, "parser")
     _, text = after_clear(old)
     assert text.startswith('<memory-keeper brief="handoff" ')
-    assert f"session {old.id[:8]}; this is its handoff" in text
-    for said in ("Please build the parser.", "The parser is built.", "parser.py (changed)", "Test the parser"):
+    assert f"handoff of session {old.id[:8]}" in text
+    for said in ("Please build the parser.", "The parser is built.", "Test the parser"):
         assert said in text
-    assert "Bash command: pytest parser" in text and "2 failed" in text, "what went wrong"
+    assert 'Error of pytest parser: "parser: 2 failed"' in text, "what went wrong"
     assert "[completed] Write the parser" not in text, "what is done is not open"
     assert "Please build the parser." in old.handoff.read_text()
 
@@ -72,8 +72,9 @@ def test_a_long_session_s_first_wish_is_handed_on(machine: Machine) -> None:
         old.turn(f"Step {number}.", f"Step {number} is done.")
     _, text = after_clear(old)
     assert "The goal: a compiler for the small language." in text
-    for number in range(12):
-        assert text.count(f"Step {number}.\n| → Step {number} is done.") == 1
+    for number in range(11):
+        assert text.count(f'"Step {number}." → "Step {number} is done."') == 1
+    assert 'Asked last: "Step 11."' in text and 'Last said: "Step 11 is done."' in text
 
 
 def test_an_answer_that_is_not_on_the_disk_yet_belongs_to_one_prompt(machine: Machine) -> None:
@@ -83,8 +84,8 @@ def test_an_answer_that_is_not_on_the_disk_yet_belongs_to_one_prompt(machine: Ma
     old.prompt("And the lexer.")
     old.happen("Stop", last_assistant_message="The lexer is built.")
     _, text = after_clear(old)
-    assert "Please build the parser.\n| → The parser is built." in text
-    assert "And the lexer.\n| → The lexer is built." in text
+    assert text.count('"Please build the parser." → "The parser is built."') == 1
+    assert text.count('Asked last: "And the lexer."') == text.count('Last said: "The lexer is built."') == 1
 
 
 def test_what_the_transcript_lacks_is_handed_on(machine: Machine) -> None:
@@ -240,7 +241,7 @@ def test_the_third_context_knows_what_was_asked_in_the_first(machine: Machine) -
     second, _ = after_clear(first)
     second.turn("Go on.", "Three quarters.")
     third, text = after_clear(second)
-    assert text.index("Go on.") < text.index("MAINGOAL: port the scheduler")
+    assert text.index("Goal: ") < text.index("MAINGOAL: port the scheduler") < text.index('Asked last: "Go on."')
     _, text = after_clear(third)  # nothing was said in it
     assert "MAINGOAL: port the scheduler" in text and "Three quarters." in text
 

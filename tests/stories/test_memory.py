@@ -155,7 +155,7 @@ def test_a_session_that_was_killed_before_any_note_is_told(machine: Machine) -> 
     first.prompt("And now the lexer.")  # then the machine goes down
     machine.settle()
     text = machine.session().start().text
-    assert "(not in a note yet)" in text
+    assert "Handoff of session 00000001, " in text
     for needle in ("And now the lexer.", "Please build the parser", "The parser is built."):
         assert needle in text, needle
 
@@ -204,7 +204,7 @@ def test_a_writer_that_is_killed_leaves_nothing_untold(machine: Machine) -> None
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     text = machine.session().start().text
-    assert "(not in a note yet)" in text and "The parser is built." in text
+    assert "Handoff of session 00000001, " in text and "The parser is built." in text
 
 
 # --- the tree ---------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ COMMANDS = {
     "statusline": "one line about the context for Claude Code's status line: its JSON on stdin",
     "save": "write notes and the handoff, so that /clear or a new session loses nothing",
     "load": "print what was saved, as a context that goes on from it is told",
+    "compact": "write a session's notes and handoff, and put it into the context archive with its transcript",
     "clear": "put the memory into the archive and begin it anew; nothing is deleted",
     "note": "what every session is to know of a project, in your own words",
     "restart": "write the handoff and have the session cleared; it goes on from there",

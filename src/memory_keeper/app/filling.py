@@ -10,7 +10,7 @@ from memory_keeper.capture.usage import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Context, Gauge, Limits, NamedTuple
-from memory_keeper.policy import clears_at, level, passed
+from memory_keeper.policy import clears_at, compacts_from, level, passed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ class Filling(NamedTuple):
     def percent(self) -> int | None:
         """Of the full window; None when that is not known."""
         return self.tokens * 100 // self.limits.window if self.gauge and self.limits.window else None
+
+    @property
+    def tended(self) -> bool:
+        """Whether it is compacted by us when it is full, so that nobody has to do anything."""
+        return self.context.module and bool(self.settings["compaction.mode"] == "replace")
 
     def unsaid(self, at: float = 0.0) -> tuple[str, ...]:
         """The levels it has passed that nobody was told of, the lowest first. What was told `at` this very moment was
@@ -113,6 +118,8 @@ def describe(filling: Filling) -> str:
     said = [f"{filling.tokens:,} of {limits.window:,} tokens" if limits.window else f"{filling.tokens:,} tokens"]
     if clears:
         said.append(f"cleared from {clears:,} on")
+    elif filling.tended and compacts_from(filling.settings):
+        said.append(f"compacted from {compacts_from(filling.settings):,} on")
     elif limits.compacts_at:
         said.append(f"compaction at {limits.compacts_at:,}")
     elif limits.refuses_at:

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json, Source
 
+CATCH_UP = 1.5  # seconds that a hook may spend on what is unread
 ANSWER = 400  # tokens of the last answer that are shown again
 
 
@@ -47,17 +48,21 @@ def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
     return {"systemMessage": f"{said} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
 
 
-def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, str]) -> str:
+def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, str], over: bool = False) -> str:
     """Keep a session's handoff as a note and render it for people; where it can be read, empty when there is none.
 
-    A file that cannot be written costs only the file: the note is what counts.
+    A file that cannot be written costs only the file: the note is what counts. Of a session that was over before, the
+    branch and the commit that are checked out now say nothing, and its handoff is as old as its end.
     """
     from memory_keeper.errors import KeeperError
     from memory_keeper.tell.files import is_hosts, write_handoff
 
+    if folder and not _is_of(keeper, session, folder):
+        folder = ""  # the session is another project's: this one gets no file of it
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, environ)[0]
-    note = keeper.save(session, settings["tell.handoffBudget"])
+    now = _last_said(keeper, session) if over else 0.0
+    note = keeper.save(session, settings["tell.handoffBudget"], now, folder="" if over else folder)
     if not note:
         return ""
     if not settings["tell.files"] or not root or is_hosts(root, environ):
@@ -66,3 +71,16 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, s
         return write_handoff(root, note).removeprefix(root + "/")
     except KeeperError:
         return note.id
+
+
+def _last_said(keeper: Keeper, session: str) -> float:
+    """When the last thing was said in a session, or its last handoff made."""
+    known = keeper.store.handoff(session)
+    unmoved = [event.at for event in keeper.provisional(keeper.store.project_of(session)) if event.session == session]
+    return max(keeper.store.last_moment(session), known.at if known else 0.0, *unmoved, 0.0)
+
+
+def _is_of(keeper: Keeper, session: str, folder: str) -> bool:
+    """Whether a session belongs to the project of a folder, as far as anybody knows."""
+    project = keeper.store.project_of(session)
+    return not project or keeper.project(folder) == project

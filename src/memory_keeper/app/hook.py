@@ -8,9 +8,10 @@ the transcript is read by whoever holds the writer's lock.
 from __future__ import annotations
 
 import posix
-from time import monotonic, time
+from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.app.problems import complain, trouble
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep import spool
 from memory_keeper.model import Status
@@ -21,14 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.app.filling import Filling
-    from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Brief, Call, Json
+    from memory_keeper.model import Call, Json
 
 LARGEST = 32 << 20  # bytes of a payload
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
-LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
-CATCH_UP = 1.5  # seconds a start may spend on what its predecessor left unread
-LOG = 256 << 10
+SUMMARY = 256 << 10  # and of a summary
+INSTRUCTIONS = 4_000  # characters
+HEARD = 9_900  # characters, as the host counts: it puts more into a file
 
 
 def main(argv: list[str]) -> None:
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> None:
         except BaseException as error:
             complain(home, event, error)
             said = trouble(event, error)
-        write_all(1, wire.dumps(said).encode("ascii") if said else b"")
+        write_all(1, written(said))
     finally:
         posix._exit(0)
 
@@ -57,12 +57,14 @@ def answer(
     look: Callable[[str, str, str], object],
     resident: bool = False,
     at: float = 0.0,
-) -> Json | None:
-    """Keep a record of the call and say what the host should hear; None for nothing.
+) -> Json | str | None:
+    """Keep a record of the call and say what the host should hear; None for nothing. Text is said as it is.
 
     `at` is when the call came. Who asks again because the first answer was lost gives the same time, so that what is
     kept twice is known to be one.
     """
+    if call.agent and call.event in ("SessionStart", "PostCompact"):
+        return None  # a subagent was compacted: its own affair
     at = at or time()
     record = _record(call, home, environ, at)
     grown = spool.append(home, call.session, record)
@@ -70,22 +72,52 @@ def answer(
     try:
         filling = _measure(call, home, environ)
         mode, blocked = _mode(call, home, environ)
-        status = status._replace(passed=filling.unsaid(at) if filling else (), mode=mode, blocked=blocked)
+        status = status._replace(mode=mode, blocked=blocked)
+        if filling:
+            untold = filling.context.untold or filling.context.handed == at
+            status = status._replace(passed=filling.unsaid(at), untold=untold)
     except Exception as error:  # whatever is wrong with the gauge, what happens is kept
         complain(home, "gauge", error)
+    if call.agent and call.event == "PreCompact":
+        return None
     said: Json = {}
+    plain = ""
     for action in decide(call.event, status):
         if action.do == "look":
             look(home, action.what, call.session)
+        elif action.do == "tell" and action.what == "lost":
+            said = _joined(said, _tell_lost(call, home, environ, at))
         elif action.do == "tell":
-            said |= _tell(call, home, environ, action.what, at, str(record.get("after") or ""))
+            said |= _begin(call, home, environ, action.what, at, str(record.get("after") or ""))
         elif action.do == "save":
             _save(call, home, environ)
         elif action.do == "warn" and filling:
-            said |= _warn(call, home, environ, filling, at)
+            said = _joined(said, _warn(call, home, environ, filling, at))
         elif action.do == "refuse":
             said |= _refuse(call, home, at)
-    return said or None
+        elif action.do == "instruct":
+            plain = _instruct(call, home, environ)
+        elif action.do == "score":
+            _score(call, home, environ, at)
+    return said or plain or None
+
+
+def written(said: Json | str | None) -> bytes:
+    """An answer as the host reads it."""
+    if isinstance(said, str):
+        return said.encode("utf-8", "replace")
+    return wire.dumps(said).encode("ascii") if said else b""
+
+
+def _joined(said: Json, more: Json) -> Json:
+    """Two answers as one; the model hears first what came first."""
+    heard, also = said.get("hookSpecificOutput"), more.get("hookSpecificOutput")
+    if not heard or not also:
+        return {**said, **more}
+    text = f"{heard['additionalContext']}\n{also['additionalContext']}"
+    if len(text.encode("utf-16")) // 2 > HEARD:
+        text = heard["additionalContext"]
+    return {**said, **more, "hookSpecificOutput": {**heard, "additionalContext": text}}
 
 
 def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
@@ -111,14 +143,18 @@ def _mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
 
 
 def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
-    record: Json = {"event": call.event, "at": at}
+    if summary := _summary(call, home):
+        text = _clean(summary, home, environ, call.project_dir, SUMMARY)
+        record = {"event": "Summary", "at": at, "dir": call.project_dir, "by": call.event, "text": text}
+        return record | ({"transcript": call.transcript} if call.transcript else {})
+    record = {"event": call.event, "at": at}
     for name, value in (
         ("transcript", call.transcript),
         ("dir", call.project_dir),
         ("agent", call.agent),
         ("source", call.source),
         ("ref", call.ref),
-        ("text", _clean(call.text, home, environ, call.project_dir)),
+        ("text", _clean("" if call.event == "PostCompact" else call.text, home, environ, call.project_dir)),
         ("model", call.model),
         ("busy", call.busy),
     ):
@@ -132,6 +168,26 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
         gauge = read_gauge(call.transcript)
         return record | ({"tokens": gauge.tokens} if gauge else {})  # so that is where this host compacts
     return record
+
+
+def _summary(call: Call, home: str) -> str:
+    """The summary of a compaction that a call brings; empty when it brings none.
+
+    The host has it written by a subagent that has no type, whose end comes before the context that begins with it.
+    Other subagents may have none either, and those of a subagent's compaction are not ours.
+    """
+    if call.event not in ("SubagentStop", "PostCompact") or call.agent_type or not call.text:
+        return ""
+    from memory_keeper.capture.payload import SUMMARY as TAGS
+    from memory_keeper.capture.payload import read_summary
+
+    if call.event == "SubagentStop" and TAGS[0] not in call.text:
+        return ""
+    from memory_keeper.keep.context import read_context
+
+    context = read_context(home, call.session)
+    unheard = call.event == "PostCompact" and not context.scored
+    return read_summary(call.text) if context.summarizing or unheard else ""
 
 
 def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
@@ -155,11 +211,11 @@ def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     return found
 
 
-def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
+def _clean(text: str, home: str, environ: dict[str, str], folder: str, most: int = TEXT) -> str:
     """Text without its secrets; the expensive half of the redactor is loaded only for a text that needs it."""
     if not text:
         return ""
-    text = text[: 2 * TEXT]  # twice, so that a secret at the cut is still seen whole
+    text = text[: 2 * most]  # twice, so that a secret at the cut is still seen whole
     from memory_keeper.capture.redact import known_values, redact, suspicious
 
     known = known_values(environ, config.read_dotenv(folder) if folder else ())
@@ -167,65 +223,18 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str) -> str:
         from memory_keeper.keep.home import read_salt
 
         text = redact(text, read_salt(home), known)
-    return text[:TEXT]
+    return text[:most]
 
 
-def _tell(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
-    """The brief for a context that begins; what the last session left unread is read first, within reason.
+def _begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
+    from memory_keeper.app.beginning import begin
 
-    A context that takes the place of one that was cleared is told that one's handoff.
-    """
-    from memory_keeper.errors import NotSetUp
-    from memory_keeper.keeper import Keeper
-
-    settings, broken = config.load(home, config.find_root(call.project_dir), environ)
-    said: Json = {}
-    if broken:
-        names = ", ".join(broken)
-        if not names.isprintable():  # a repository chooses its own path
-            names = "".join(char if char.isprintable() else "?" for char in names)
-        said["systemMessage"] = f"Memory Keeper cannot read {names} and goes without"
-    _refresh_link(home)
-    with Keeper(home, environ) as keeper:
-        try:
-            said |= _catch_up(keeper, call)
-            project, budget = keeper.project(call.project_dir), settings["tell.startBudget"]
-            _adopt(keeper, call, project, at)
-            notes = settings["tell.notesBudget"]
-            if after:
-                handoff = max(LEAST_HANDOFF, settings["tell.handoffBudget"])
-                brief = _take_over(keeper, call, after, handoff, notes, said)
-            if not after or not brief.text:  # nothing was said in it
-                brief = keeper.brief(name, project, call.session, call.source, budget, notes=notes)
-        except NotSetUp:
-            return said  # the very first session: nothing to tell
-    if brief.text:
-        told = wire.dumps({"brief": brief.name, "tokens": brief.tokens, "cites": list(brief.cites)})
-        spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": told})
-        said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": brief.text}
-    return said
-
-
-def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
-    """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
-    from memory_keeper.app.handoff import keep_handoff, tell_cleared
-    from memory_keeper.errors import KeeperError
-
-    where = ""
-    try:
-        where = keep_handoff(keeper, session, call.project_dir, keeper.environ)
-    except (KeeperError, OSError) as error:
-        complain(keeper.home, "save", error)
-    project = keeper.project(call.project_dir)
-    brief = keeper.brief("handoff", project, call.session, call.source, budget, of=session, notes=notes)
-    if brief.text:
-        said |= tell_cleared(keeper, session, where)
-    return brief
+    return begin(call, home, environ, name, at, after)
 
 
 def _save(call: Call, home: str, environ: dict[str, str]) -> str:
     """Write the session's handoff; where it can be read, empty when that failed: the host goes on all the same."""
-    from memory_keeper.app.handoff import save
+    from memory_keeper.app.handoff import CATCH_UP, save
 
     try:
         return save(home, call.session, call.project_dir, environ, CATCH_UP)
@@ -247,11 +256,54 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
         return {}  # another hook was faster
     saved, clearer = _save(call, home, environ), can_answer(home, filling.context)
     alone = filling.settings["compaction.mode"] == "clear" and not clearer  # then the user has to do it
-    if (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"]:
+    if (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
         return {}
     user, model = warn(filling, reached[-1], saved, clearer)
     heard = {"hookEventName": call.event, "additionalContext": model}
     return {"systemMessage": user, "hookSpecificOutput": heard}
+
+
+def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
+    """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
+    from memory_keeper.app.bring_back import lost_text
+    from memory_keeper.keeper import Keeper
+
+    try:
+        settings = config.load(home, config.find_root(call.project_dir), environ)[0]
+        with Keeper(home, environ) as keeper:
+            text = lost_text(keeper, call.session, call.project_dir, settings, at)
+    except Exception as error:
+        complain(home, "compacted", error)
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
+
+
+def _instruct(call: Call, home: str, environ: dict[str, str]) -> str:
+    """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
+    when it was they who compacted."""
+    root = config.find_root(call.project_dir) if call.project_dir else ""
+    said: str = config.load(home, root, environ)[0]["compaction.instructions"]
+    return said.strip()[:INSTRUCTIONS]
+
+
+def _score(call: Call, home: str, environ: dict[str, str], at: float) -> None:
+    """Measure a compaction's summary, where that was not done before its context began."""
+    if not call.text:
+        return  # it was not the host that summarised
+    from memory_keeper.keep.context import read_context
+
+    context = read_context(home, call.session)
+    if not context.handed or context.scored:
+        return
+    from memory_keeper.app.bring_back import keep_score
+    from memory_keeper.keeper import Keeper
+
+    try:
+        settings = config.load(home, config.find_root(call.project_dir), environ)[0]
+        with Keeper(home, environ) as keeper:
+            keep_score(keeper, call.session, call.project_dir, settings, at)
+    except Exception as error:
+        complain(home, "compacted", error)
 
 
 def _refuse(call: Call, home: str, at: float) -> Json:
@@ -262,61 +314,6 @@ def _refuse(call: Call, home: str, at: float) -> Json:
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
         " (setting compaction.mode). If nothing happens, type /clear.",
     }
-
-
-def _refresh_link(home: str) -> None:
-    """Point what a statusline runs to the plugin as it is installed now: an update brings a new folder."""
-    link, here = home + "/current", __file__.rpartition("/src/memory_keeper/")[0]
-    try:
-        if posix.readlink(link) == here or not posix.access(here + "/plugin/launch", posix.X_OK):
-            return
-        own = f"{link}.{posix.getpid()}"
-        posix.symlink(here, own)
-        posix.rename(own, link)
-    except OSError:
-        return  # there is none, as a rule
-
-
-def _catch_up(keeper: Keeper, call: Call) -> Json:
-    """Read what the last session left unread; its writer may have only just been started.
-
-    When that fails the user hears of it, and what is kept is told all the same.
-    """
-    from memory_keeper.errors import Busy, NotSetUp
-
-    fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
-    try:
-        behind = keeper.behind(keeper.project(call.project_dir), fresh)
-    except NotSetUp:
-        behind = [] if spool.names(keeper.home) != [fresh] else None
-    if behind is None:
-        return {}
-    try:
-        keeper.look(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
-    except Busy:
-        pass  # somebody else is at it: tell what there is
-    except Exception as error:
-        complain(keeper.home, "look", error)
-        return trouble(call.event, error) or {}
-    return {}
-
-
-def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
-    """Read what somebody changed in the project's pages since they were written: the new context is told it. The pages
-    themselves are written again with the next notes."""
-    from memory_keeper.errors import Busy
-    from memory_keeper.tell.files import changed
-
-    root = config.find_root(call.project_dir)
-    try:
-        if changed(root):
-            from memory_keeper.app.adopt import adopt
-
-            adopt(keeper, project, root, at, CATCH_UP)
-    except Busy:
-        pass  # the page still says it at the next start
-    except Exception as error:
-        complain(keeper.home, "adopt", error)
 
 
 def start_look(home: str, what: str = "", session: str = "") -> int:
@@ -335,44 +332,6 @@ def start_look(home: str, what: str = "", session: str = "") -> int:
         ],
         setsid=True,
     )
-
-
-def trouble(event: str, error: BaseException) -> Json | None:
-    """What the user hears of a failure: one line at a session's start, nothing anywhere else."""
-    if event != "SessionStart":
-        return None
-    return {
-        "systemMessage": f"Memory Keeper is not keeping this session ({describe(error)}). Try: memory-keeper doctor"
-    }
-
-
-def complain(home: str, where: str, error: BaseException) -> None:
-    """Write a failure down for `doctor`: names and numbers only, never content."""
-    if not home:
-        return
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
-    try:
-        path = home + "/problems.log"
-        fd = posix.open(path, flags, 0o600)
-        try:
-            line = wire.dumps({"at": time(), "in": where[:40], "problem": describe(error)})
-            posix.write(fd, line.encode("ascii") + b"\n")
-            if posix.fstat(fd).st_size > LOG:
-                posix.rename(path, path + ".old")
-        finally:
-            posix.close(fd)
-    except OSError:
-        pass
-
-
-def describe(error: BaseException) -> str:
-    """An error without content: its type, the system's word for it, and where it was raised."""
-    said = getattr(error, "strerror", None) or (str(error) if hasattr(error, "hint") else "")
-    trace = error.__traceback__
-    while trace and trace.tb_next:
-        trace = trace.tb_next
-    place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
-    return " ".join(part for part in (type(error).__name__, said, place) if part)
 
 
 def write_all(fd: int, data: bytes) -> None:

@@ -14,7 +14,7 @@ PATIENCE = 10.0  # seconds for another process that writes notes
 
 def main(argv: list[str]) -> None:
     """Look, and once more when the lines that were under way have arrived; then what was to follow."""
-    from memory_keeper.app.hook import complain
+    from memory_keeper.app.problems import complain
     from memory_keeper.capture.tail import LAG
     from memory_keeper.keeper import Keeper
 
@@ -49,8 +49,8 @@ def distil_all(keeper: Keeper) -> None:
     from time import time
 
     from memory_keeper.app.distil import distil
-    from memory_keeper.app.hook import complain
     from memory_keeper.app.improve import improve_due
+    from memory_keeper.app.problems import complain
     from memory_keeper.errors import Busy, NotSetUp
     from memory_keeper.keep.home import Lock
 
@@ -67,7 +67,7 @@ def _render(keeper: Keeper, projects: set[str]) -> None:
     """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
     from time import time
 
-    from memory_keeper.app.hook import complain
+    from memory_keeper.app.problems import complain
     from memory_keeper.app.render import render
     from memory_keeper.errors import Busy
     from memory_keeper.tell.files import Unwritable

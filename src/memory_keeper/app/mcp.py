@@ -186,7 +186,7 @@ def _work(asked: int, answers: int) -> None:
         serve(asked, answers)
     except BaseException as error:  # noqa: BLE001
         from memory_keeper import config
-        from memory_keeper.app.hook import complain
+        from memory_keeper.app.problems import complain
 
         complain(config.find_home(config.environment()), "worker", error)
     finally:

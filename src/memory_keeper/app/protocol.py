@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 VERSION = "2025-06-18"
+HANDOFF = "handoff"
+# A hooks module can only call what is listed, and then the model can too: so it is of use to both. Few words, as every
+# context pays for them.
+TOOLS = [
+    {
+        "name": HANDOFF,
+        "description": "The handoff of this session up to now: what was asked, decided and done, and what is open.",
+        "inputSchema": {"type": "object", "properties": {"budget": {"type": "integer", "description": "tokens"}}},
+        "annotations": {"readOnlyHint": True},
+    }
+]
 # where the host would show an empty object to the model, nothing at all has to be said
 SILENT = frozenset({"PreCompact", "PostCompact"})
 
@@ -40,7 +51,7 @@ def plainly(asked: Json) -> Json | None:
     elif method == "ping":
         said["result"] = {}
     elif method == "tools/list":
-        said["result"] = {"tools": []}
+        said["result"] = {"tools": TOOLS}
     elif method == "tools/call":
         said["result"] = nothing(given.get("arguments"))
     else:

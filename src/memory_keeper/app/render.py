@@ -11,7 +11,7 @@ import posix
 from memory_keeper.app.adopt import PATIENCE, Read, adopt_all, is_wanted, read
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.files import Folder, Unwritable, is_page, is_there
+from memory_keeper.tell.files import CONTEXT_ARCHIVE, Folder, Unwritable, is_page, is_there
 from memory_keeper.tell.pages import texts
 
 TRIES = 5  # times that somebody may save while we write
@@ -28,7 +28,10 @@ def render(keeper: Keeper, project: str, root: str, now: float, foreign: bool = 
     with Lock(keeper.home, PATIENCE, "render"):
         _make_store(keeper)
         try:
-            return bring(keeper, project, root, now, foreign)
+            return [
+                *bring(keeper, project, root, now, foreign),
+                *render_context_archive(keeper, project, root, foreign),
+            ]
         except OSError as error:
             raise Unwritable(f"The pages in {root}/.claude/memory cannot be written: {error.strerror}") from error
 
@@ -39,6 +42,7 @@ def foreign(keeper: Keeper, project: str, root: str) -> list[str]:
         with Folder(root) as folder:
             reads = _read_all(keeper, project, folder, texts(keeper.store, project, keeper.salt), 0.0)
             odd = [name for name in _pages_of(folder) if folder.read(name) is None]
+            odd += [CONTEXT_ARCHIVE] if _is_left(keeper, project, folder) else []
             return [f"{folder.path}/{name}" for name in (*odd, *(one.name for one in reads if not one.trusted))]
     except Unwritable:
         return []
@@ -63,6 +67,42 @@ def bring(keeper: Keeper, project: str, root: str, now: float, foreign: bool = F
             if "again" not in done.values():
                 break
     return list(dict.fromkeys(written))
+
+
+def render_context_archive(keeper: Keeper, project: str, root: str, foreign: bool = False) -> list[str]:
+    """Bring a project's context archive up to date, under the lock of `render`; its path if it was written.
+
+    One that somebody has changed, or that is not ours, is left alone; `foreign`: it is kept beside the new one.
+    """
+    from memory_keeper.tell.context_archive import page
+
+    text = page(keeper.store, keeper.home, project, keeper.salt)
+    if not text and not is_there(root):
+        return []
+    with Folder(root, make=bool(text)) as folder:
+        for _ in range(TRIES):
+            found = folder.read(CONTEXT_ARCHIVE)
+            left = _is_left(keeper, project, folder)
+            if (found.data if found else b"") == text.encode() or (left and not (foreign and found)):
+                return []
+            if not text and found:
+                folder.remove(CONTEXT_ARCHIVE, found)
+                return []
+            if left:
+                folder.set_aside(CONTEXT_ARCHIVE)
+            if folder.put(CONTEXT_ARCHIVE, text, found):
+                return [f"{folder.path}/{CONTEXT_ARCHIVE}"]
+    return []
+
+
+def _is_left(keeper: Keeper, project: str, folder: Folder) -> bool:
+    """Whether there is something in the place of the context archive that is not as we wrote it for this project."""
+    from memory_keeper.tell.context_archive import is_untouched
+
+    found = folder.read(CONTEXT_ARCHIVE)
+    if not found:
+        return folder.is_there(CONTEXT_ARCHIVE)  # a link, a folder, or far too large
+    return bool(found.data.strip()) and not is_untouched(found.data, project, keeper.salt)
 
 
 def _make_store(keeper: Keeper) -> None:

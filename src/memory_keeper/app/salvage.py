@@ -21,7 +21,7 @@ from memory_keeper.keeper import MARKS, Keeper
 from memory_keeper.model import Event, Note, Placed, Source
 
 PATIENCE = 5.0
-KINDS = (*MARKS.values(), "memory")  # of events that no transcript has
+KINDS = (*MARKS.values(), "archived", "memory")  # of events that no transcript has
 SMALLEST = 16  # bytes of a row: a number beyond the file's size is none
 
 

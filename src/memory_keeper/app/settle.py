@@ -1,7 +1,7 @@
-"""What follows when a turn is over and nothing runs any more: a clear is asked for, when one is due.
+"""What follows when a turn is over and nothing runs any more: a clear or a compaction is asked for, when one is due.
 
 To ask is to leave a record. Whoever can run or type `/clear` in that very session answers it: the hooks module,
-`memory-keeper run`, or `memory-keeper watch`.
+`memory-keeper run`, or `memory-keeper watch`. A compaction only the hooks module can answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from memory_keeper.capture.tail import LAG
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Gauge
-from memory_keeper.policy import clear_is_due
+from memory_keeper.policy import clear_is_due, compaction_is_due, compaction_is_near
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ PAUSE = 600.0  # seconds between two clears that nobody but us wanted
 PATIENCE, ATTEMPTS = 5.0, 5
 
 
-def settle(home: str, environ: dict[str, str], session: str, window: int = 0, tokens: int = 0, model: str = "") -> bool:
-    """Whether this session is to be cleared now; the host may say itself what its window has and holds."""
+def settle(home: str, environ: dict[str, str], session: str, window: int = 0, tokens: int = 0, model: str = "") -> str:
+    """What is to be run in this session now: `clear`, `compact` or nothing. The hooks module knows what the window has
+    and holds."""
     context, now = read_context(home, session), time()
     if window and (window, True) != (context.window, context.module):
         record = {"event": "Window", "at": now, "dir": context.folder, "window": window, "by": "module"}
@@ -36,11 +37,33 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
         filling = filling._replace(gauge=(filling.gauge or Gauge(0, model))._replace(tokens=tokens))
     context = filling.context
     if may_be_answered(context, now):
-        return True
+        return "clear"
+    if window and filling.settings["compaction.mode"] == "replace":
+        return "compact" if _compacts(home, session, environ, filling, now) else ""
     due = is_idle(context) and _is_due(filling, now)
     if not due or not _saved(home, session, context.folder, environ):
-        return False
+        return ""
     ask(home, session, now, "due")
+    return "clear"
+
+
+def _compacts(home: str, session: str, environ: dict[str, str], filling: Filling, now: float) -> bool:
+    """Whether this session is to be compacted now. When it may be soon, its handoff is made ready: the compaction then
+    only has to read it."""
+    context = filling.context
+    if not compaction_is_near(filling.tokens, filling.limits, filling.settings):
+        return False
+    sleep(LAG)  # the turn's last lines are still under way
+    if not _saved(home, session, context.folder, environ) or not is_idle(context) or now - context.compacting < TTL:
+        return False
+    from memory_keeper.app.compaction import at_boundary, size_after
+    from memory_keeper.keeper import Keeper
+
+    with Keeper(home, environ) as keeper:
+        left, boundary = size_after(keeper.store, session, context.replaced), at_boundary(keeper.store, session)
+    if not compaction_is_due(filling.tokens, left, filling.settings, boundary):
+        return False
+    spool.append(home, session, {"event": "AskCompact", "at": now, "dir": context.folder, "tokens": filling.tokens})
     return True
 
 

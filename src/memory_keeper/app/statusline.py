@@ -379,6 +379,6 @@ def _write_all(data: bytes) -> None:
 
 
 def _complain(home: str, error: Exception) -> None:
-    from memory_keeper.app.hook import complain
+    from memory_keeper.app.problems import complain
 
     complain(home, "statusline", error)

@@ -10,11 +10,13 @@ from time import monotonic, sleep, time
 
 from memory_keeper import config, wire
 from memory_keeper.app.distil import is_due
-from memory_keeper.app.hook import answer, complain, describe, start_look, trouble, write_all
+from memory_keeper.app.hook import answer, start_look, write_all
 from memory_keeper.app.look import follow
-from memory_keeper.app.protocol import nothing, plainly, read
-from memory_keeper.capture.payload import read_payload
+from memory_keeper.app.problems import complain, describe, trouble
+from memory_keeper.app.protocol import HANDOFF, nothing, plainly, read
+from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.capture.tail import LAG
+from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 
 TYPE_CHECKING = False
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
+MODULES = "toolu_plugin_"  # how the calls of hooks modules are numbered; no model's is
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
@@ -48,6 +51,7 @@ class Worker:
         self.environ = environ
         self.home = config.find_home(environ)
         self.looking = Looking(self.home)
+        self.heard: set[str] = set()  # the sessions whose hooks it has answered
 
     def answer(self, question: bytes, at: float) -> bytes:
         """The answer to one line of JSON-RPC that came then; empty for one that wants none."""
@@ -56,6 +60,8 @@ class Worker:
         if said and asked.get("method") == "tools/call" and isinstance(given, dict):
             if given.get("name") == HOOK:
                 said["result"] = self.hook(given, at)
+            elif given.get("name") == HANDOFF:
+                said["result"] = self.handoff(given, at)
             else:
                 said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
         return wire.dumps(said).encode("ascii") if said else b""
@@ -64,7 +70,7 @@ class Worker:
         """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""
         payload = given.get("arguments")
         event = str(payload.get("hook_event_name") or "") if isinstance(payload, dict) else ""
-        said: Json | None = None
+        said: Json | str | None = None
         if "_meta" not in given:
             try:
                 said = self._hook(event, payload, at)
@@ -73,17 +79,49 @@ class Worker:
                 said = trouble(event, error)
         if event == "UserPromptSubmit" and not said:
             said = self.looking.news()
-        return {"content": [{"type": "text", "text": wire.dumps(said)}]} if said else nothing(payload)
+        text = said if isinstance(said, str) else wire.dumps(said)
+        return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
 
-    def _hook(self, event: str, payload: Any, at: float) -> Json | None:
+    def _hook(self, event: str, payload: Any, at: float) -> Json | str | None:
         if config.INSIDE in self.environ:
             return None  # a host that we started ourselves, to write a note
         call = read_payload(event, payload, self.environ)
-        if not call:
-            return None
+        if not call or call.ref.startswith(MODULES):
+            return None  # what a plugin asks a server is no work
+        self.heard.add(call.session)
         if not self._own(call.transcript):
             call = call._replace(transcript="")
         return answer(call, self.home, self.environ, look=self.looking.poke, resident=True, at=at)
+
+    def handoff(self, given: Json, at: float) -> Json:
+        """The answer to the hooks module that asks how to compact a session, or to a model that wants its handoff."""
+        said = ""
+        try:
+            said = self._handoff(given, at)
+        except Exception as error:
+            complain(self.home, HANDOFF, error)
+        return {"content": [{"type": "text", "text": said or "{}"}]}
+
+    def _handoff(self, given: Json, at: float) -> str:
+        from memory_keeper.app.compaction import find_running, replace, tell
+
+        about, asked = given.get("_meta"), given.get("arguments")
+        asked = asked if isinstance(asked, dict) else {}
+        by = str(about.get("claudecode/toolUseId") or "") if isinstance(about, dict) else ""
+        if config.INSIDE in self.environ:
+            return ""
+        if by.startswith(MODULES):
+            session = safe_name(str(asked.get("session") or ""))
+            return wire.dumps(replace(self.home, self.environ, asked, session, at)) if self._knows(session) else ""
+        pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
+        session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
+        return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) if session else ""
+
+    def _knows(self, session: str) -> bool:
+        """Whether it has served a session since that began. The host starts a server again that was killed when its
+        module asks; what it died of nobody knows, so that one leaves the compaction to the host."""
+        context = read_context(self.home, session)
+        return session in self.heard or not (context.prompted or context.stopped)
 
     def _own(self, path: str) -> bool:
         """Whether a path lies where this host keeps its transcripts: a call from elsewhere can name no other file."""

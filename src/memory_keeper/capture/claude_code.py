@@ -50,6 +50,7 @@ class Line(NamedTuple):
 
     events: list[Event]
     usage: Usage | None = None
+    parent: str = ""  # the line that it follows in the conversation
 
 
 def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | None:
@@ -77,7 +78,7 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
         Event(f"{base}:{number}", at, kind, session, project, text, tool, path, ref, agent, failed, extra, "")
         for number, (kind, text, tool, path, ref, failed, extra) in enumerate(blocks)
     ]
-    return Line(events, _usage(entry, source, at))
+    return Line(events, _usage(entry, source, at), _name(entry.get("parentUuid")))
 
 
 def first_folder(lines: list[bytes]) -> str:

@@ -15,7 +15,14 @@ NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 # what stands in the user's place without being the user's
 NOTICES = ("<task-notification>", "[Request interrupted by user")
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
-PROVISIONAL = {"UserPromptSubmit": "prompt", "Stop": "last_assistant_message", "SubagentStop": "last_assistant_message"}
+PROVISIONAL = {
+    "UserPromptSubmit": "prompt",
+    "Stop": "last_assistant_message",
+    "SubagentStop": "last_assistant_message",
+    "PostCompact": "compact_summary",
+}
+SUMMARY = ("<summary>", "</summary>")
+ANALYSIS = ("<analysis>", "</analysis>")
 
 
 def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | None:
@@ -36,6 +43,9 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         ref=_name(payload, "tool_use_id") or _name(payload, "prompt_id"),
         model=read_text(payload, "model")[:100] if event == "SessionStart" else "",
         busy=_number_of(payload.get("background_tasks")),
+        agent_type=_name(payload, "agent_type"),
+        quiet=_count(payload, "seconds_since_last_response", -1),
+        tokens=_count(payload, "context_tokens", 0),
     )
 
 
@@ -59,6 +69,19 @@ def _provisional(event: str, payload: Json) -> str:
     return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
 
 
+def read_summary(text: str) -> str:
+    """What a model's answer to "summarise" leaves in the context: neither what it thought aloud nor the tags."""
+    text = _without(text, *ANALYSIS)
+    _, opened, rest = text.partition(SUMMARY[0])
+    return (rest.partition(SUMMARY[1])[0] if opened else text).strip()
+
+
+def _without(text: str, first: str, last: str) -> str:
+    before, opened, rest = text.partition(first)
+    _, closed, after = rest.partition(last)
+    return before + after if opened and closed else text
+
+
 def _number_of(tasks: Any) -> int:
     """How many things a list names; a server is given the list as text."""
     if isinstance(tasks, str) and tasks:
@@ -67,6 +90,11 @@ def _number_of(tasks: Any) -> int:
         except (ValueError, RecursionError):
             return 1  # something is there, whatever it is
     return len(tasks) if isinstance(tasks, (list, dict)) else 0
+
+
+def _count(payload: Json, field: str, default: int) -> int:
+    value = payload.get(field)
+    return value if type(value) is int and 0 <= value < 1 << 40 else default
 
 
 def read_text(payload: Json, field: str) -> str:

@@ -12,6 +12,8 @@ from memory_keeper.config import find_root
 from memory_keeper.model import NamedTuple
 
 LARGEST = 1 << 20
+PACK_INDEX = b"\xfftOc\0\0\0\2"  # how the index of a pack begins
+ELSEWHERE = "refs/heads/.invalid"  # what HEAD says where git keeps its references in tables
 PORTS = {"ssh": ":22", "https": ":443", "http": ":80", "git": ":9418"}  # a port that goes without saying
 
 
@@ -32,17 +34,21 @@ def find_place(directory: str) -> Place:
 
 def _git_dir(root: str) -> str:
     """The repository's own folder, which all its worktrees share."""
-    import os
-
-    git = root + "/.git"
-    if os.path.isfile(git):  # a worktree or a submodule: the file says where
-        said = _read(git)
-        if not said.startswith("gitdir:"):
-            return ""
-        git = os.path.join(root, said[7:].strip())
+    git = _worktree(root)
     common = _read(git + "/commondir").strip()
-    git = os.path.normpath(os.path.join(git, common)) if common else git
-    return git if os.path.isfile(git + "/HEAD") else ""
+    git = _below(git, common) if common else git
+    return git if _read(git + "/HEAD") else ""
+
+
+def _worktree(root: str) -> str:
+    """The folder that git keeps for a worktree; in a worktree that was added, and in a submodule, a file says where."""
+    said = _read(root + "/.git")
+    return _below(root, said[7:].strip()) if said.startswith("gitdir:") else root + "/.git"
+
+
+def _below(folder: str, path: str) -> str:
+    """A path as seen from a folder; what `os` would say, without the milliseconds that it costs a start."""
+    return path if path.startswith("/") else f"{folder}/{path}"
 
 
 def _remote(git: str) -> str:
@@ -102,15 +108,67 @@ def _first_commit(root: str) -> str:
     return "root:" + min(said) if said else ""
 
 
-def branch(root: str) -> str:
-    """The branch checked out in a worktree; empty when it is none."""
-    import os
+def holds(root: str, project: str) -> bool:
+    """Whether a directory can still be of the project it was: another repository may lie in its place by now. Who is
+    in doubt asks `find_place`, which may have to ask git."""
+    kind, _, name = project.partition(":")
+    git = _git_dir(root) if kind in ("remote", "root") else ""
+    if not git:
+        return True
+    return _remote(git) == project if kind == "remote" else _is_hash(name) and _has(git + "/objects", name)
 
-    git = root + "/.git"
-    if os.path.isfile(git):
-        git = os.path.join(root, _read(git)[7:].strip())
+
+def _has(objects: str, id: str) -> bool:
+    """Whether a repository has an object, as a file or in a pack; of another repository's that it borrows, no."""
+    if posix.access(f"{objects}/{id[:2]}/{id[2:]}", posix.F_OK):
+        return True
+    try:
+        packs = [name for name in posix.listdir(objects + "/pack") if name.endswith(".idx")]
+        return any(_lists(f"{objects}/pack/{name}", bytes.fromhex(id)) for name in packs)
+    except OSError:
+        return False
+
+
+def _lists(index: str, id: bytes) -> bool:
+    """Whether the index of a pack lists an object: 256 counts, by first byte, then the ids in order."""
+    fd = posix.open(index, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    try:
+        counts = posix.pread(fd, 8 + 1024, 0)
+        if counts[:8] != PACK_INDEX:
+            return False
+        low, high = (int.from_bytes(counts[4 + 4 * one : 8 + 4 * one], "big") for one in (id[0], id[0] + 1))
+        low = low if id[0] else 0
+        while low < high:
+            middle = (low + high) // 2
+            found = posix.pread(fd, len(id), len(counts) + middle * len(id))
+            low, high = (middle + 1, high) if found < id else (low, middle if found > id else -1)
+        return high < 0
+    finally:
+        posix.close(fd)
+
+
+def head(root: str) -> tuple[str, str]:
+    """The branch and the commit checked out in a worktree; empty where it is none, or nothing was committed."""
+    git = _worktree(root)
     said = _read(git + "/HEAD").strip()
-    return said.removeprefix("ref: refs/heads/") if said.startswith("ref: ") else ""
+    if not said.startswith("ref: "):
+        return "", said if _is_hash(said) else ""
+    name = said[5:].strip()
+    if ".." in name or not name.isprintable() or name == ELSEWHERE:
+        return "", ""
+    shared = _git_dir(root)
+    commit = _read(f"{shared}/{name}").strip() or _packed(shared, name)
+    return name.removeprefix("refs/heads/"), commit if _is_hash(commit) else ""
+
+
+def _packed(git: str, name: str) -> str:
+    """The commit of a reference that git has put in one file with others."""
+    found = [line.partition(" ")[0] for line in _read(git + "/packed-refs").splitlines() if line.endswith(" " + name)]
+    return found[-1] if found else ""
+
+
+def _is_hash(said: str) -> bool:
+    return len(said) in (40, 64) and all(char in "0123456789abcdef" for char in said)
 
 
 def _read(path: str) -> str:

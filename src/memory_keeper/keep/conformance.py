@@ -137,6 +137,7 @@ def usage_counts_once_per_response(open_store: Open) -> None:
     assert store.last_usage("s1") == _usage("m1", 50)
     store.record(source, [], [_usage("m2", 3, at=20.0)])
     assert store.last_usage("s1") == _usage("m2", 3, at=20.0)
+    assert [one.message for one in store.usages("s1")] == ["m0", "m1", "m2", "agents"], "oldest first, each once"
     assert store.last_usage("s2") is None
     store.close()
 
@@ -426,6 +427,34 @@ def the_latest_come_newest_first(open_store: Open) -> None:
     store.close()
 
 
+def says_where_contexts_were_compacted(open_store: Open) -> None:
+    """By the host, by a clear or by hand, in the main thread; and what a session's list of tasks said."""
+    store = open_store()
+    source = _begin(store)
+    where = [
+        _event("c1", kind="compact", tool="compact_boundary", at=10.0),
+        _event("c2", kind="compact", tool="microcompact_boundary", at=20.0),
+        _event("c3", kind="compact", tool="compact_boundary", at=30.0, agent="a1"),
+        _event("c4", kind="end", tool="other", at=40.0),
+        _event("c5", kind="archived", at=60.0),
+        _event("c6", kind="end", tool="clear", at=50.0),
+    ]
+    _record(store, source, where)
+    assert [event.id for event in store.compacted(HERE)] == ["ec1:0", "ec6:0", "ec5:0"]
+    assert store.compacted(ELSEWHERE) == []
+    tasks = [
+        _event("t1", kind="todo", ref="r1", tool="TaskCreate"),
+        _event("t2", kind="result", ref="r1"),
+        _event("t3", kind="call", ref="r2"),
+        _event("t4", kind="result", ref="r2"),
+        _event("t5", kind="todo", ref="r3", agent="a1"),
+    ]
+    _record(store, source, tasks)
+    assert [event.id for event in store.todo_events("s1")] == ["et1:0", "et2:0"]
+    assert store.todo_events("s2") == []
+    store.close()
+
+
 SUITE: tuple[Callable[[Open], None], ...] = (
     recording_twice_keeps_once,
     known_event_gets_a_second_place,
@@ -446,6 +475,7 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     projects_go_by_many_names,
     sessions_come_newest_first,
     the_latest_come_newest_first,
+    says_where_contexts_were_compacted,
 )
 
 

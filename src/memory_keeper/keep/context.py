@@ -133,12 +133,54 @@ def _began(context: Context, record: Json, at: float) -> Context:
         terminal=(known[0], known[1], known[2], known[3]) if len(known) == 4 else context.terminal,
         prompted=context.prompted if record.get("source") == "compact" else 0.0,
         stopped=context.stopped if record.get("source") == "compact" else 0.0,
+        replaced=context.replaced if record.get("source") == "compact" else 0.0,
+        **(_compacted(context, at) if record.get("source") == "compact" else {}),
     )
+
+
+def _compacted(context: Context, at: float) -> Json:
+    """What is known of the compaction that a context comes of, and that all of it is still to be told."""
+    began = context.summarizing
+    return {"compacted": began or at, "trigger": context.trigger if began else "", "untold": True}
+
+
+def _compacting(context: Context, record: Json, at: float) -> Context:
+    """The host begins to compact; from when a subagent is compacted, no summary is known to be the main thread's."""
+    if record.get("agent"):
+        return context._replace(summarizing=0.0)
+    trigger, tokens = str(record.get("source") or ""), _number(record, "tokens") or context.compacts_at
+    return context._replace(
+        summarizing=at,
+        trigger=trigger,
+        compacts_at=tokens,
+        replaced=0.0,  # the host compacts itself, whatever we answered
+        untold=False,  # until it has
+    )
+
+
+def _summarized(context: Context, record: Json, at: float) -> Context:
+    """A compaction is over. As a rule its context has begun before; else nobody heard of that."""
+    if record.get("by") != "PostCompact" or not context.summarizing:
+        return context
+    return context._replace(summarizing=0.0, handed=0.0, scored=0.0, **_compacted(context, at))
+
+
+def _scored(context: Context, record: Json, at: float) -> Context:
+    """It was measured what a summary lost; where that is told, its own record says so."""
+    return context._replace(untold=context.untold and _number(record, "told") > 0, scored=context.scored or at)
+
+
+def _told(context: Context, record: Json, at: float) -> Context:
+    """Only a handoff says what a compaction lost."""
+    if wire.read_object(str(record.get("extra") or "")).get("brief") != "handoff":
+        return context
+    return context._replace(untold=False, handed=context.handed or at)
 
 
 def _prompted(context: Context, record: Json, at: float) -> Context:
     """A turn begins; a clear that was asked for in one that is over, and nobody answered, is not wanted any more."""
-    return context._replace(prompted=at, asked=0.0 if context.stopped > context.asked else context.asked)
+    asked = 0.0 if context.stopped > context.asked else context.asked
+    return context._replace(prompted=at, asked=asked, summarizing=0.0)  # a compaction that did not end has failed
 
 
 def _window(context: Context, record: Json, at: float) -> Context:
@@ -161,9 +203,12 @@ CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "Window": _window,
     "Warned": _warned,
     "AskClear": lambda context, record, at: context._replace(asked=at),
-    "PreCompact": lambda context, record, at: context._replace(
-        compacts_at=_number(record, "tokens") or context.compacts_at
-    ),
+    "PreCompact": _compacting,
+    "Summary": _summarized,
+    "Compacted": _scored,
+    "AskCompact": lambda context, record, at: context._replace(compacting=at),
+    "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True),
+    "Told": _told,
     "Blocked": lambda context, record, at: context._replace(blocked=at),
 }
 
@@ -186,7 +231,7 @@ def _stored(home: str, session: str) -> Context:
                 context = fold(context, wire.loads(extra))
             except (ValueError, AttributeError):
                 continue
-        return context
+        return context._replace(untold=False)  # what it was told is not in these records
     finally:
         store.close()
 

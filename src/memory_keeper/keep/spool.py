@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PAGE = 16 << 10
+FURTHEST = 4 << 20  # bytes from its end in which something is looked for
 EVENT = b' {"event":"'  # inside a text the quotes would be escaped
 
 
@@ -79,6 +80,18 @@ def last(data: bytes, event: str) -> Json | None:
             return record
         end = data.rfind(mark, 0, end)
     return None
+
+
+def newest(home: str, session: str, event: str) -> Json | None:
+    """The newest record of an event that a session's spool still has."""
+    try:
+        fd = posix.open(f"{home}/spool/{session}.spool", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return last(posix.pread(fd, FURTHEST, max(0, posix.fstat(fd).st_size - FURTHEST)), event)
+    finally:
+        posix.close(fd)
 
 
 def _is_of(line: bytes, events: set[bytes]) -> bool:

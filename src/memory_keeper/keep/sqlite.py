@@ -38,7 +38,8 @@ else:
 EVENT = ", ".join(Event._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
-MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked'"  # the kinds that hooks leave of a context
+# the kinds that hooks leave of a context
+MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'compacting', 'replaced', 'compacted'"
 WAIT = 5.0  # seconds for a lock
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
@@ -320,7 +321,7 @@ class SqliteStore(Branches):
     def newest(self, session: str) -> str:
         """The id of the last thing that a transcript of a session says; empty when there is none."""
         row = self.db.execute(
-            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'spent', 'other')"
+            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'spent', 'archived', 'other')"
             " order by seq desc limit 1",
             (session,),
         ).fetchone()
@@ -421,6 +422,41 @@ class SqliteStore(Branches):
             (session,),
         ).fetchone()
         return Usage._make(row) if row else None
+
+    def usages(self, session: str) -> list[Usage]:
+        """The responses of a session, its subagents' too, each once, oldest first."""
+        rows = self.db.execute(
+            f"select {', '.join(Usage._fields)} from usage where session = ? order by at, message", (session,)
+        )
+        return [Usage._make(row) for row in rows]
+
+    def compacted(self, project: str) -> list[Event]:
+        """Where contexts of a project were compacted or cleared, or put into its archive by hand; oldest first."""
+        rows = self.db.execute(
+            f"select {EVENT} from event where project = ? and kind in ('compact', 'end', 'archived') and agent = ''"
+            " and (kind != 'compact' or tool = 'compact_boundary') and (kind != 'end' or tool = 'clear')"
+            " order by at, seq",
+            (project,),
+        )
+        return [_event(row) for row in rows]
+
+    def todo_events(self, session: str) -> list[Event]:
+        """The calls of a session's main thread that wrote the model's list of tasks, and their results, in order."""
+        rows = self.db.execute(
+            f"select {EVENT} from event where session = :session and agent = '' and (kind = 'todo' or (kind = 'result'"
+            " and ref in (select ref from event where session = :session and kind = 'todo' and ref != '')))"
+            " order by seq",
+            {"session": session},
+        )
+        return [_event(row) for row in rows]
+
+    def first_moment(self, session: str) -> float:
+        """When the first thing happened that a session says of itself; 0 when nothing has."""
+        (at,) = self.db.execute(
+            "select coalesce(min(at), 0) from (select at from event where session = ? order by seq limit 50)",
+            (session,),
+        ).fetchone()
+        return float(at)
 
     def counts(self, project: str | None = None) -> dict[str, Any]:
         """How much is kept, and when something was last added."""

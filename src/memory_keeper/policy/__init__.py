@@ -15,16 +15,17 @@ LEVELS = ("handoff", "warn", "critical")  # that a filling context passes, in th
 LATEST = {"warn": 0.90, "critical": 0.95}
 QUIET = 3600.0  # seconds after which a session is taken to be over, whoever forgot to say so
 CHARACTERS = 4  # of a token of talk, about
+COMPACTED = 4_000  # tokens that may stand in the place of a context that was compacted: handoff and last messages
+LEAST_KEPT, LEAST_HANDED = 300, 500  # of each of the two
+LINE = 100  # of the line that says what happened
+BETWEEN = 1.5  # thresholds: up to there a compaction waits for the end of a task
+WORTHWHILE = 2  # times what the last compaction left: a context that is large when it begins is not made smaller
+AHEAD = 0.6  # of the way to a compaction, from which on the handoff is kept ready
 
 
 def always(status: Status) -> bool:
     """Whatever the moment."""
     return True
-
-
-def begins(status: Status) -> bool:
-    """A context that lacks what happened: a fork has all that its origin had."""
-    return status.source != "fork"
 
 
 def worthwhile(status: Status) -> bool:
@@ -42,6 +43,16 @@ def clears(status: Status) -> bool:
     return status.mode in ("clear", "block")
 
 
+def untold(status: Status) -> bool:
+    """The context was compacted, and nobody has told it what that lost."""
+    return status.untold
+
+
+def supplements(status: Status) -> bool:
+    """Contexts are compacted by the host, and we add what it leaves out."""
+    return status.mode == "supplement"
+
+
 def refuses(status: Status) -> bool:
     """The host wants to compact and is to clear instead. Only once in a context: if nobody can clear, it may."""
     return status.mode == "block" and status.source == "auto" and not status.blocked
@@ -49,16 +60,20 @@ def refuses(status: Status) -> bool:
 
 # on which event, when, do what
 TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
-    ("SessionStart", begins, Action("tell", "start")),
+    ("SessionStart", always, Action("tell", "start")),
     ("UserPromptSubmit", worthwhile, Action("look")),
+    ("UserPromptSubmit", untold, Action("tell", "lost")),
     ("UserPromptSubmit", fuller, Action("warn")),
     ("PostToolUse", worthwhile, Action("look")),
+    ("PostToolUse", untold, Action("tell", "lost")),
     ("PostToolUse", fuller, Action("warn")),
     ("Stop", worthwhile, Action("look")),
     ("Stop", clears, Action("look", "settle")),
     ("SubagentStop", worthwhile, Action("look")),
     ("PreCompact", always, Action("save")),
+    ("PreCompact", supplements, Action("instruct")),
     ("PreCompact", refuses, Action("refuse")),
+    ("PostCompact", always, Action("score")),
     ("PostCompact", always, Action("look")),
     ("SessionEnd", always, Action("look", "save")),
 )
@@ -111,6 +126,35 @@ def clear_is_due(tokens: int, limits: Limits, settings: Json, blocked: bool) -> 
     """Whether a context is to be cleared now that nothing runs: it is full enough, or its compaction was refused."""
     at = clears_at(limits, settings)
     return 0 < at <= tokens or (settings["compaction.mode"] == "block" and blocked)
+
+
+def compaction_is_due(tokens: int, left: int, settings: Json, boundary: bool) -> bool:
+    """Whether a context is to be compacted by us now that nothing runs: it is large enough, can be made smaller, and a
+    task is done (`boundary`), or it has waited for that too long. `left` is what the last compaction left; 0: none."""
+    at = compacts_from(settings)
+    if not 0 < at <= tokens or tokens < left * WORTHWHILE:
+        return False
+    return boundary or tokens >= at * BETWEEN
+
+
+def compacts_from(settings: Json) -> int:
+    """From how many tokens on a context may be compacted by us between two turns; 0: it is not."""
+    if settings["compaction.mode"] != "replace" or not settings["compaction.triggers.sessionTokens.enabled"]:
+        return 0
+    threshold: int = settings["compaction.triggers.sessionTokens.threshold"]
+    return threshold
+
+
+def compaction_is_near(tokens: int, limits: Limits, settings: Json) -> bool:
+    """Whether a context may soon be compacted by us, so that its handoff is to be ready."""
+    points = [point for point in (compacts_from(settings), limits.compacts_at) if point]
+    return settings["compaction.mode"] == "replace" and bool(points) and tokens >= min(points) * AHEAD
+
+
+def shares(settings: Json) -> tuple[int, int]:
+    """The tokens of the handoff and of the last messages that take the place of a context in mode replace."""
+    handed = max(LEAST_HANDED, min(settings["tell.handoffBudget"], COMPACTED - LINE - LEAST_KEPT))
+    return handed, max(LEAST_KEPT, min(settings["compaction.keepTokens"], COMPACTED - LINE - handed))
 
 
 def is_over(open: Open, now: float) -> bool:

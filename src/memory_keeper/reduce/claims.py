@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from memory_keeper.reduce.extractive import statements, unmarked
+
 # --- rules -----------------------------------------------------------------------------------------------------------
 
 CLAUSE = r"(?:^|[,;:.…–—-] ?|\b(?:and|but|so|please|you|we|should|must|then)\s)"  # where an order may begin
@@ -215,12 +217,64 @@ PASSES = re.compile(  # that tests pass, the tests tell themselves
 
 def is_dead_end(sentence: str) -> bool:
     """Whether a sentence of the model's names something that was tried or believed, and was wrong."""
-    if sentence[-1] in "?:" or GUESSES.search(sentence) or POINTS.search(sentence):
+    if sentence[-1] in "?:" or not ENDS.search(sentence) or GUESSES.search(sentence) or POINTS.search(sentence):
         return False
-    korean = any("\uac00" <= char <= "\ud7a3" for char in sentence)
-    return bool(ENDS.search(sentence)) and (korean or sentence.count(" ") > 3)
+    return sentence.count(" ") > 3 or any("\uac00" <= char <= "\ud7a3" for char in sentence)
 
 
 def is_done(sentence: str) -> bool:
     """Whether a sentence of the model's says that something was finished."""
     return sentence[-1] not in "?:" and bool(FINISHED.search(sentence)) and not PASSES.search(sentence)
+
+
+# --- what is left ----------------------------------------------------------------------------------------------------
+
+STEPS_HEAD = re.compile(
+    r"^[\s#>*_-]*(?:the )?(?:suggested |recommended |possible )?"
+    r"(?:next(?: steps?| up)?|remaining(?: \w+)?|to ?-?do|left to do|what(?:['’]s| is) (?:next|left)|follow[- ]ups?"
+    r"|still (?:open|to do)|다음(?: 단계)?|남은 \S+)\s*[*_]*:?\s*[*_]*$",
+    re.I,
+)
+STEP = re.compile(
+    r"^(?:next(?: step)?[,:]|next (?:i|we|up)\b|still (?:need|to do|missing|left|open)|(?:what )?remains?\b"
+    r"|(?:the )?(?:next|remaining|last) (?:step|thing|task|piece)s? (?:is|are|would be)\b"
+    r"|i (?:still|now) (?:need|have) to\b|(?:now |then )?i['’]ll (?:now |then )?\w+"
+    r"|(?:you|we) (?:can|should|still need to|need to) (?:now|then|next)\b|다음(?:으로|은|에는)|이제 |남은 )",
+    re.I,
+)
+CODE = re.compile(r" {0,8}(?:```|~~~)")
+ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[ \]\s*)?(.+)$")
+POLITE = re.compile(  # asks for nothing
+    r"^(?:does (?:that|this) (?:make sense|help|look|sound)|anything else|is there anything|ready\b|sound good"
+    r"|make sense)",
+    re.I,
+)
+STEPS, QUESTIONS = 5, 3
+ENDING = 4  # sentences at the end of an answer in which a question is one to the user
+
+
+def next_steps(text: str) -> list[str]:
+    """What an answer says is to come: the first items under a heading that says so, else its last sentences that begin
+    so."""
+    found: list[str] = []
+    listed = code = False
+    for line in text.splitlines():
+        item = ITEM.match(line)
+        code ^= bool(CODE.match(line))
+        if STEPS_HEAD.match(line) and not code:
+            listed = True
+        elif listed and item:
+            found += [step for step in [unmarked(item[1]).strip()] if step and step not in found]
+        elif line.strip():
+            listed = False
+    told = dict.fromkeys(unmarked(one).strip() for one in statements(text))
+    steps = [one for one in told if STEP.match(one) and one[-1] not in "?:" and one not in found]
+    room = STEPS - len(found)
+    return [*found[:STEPS], *(steps[-room:] if room > 0 else ())]
+
+
+def questions(text: str) -> list[str]:
+    """What an answer ends with and wants to know; nothing when it goes on after that."""
+    told = [unmarked(one).strip() for one in statements(text.replace("**", ""))]  # else a bold one is a heading
+    asked = [one for one in told[-ENDING:] if one.endswith(("?", "？")) and not POLITE.match(one)]
+    return [*dict.fromkeys(asked)][-QUESTIONS:]

@@ -1,9 +1,10 @@
 """The note of a stretch of a session: what was asked, decided, done and found, most needed first.
 
 Sentences come in rounds. Each round has room for a little of everything: requests, what is open, decisions, errors,
-commands, files with the names used in them. The first round is the size of a short note, and each later one as large as
-all before it. So the order is fixed once and a budget only says where to stop: a smaller note is the beginning of a
-larger one, and wherever one stops, the best of every kind is there.
+commands, files with the names used in them. Where the budget is known, the first round is that size, so that a file is
+named once; where it is not, the first round is the size of a short note, and each later one as large as all before it:
+wherever one stops then, the best of every kind is there. A short note leaves out what is hardly ever needed again, and
+a longer one tells that last.
 
 Names are said where they belong, behind the file they are used in. No word is ours but the few that introduce quotes,
 and no number at all: a count would be one that no event states.
@@ -11,15 +12,15 @@ and no number at all: a count would be one that no event states.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import Event
 from memory_keeper.reduce import names
-from memory_keeper.reduce.extractive import unmarked
+from memory_keeper.reduce.extractive import gist, unmarked
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding import doubt, find_with, worry
 from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.sentences import Sentence, beginning
 from memory_keeper.text import NEWEST, clip, one_line, tokens
 
 TYPE_CHECKING = False
@@ -30,23 +31,20 @@ if TYPE_CHECKING:
 
 FIRST = 500  # tokens of the first round, and of the second
 ROUNDS = 10
-MANY = 10  # names of one file that are told at once
+NEAR = 3  # files that a name may be said with, of all it is used in
 LINE = 280  # characters: a name further from its file than this is not read as its own
 NEWEST_REQUEST, REQUEST, SAID = 110, 45, 60  # tokens of a quote
+CRITICAL = 3  # files that are to be read again
+NOD = 16  # characters of a request that may be a nod
+WORDY, FAR = 0.75, 400  # the share of letters and blanks, of so many characters, that words have and data has not
+OUTCOME = 30  # tokens of what came of a request
+ENOUGH = 18  # tokens of a request that can be a goal: "now check it again" is none
 OVER = 20.0  # tokens that a section may borrow for its first sentence
-LOOSE, TOUCHED = 2.0, 1.0  # what is taken off a name without a file, and added to a file somebody worked on
+LOOSE, TOUCHED = 2.0, 2.0  # what is taken off a name without a file, and added to a file somebody worked on
 MARKED = ("correction", "decision")  # said again where a request or an answer had them: that they are such is news
-FENCE = re.compile(r"```.*?(?:```|\Z)", re.S)
-LEAST_NAME, LEAST_FILE = 2.8, 3.7  # lighter ones are not worth their tokens, however many are left
-
-
-class Sentence(NamedTuple):
-    """A statement and the events it was taken from."""
-
-    text: str
-    cites: tuple[str, ...]
-    cut: str = ""  # what stands between the things it lists, where it may be cut; empty: nowhere
-    least: int = 0  # characters that say nothing yet: how its list begins
+# lighter ones are not worth their tokens: in a short note, and in a longer one, however many are left
+SHORT, FIRM, LEAST = 1000, {"name": 3.6, "file": 4.0}, {"name": 2.2, "file": 1.5}
+LEAST_REF, REFS = 2.5, {"address": -1.0, "hash": -1.0, "issue": 1.5, "ticket": 2.0}
 
 
 def digest(
@@ -65,28 +63,31 @@ def digest(
     """
     chosen: list[Sentence] = []
     left = budget
-    for sentence in _ordered(Desk(events, model_family, folder, weighed or names.weigh(events)), told):
+    for sentence in ordered(events, model_family, folder, weighed, told, budget):
         cost = tokens(sentence.text + "\n", model_family)
         if cost > left:
-            return [*chosen, *_beginning(sentence, left, model_family)]
+            return [*chosen, *beginning(sentence, left, model_family)]
         chosen.append(sentence)
         left -= cost
     return chosen
 
 
-def _beginning(sentence: Sentence, budget: int, family: str) -> Iterator[Sentence]:
-    """As many of the things a sentence lists as fit."""
-    head, *parts = _apart(sentence.text, sentence.cut) if sentence.cut else [sentence.text]
-    while parts and (parts[-1].endswith(":") or tokens(sentence.cut.join([head, *parts]) + "\n", family) > budget):
-        parts.pop()
-    text = sentence.cut.join([head, *parts]).rstrip(";")
-    if parts and len(text) > sentence.least:
-        yield sentence._replace(text=text)
+def ordered(
+    events: Sequence[Event],
+    model_family: str = NEWEST,
+    folder: str = "",
+    weighed: names.Names | None = None,
+    told: Sequence[Sentence] = (),
+    size: int = 0,
+) -> Iterator[Sentence]:
+    """All that a note of these events could say, most needed first; each sentence is made only when it is asked for.
 
-
-def _apart(text: str, between: str) -> list[str]:
-    """What a sentence lists; a path with blanks stands between quotation marks and stays whole."""
-    return re.split(r' (?=(?:[^"]*"[^"]*")*[^"]*$)', text) if between == " " and '"' in text else text.split(between)
+    `size` is the budget where it is known: all that fits into it then comes in one round, so that nothing need be
+    named twice.
+    """
+    return _ordered(
+        Desk(events, model_family, folder, weighed or names.weigh(events)), told, max(size, FIRST), bool(size)
+    )
 
 
 def render(sentences: Iterable[Sentence]) -> str:
@@ -94,22 +95,23 @@ def render(sentences: Iterable[Sentence]) -> str:
     return "".join(sentence.text + "\n" for sentence in sentences)
 
 
-def _ordered(desk: Desk, told: Sequence[Sentence]) -> Iterator[Sentence]:
+def _ordered(desk: Desk, told: Sequence[Sentence], size: int, given: bool) -> Iterator[Sentence]:
     for sentence in told:
         desk.said(sentence.text)
-    size = FIRST
+    most = size if given else 1 << 30
     saved = [0.0] * len(SECTIONS)  # what a section left of its share, or took of its next one
     for number in range(ROUNDS):
         left = float(size)
-        for place, (share, section) in enumerate(SECTIONS):
-            if told and section in TURNS:
+        desk.reach = min(desk.reach + size, most)
+        for place, (tag, share, section) in enumerate(SECTIONS):
+            if told and tag in TURNS:
                 continue
             saved[place] += size * share
             for sentence in section(desk, min(left, saved[place]), number):
                 cost = desk.cost(sentence.text) + 1
                 left, saved[place] = left - cost, saved[place] - cost
                 desk.said(sentence.text)
-                yield sentence
+                yield sentence._replace(section=sentence.section or tag)
         size *= 1 if number == 0 else 2
 
 
@@ -121,11 +123,15 @@ class Desk:
         facts: dict[str, list[Fact]] = {}
         for fact in reversed(find_with(events, weighed)):
             facts.setdefault(fact.kind, []).append(fact)  # newest first
-        self.requests = deque(fact for fact in facts.get("request", []) if fact.status != "short")
+        asked = _distinct(fact for fact in facts.get("request", []) if fact.status != "short")
+        self.asked = asked  # newest first
+        self.requests = deque(sorted(asked, key=_is_nod))
         self.rests: deque[tuple[str, tuple[str, ...]]] = deque()  # of requests that were cut
         self.rules = deque(holding(_distinct(facts.get("correction", []))))
         self.todos = facts.get("todo", [])[::-1]
         self.answers = deque(facts.get("answer", []))
+        self.steps = deque(reversed(facts.get("next", [])))
+        self.questions = deque(facts.get("question", []))
         rules = {fact.text.casefold() for fact in self.rules}
         decisions = [fact for fact in holding(facts.get("decision", [])) if fact.text.casefold() not in rules]
         self.decisions = deque(_distinct(sorted(decisions, key=doubt)))
@@ -134,16 +140,25 @@ class Desk:
         self.tests = deque(facts.get("test", []))
         self.commands = deque(_by_use(facts.get("command", [])))
         self.commits = deque(facts.get("commit", []))
-        self.refs = deque(one for one in weighed.refs if _likely(one))
+        self.refs = deque(sorted(filter(_likely, weighed.refs), key=lambda one: -_worth(one)))
         self.numbers = deque(facts.get("number", []))
         self.last = next((event for event in reversed(events) if event.kind == "reply" and not event.agent), None)
+        self.outcomes = deque(_outcomes(events)[:-1][::-1])
         self.files = {fact.text: fact for fact in facts.get("file", [])}
         self.links = weighed.links
         self.seen = {one.text: one.cites for one in weighed.files}
-        self.queue = deque(sorted(_wanted(weighed, self.files), key=lambda one: (-one.weight, one.text)))
+        wanted = sorted(_wanted(weighed, self.files), key=lambda one: (-one.weight, one.text))
+        self.queue = deque(one for one in wanted if one.weight >= FIRM[one.kind] or one.text in self.files)
+        self.lighter = deque(one for one in wanted if one.weight < FIRM[one.kind] and one.text not in self.files)
+        self.reach = 0  # tokens that are told when the round is over
         self.paths = Paths(folder or weighed.root or _common([*self.files]))
         self.words: set[str] = set()
         self.text = ""
+
+    def link(self, name: str, shown: Iterable[str]) -> names.Linked | None:
+        """The file to say a name with: of those it is used in most, one that is said anyway."""
+        links = self.links.get(name, ())[:NEAR]
+        return next((link for link in links if link.path in shown), None) or next(iter(links), None)
 
     def cost(self, text: str) -> float:
         """Tokens of a text, to the tenth: rounding up each of many names would add up."""
@@ -164,9 +179,9 @@ class Desk:
 
 def _requests(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     """The newest first; a long one is cut, and goes on when all have been said."""
-    if number == 0 and desk.requests:
-        said = _opening(desk, desk.requests.popleft(), NEWEST_REQUEST)
-        yield said._replace(text="Asked last: " + said.text)
+    for tag, head, fact in _foremost(desk) if number == 0 else ():
+        said = _opening(desk, fact, NEWEST_REQUEST)
+        yield said._replace(text=head + said.text, section=tag)
         room -= desk.cost(said.text) + 6
     line = _Line("Asked before: ", "; ")
     while desk.requests and room > 0:
@@ -189,6 +204,19 @@ def _requests(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         yield Sentence(f"That request went on: {quote(part)}", cites)
 
 
+def _foremost(desk: Desk) -> Iterator[tuple[str, str, Fact]]:
+    """What a session is for, and what was asked last: often the same. It is for the newest request that says enough to
+    be worked on for long, or else for what it began with."""
+    if not desk.asked:
+        return
+    goal = next((fact for fact in desk.asked if tokens(fact.text) >= ENOUGH), desk.asked[-1])
+    last = desk.asked[0]
+    yield "goal", "Goal: ", goal
+    if last is not goal:
+        yield "asked", "Asked last: ", last
+    desk.requests = deque(fact for fact in desk.requests if fact is not goal and fact is not last)
+
+
 def _begin(text: str, budget: int) -> str:
     part = clip(text, budget, "")
     return part if len(part) <= LINE else part[:LINE].rpartition(" ")[0] or part[:LINE]
@@ -196,8 +224,9 @@ def _begin(text: str, budget: int) -> str:
 
 def _opening(desk: Desk, fact: Fact, budget: int) -> Sentence:
     part = _begin(fact.text, budget)
-    if len(part) < len(fact.text):
-        desk.rests.append((fact.text[len(part) :].strip(), fact.cites))
+    rest = fact.text[len(part) :].strip()
+    if rest and _is_read(rest[:FAR]):
+        desk.rests.append((rest, fact.cites))
     return Sentence(quote(part + ("…" if len(part) < len(fact.text) else "")), fact.cites)
 
 
@@ -205,19 +234,40 @@ def _open(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     """What is being done and what is left to do; later also what was done."""
     heads = {"doing": "In progress: ", "open": "Still open: "} if number < 2 else {"done": "Done: "}
     for status, head in heads.items():
-        line = _Line(head, "; ")
+        line = _Line(head, "; ", tag=status)
         for fact in [fact for fact in desk.todos if fact.status == status]:
             room -= desk.cost(fact.text) + 3
             if room < 0:
                 break
             desk.todos.remove(fact)
-            line.add(quote(fact.text), fact.cites)
+            line.add(f"{fact.about} {quote(fact.text)}".strip(), fact.cites)
         yield from line.sentences(10 * LINE)
 
 
 def _last(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
-    if number == 0 and desk.last and (text := _plain(desk.last.text)):
-        yield Sentence(f"Last said: {quote(clip(text, int(min(room, SAID))))}", (desk.last.id,))
+    if number == 0 and desk.last and (text := gist(desk.last.text, int(min(room, SAID)))):
+        yield Sentence(f"Last said: {quote(text)}", (desk.last.id,))
+
+
+def _came(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """What came of the requests before the last one; not in a short note."""
+    while number and desk.outcomes:
+        asked, answer = desk.outcomes[0]
+        text = f"→ {quote(gist(answer.text, OUTCOME))}"
+        if desk.cost(text) > room:
+            return
+        desk.outcomes.popleft()
+        room -= desk.cost(text)
+        yield Sentence(text, (asked, answer.id))
+
+
+def _again(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
+    """The files that were worked on last: who goes on has to read them first."""
+    line = _Line("Read again first: ", " ")
+    changed = [fact for fact in desk.files.values() if number == 0 and fact.status.split()[0] in ("created", "changed")]
+    for fact in sorted(changed, key=lambda fact: -fact.at)[:CRITICAL]:
+        line.add(desk.paths.show(fact.text), fact.cites)
+    yield from line.sentences(10 * LINE)
 
 
 def _facts(attribute: str, say: Callable[[Desk, Fact], str]) -> Section:
@@ -294,46 +344,46 @@ def _refs(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
 
 
 def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
-    """The heaviest names and files not said yet: each name behind the file it is used in most."""
+    """The heaviest names and files not said yet: each name behind a file it is used in."""
     groups: dict[str, list[names.Linked]] = {}
+    folders: set[str] = set()
     loose = _Line("Also named: ", " ")
-    later: list[names.Named] = []  # what would make a list too long to be read
+    if desk.reach > SHORT:
+        desk.queue.extend(desk.lighter)
+        desk.lighter.clear()
     while desk.queue:
         one = desk.queue[0]
-        known = desk.knows(one.text) if one.kind == "name" else one.text in groups or desk.paths.known(one.text)
-        link = next(iter(desk.links.get(one.text, ())), None) if one.kind == "name" else None
-        path = link.path if link else one.text if one.kind == "file" else ""
-        if not known:
-            if len(groups.get(path, ())) == MANY or (not path and len(loose.parts) == MANY):
-                later.append(desk.queue.popleft())
-                continue
+        told = desk.knows(one.text) if one.kind == "name" else one.text in groups or desk.paths.known(one.text)
+        if not told:
+            link = desk.link(one.text, groups) if one.kind == "name" else None
+            path = link.path if link else one.text if one.kind == "file" else ""
             room -= desk.cost(one.text) if one.kind == "name" else 0
-            room -= desk.cost(desk.paths.shape(path)) + 2 if path and path not in groups else 0
+            if path and path not in groups:
+                known = path.rpartition("/")[0] in folders
+                room -= desk.cost("/".join(path.split("/")[-2:]) if known else desk.paths.shape(path)) + 1.5
             if room < 0:
                 break
-            if link:
-                groups.setdefault(path, []).append(link)
-            elif path:
-                groups.setdefault(path, [])
+            if path:
+                groups.setdefault(path, []).extend([link] if link else [])
+                folders.add(path.rpartition("/")[0])
             else:
                 loose.add(one.text, one.cites)
         desk.queue.popleft()
-    desk.queue.extendleft(reversed(later))
     yield from _grouped(desk, groups)
     yield from loose.sentences(2 * LINE)
 
 
 def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sentence]:
     """Files by what was done to them: each with its names, then by folder those that have none."""
-    lines: dict[str, _Line] = {}
+    lines = {did: _Line(verb, "; ", " ") for did, verb in VERBS.items()}
     bare: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
     for path, links in groups.items():
         fact = desk.files.get(path)
         did = fact.status.split()[0] if fact else "searched" if links else "seen"
-        line = lines.setdefault(did, _Line(VERBS[did], "; ", " "))
         cites = desk.seen.get(path, ())
         if links:
-            line.add_all(desk.paths.show(path) + ": ", [(link.name, (*cites, *link.cites)) for link in links])
+            named = [(link.name, (*cites, *link.cites)) for link in links]
+            lines[did].add_all(desk.paths.show(path) + ": ", named)
         else:
             bare.setdefault((did, path.rpartition("/")[0]), []).append((path, cites))
     for (did, folder), files in bare.items():
@@ -345,27 +395,42 @@ def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sent
             for path, cites in files:
                 lines[did].add(desk.paths.show(path), cites)
     for line in lines.values():
-        yield from line.sentences(LINE)
+        yield from line.sentences(2 * LINE)
 
 
 # in the order of a round, with the share of its room each may take; what they leave is for names
-SECTIONS: tuple[tuple[float, Section], ...] = (
-    (0.08, _facts("rules", lambda desk, fact: f"The user's rule: {quote(short(fact.text, 200))}")),
-    (0.23, _requests),
-    (0.06, _open),
-    (0.06, _last),
-    (0.06, _facts("answers", _say_answer)),
-    (0.055, _facts("decisions", lambda desk, fact: f"Decided: {quote(short(fact.text, 220))}")),
-    (0.03, _facts("ends", _say_end)),
-    (0.04, _facts("errors", _say_error)),
-    (0.02, _facts("tests", _say_test)),
-    (0.16, _commands),
-    (0.06, _facts("commits", lambda desk, fact: f"Committed {short_hash(fact.about)} {quote(short(fact.text, 80))}")),
-    (0.08, _refs),
-    (1.00, _named),
-    (0.02, _facts("numbers", lambda desk, fact: f"A number that came up again: {quote(fact.about)}")),
+SECTIONS: tuple[tuple[str, float, Section], ...] = (
+    ("rule", 0.08, _facts("rules", lambda desk, fact: f"The user's rule: {quote(short(fact.text, 200))}")),
+    ("request", 0.23, _requests),
+    ("todo", 0.06, _open),
+    ("last", 0.06, _last),
+    ("next", 0.04, _facts("steps", lambda desk, fact: f"Next, as the model said: {quote(short(fact.text, 200))}")),
+    ("came", 0.06, _came),
+    ("again", 0.03, _again),
+    ("question", 0.03, _facts("questions", lambda desk, fact: f"UNCONFIRMED: {quote(short(fact.text, 200))}")),
+    ("answer", 0.06, _facts("answers", _say_answer)),
+    ("decision", 0.055, _facts("decisions", lambda desk, fact: f"Decided: {quote(short(fact.text, 220))}")),
+    ("end", 0.03, _facts("ends", _say_end)),
+    ("error", 0.04, _facts("errors", _say_error)),
+    ("test", 0.02, _facts("tests", _say_test)),
+    ("command", 0.15, _commands),
+    (
+        "commit",
+        0.06,
+        _facts("commits", lambda desk, fact: f"Committed {short_hash(fact.about)} {quote(short(fact.text, 80))}"),
+    ),
+    ("ref", 0.08, _refs),
+    ("name", 1.00, _named),
+    ("number", 0.02, _facts("numbers", lambda desk, fact: f"A number that came up again: {quote(fact.about)}")),
 )
-TURNS = (_requests, _last)  # the sections that tell what was asked and what came of it
+TURNS = (
+    "request",
+    "last",
+    "came",
+    "next",
+    "again",
+    "question",
+)  # the sections that tell what was asked and what came of it
 VERBS = {
     "created": "Created ",
     "changed": "Changed ",
@@ -414,8 +479,8 @@ class Paths:
 class _Line:
     """Things of one kind, gathered into as few sentences as they fit in."""
 
-    def __init__(self, head: str, between: str, cut: str = "") -> None:
-        self.head, self.between, self.cut = head, between, cut or between
+    def __init__(self, head: str, between: str, cut: str = "", tag: str = "") -> None:
+        self.head, self.between, self.cut, self.tag = head, between, cut or between, tag
         self.parts: list[tuple[str, tuple[str, ...]]] = []
 
     def add(self, text: str, cites: tuple[str, ...]) -> None:
@@ -434,20 +499,20 @@ class _Line:
             self.add(said, tuple(cited))
 
     def sentences(self, longest: int) -> Iterator[Sentence]:
-        texts: list[str] = []
-        cites: list[str] = []
-        for text, more in self.parts:
-            if texts and sum(map(len, texts)) + 2 * len(texts) + len(text) > longest:
-                yield self._sentence(texts, cites)
-                texts, cites = [], []
-            texts.append(text)
-            cites += more
-        if texts:
-            yield self._sentence(texts, cites)
+        parts: list[tuple[str, tuple[str, ...]]] = []
+        for part in self.parts:
+            if parts and sum(len(text) + 2 for text, _ in parts) + len(part[0]) > longest:
+                yield self._sentence(parts)
+                parts = []
+            parts.append(part)
+        if parts:
+            yield self._sentence(parts)
 
-    def _sentence(self, texts: list[str], cites: list[str]) -> Sentence:
-        said = self.head + self.between.join(texts)
-        return Sentence(said, tuple(dict.fromkeys(cites)), self.cut, len(self.head))
+    def _sentence(self, parts: list[tuple[str, tuple[str, ...]]]) -> Sentence:
+        said = self.head + self.between.join(text for text, _ in parts)
+        cites = tuple(dict.fromkeys(cite for _, cites in parts for cite in cites))
+        each = tuple(cites[0] for _, cites in parts)
+        return Sentence(said, cites, self.cut, len(self.head), self.tag, each)
 
 
 def quote(text: str) -> str:
@@ -475,15 +540,31 @@ def _whole(path: str) -> str:
     return quote(path) if " " in path else path
 
 
-def _plain(text: str) -> str:
-    """What is said before any code, or else after it."""
-    parts = (" ".join(part.split()) for part in FENCE.split(text[:4000]))
-    return next((part for part in parts if len(part) > 20), "")
+def _outcomes(events: Sequence[Event]) -> list[tuple[str, Event]]:
+    """The prompts that were answered, by id, each with the last answer it got."""
+    found: dict[str, Event] = {}
+    asked = ""
+    for event in events:
+        if not event.agent and event.text.strip():
+            asked = event.id if event.kind == "prompt" else asked
+            if event.kind == "reply" and asked:
+                found[asked] = event
+    return list(found.items())
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
     """Each text once."""
     return list({fact.text.casefold(): fact for fact in reversed(list(facts))}.values())[::-1]
+
+
+def _is_nod(fact: Fact) -> bool:
+    """Whether a request says too little to be of use later: "yes, do that"."""
+    return len(fact.text) < NOD and fact.text[:1] != "/" and not names.names(fact.text) and not names.refs(fact.text)
+
+
+def _is_read(text: str) -> bool:
+    """Whether a text is words to read, no paste of data."""
+    return sum(char.isalpha() or char == " " for char in text) >= WORDY * len(text)
 
 
 def _wanted(weighed: names.Names, files: dict[str, Fact]) -> Iterator[names.Named]:
@@ -496,20 +577,24 @@ def _wanted(weighed: names.Names, files: dict[str, Fact]) -> Iterator[names.Name
         if one.text in stems:
             continue
         weight = one.weight - (0 if one.text in weighed.links else LOOSE)
-        if weight >= LEAST_NAME:
+        if weight >= LEAST["name"]:
             yield one._replace(weight=weight)
     for one in weighed.files:
         if one.text in files:
             yield one._replace(weight=one.weight + TOUCHED)
-        elif one.weight >= LEAST_FILE:
+        elif one.weight >= LEAST["file"]:
             yield one
 
 
 def _likely(ref: names.Named) -> bool:
-    """Whether a reference may be needed again: what only a tool printed hardly ever is."""
-    if ref.text.startswith("http"):
-        return ref.own and ref.weight >= 4
-    return ref.weight >= (2 if "#" in ref.text or "-" in ref.text else 3.5) + (0 if ref.own else 1)
+    """Whether a reference may be needed again: what only a tool printed hardly ever is, but for a ticket."""
+    return _worth(ref) >= LEAST_REF and (ref.own or ref.text[0] not in "#h")
+
+
+def _worth(ref: names.Named) -> float:
+    """A ticket is said again most often, then a number of an issue; a hash goes by, and an address is dear."""
+    kind = "address" if ref.text.startswith("http") else "hash" if ref.text.isalnum() else "issue"
+    return ref.weight + REFS["ticket" if "-" in ref.text and kind == "issue" else kind] - (not ref.own)
 
 
 def _by_use(facts: Sequence[Fact]) -> list[Fact]:

@@ -36,6 +36,8 @@ FACTS = {
     "decision": "what was settled, by user or model, as they said it",
     "dead end": "what was tried or believed, and was wrong",
     "done": "what the model said it had finished",
+    "next": "what the model said last is to come",
+    "question": "what the model asked last, and nobody answered",
     "todo": "a task of the model's list",
     "file": "a file that was created, changed or read",
     "command": "a shell command and how it last ended",
@@ -54,6 +56,8 @@ class Todo(NamedTuple):
     text: str
     status: str  # pending | in_progress | completed | deleted
     cite: str
+    number: str = ""  # by which the host knows it, where it said so
+    numbered: str = ""  # the event that said so
 
 
 class Touched(NamedTuple):
@@ -83,26 +87,26 @@ def todos(events: Iterable[Event]) -> list[Todo]:
                 if isinstance(one, dict):
                     listed[str(number)] = Todo(str(one.get("content", "")), str(one.get("status", "")), event.id)
         elif event.tool == "TaskCreate":
-            made = numbers.get(event.ref, made + 1)
-            listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id)
+            made, numbered = numbers.get(event.ref, (made + 1, ""))
+            mark = f"#{made}" if numbered else ""
+            listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id, mark, numbered)
         elif event.tool == "TaskUpdate":
             key = str(item.get("taskId", ""))
             if key in listed:
                 known = listed[key]
-                listed[key] = Todo(
-                    str(item.get("subject") or known.text), str(item.get("status") or known.status), event.id
-                )
+                text, status = item.get("subject") or known.text, item.get("status") or known.status
+                listed[key] = known._replace(text=str(text), status=str(status), cite=event.id)
     return [todo for todo in listed.values() if todo.text]
 
 
-def _numbers(events: Sequence[Event]) -> dict[str, int]:
-    """The numbers that the host gave to new tasks, by call: a session's later events do not begin at one."""
+def _numbers(events: Sequence[Event]) -> dict[str, tuple[int, str]]:
+    """The numbers that the host gave to new tasks, by call, and where: a session's later events do not begin at one."""
     found = {}
     for event in events:
         if event.kind == "result" and event.text.startswith("Task #"):
             number = event.text[6:16].partition(" ")[0]
             if number.isascii() and number.isdecimal():
-                found[event.ref] = int(number)
+                found[event.ref] = int(number), event.id
     return found
 
 

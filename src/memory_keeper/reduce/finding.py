@@ -24,7 +24,7 @@ QUOTE, ASKED = 400, 4000  # characters of a quote; of a request, which may be al
 TYPED = 1_500  # characters: a longer prompt was written elsewhere
 SAID = 12_000  # characters of one text in which sentences are looked for
 LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
-SHOWN = 80  # characters of a command
+SHOWN = 60  # characters of a command
 RUNS = 10  # events of a command's newest runs: two each
 KEPT = 200  # facts of one kind; the oldest go
 
@@ -64,8 +64,8 @@ UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|rever
 class Run(NamedTuple):
     """A shell command, folded over all its runs."""
 
-    text: str  # as last run
-    failed: bool
+    text: str  # as last run in its plainest form
+    failed: bool  # of that form
     exit: str
     cites: tuple[str, ...]
     at: float
@@ -78,6 +78,7 @@ def find_with(events: Sequence[Event], weighed: names.Names) -> list[Fact]:
     facts = [
         *_said(events),
         *_answers(events, calls),
+        *_left(events),
         *_reverted(events),
         *_listed(events),
         *_files(events, calls, weighed),
@@ -86,7 +87,9 @@ def find_with(events: Sequence[Event], weighed: names.Names) -> list[Fact]:
         *_used(events, weighed),
     ]
     order = {kind: number for number, kind in enumerate(FACTS)}
-    return sorted(facts, key=lambda fact: (order[fact.kind], fact.at))
+    places = {event.id: place for place, event in enumerate(events)}  # clocks are set back, and lines share a moment
+    last = {id(fact): max(places.get(cite, 0) for cite in fact.cites) for fact in facts}
+    return sorted(facts, key=lambda fact: (order[fact.kind], last[id(fact)]))
 
 
 # what a note carries along for the one above it: one of each kind at a time, in this order; some come twice
@@ -207,6 +210,17 @@ def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]
                     yield Fact("answer", answer, (event.id,), event.at, about=question)
 
 
+def _left(events: Sequence[Event]) -> Iterator[Fact]:
+    """What the last answer leaves to do and to answer; a prompt after it has taken that up."""
+    said = next((event for event in reversed(events) if event.kind in ("prompt", "reply") and not event.agent), None)
+    if not said or said.kind == "prompt":
+        return
+    for one in claims.next_steps(said.text[-SAID:]):
+        yield Fact("next", one, (said.id,), said.at)
+    for one in claims.questions(said.text[-SAID:]):
+        yield Fact("question", one, (said.id,), said.at, status="open")
+
+
 def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
     """Edits that put back what an edit before had taken away, and changes that git was told to drop."""
     made: dict[tuple[str, str, str], Event] = {}
@@ -235,8 +249,8 @@ def _listed(events: Sequence[Event]) -> Iterator[Fact]:
     for todo in todos([*lists, *answers]):
         if todo.status != "deleted":
             status = {"completed": "done", "in_progress": "doing"}.get(todo.status, "open")
-            cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite)))
-            yield Fact("todo", one_line(todo.text, QUOTE), cites, when[todo.cite], status=status)
+            cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite, todo.numbered or todo.cite)))
+            yield Fact("todo", one_line(todo.text, QUOTE), cites, when[todo.cite], about=todo.number, status=status)
 
 
 # --- what was done ---------------------------------------------------------------------------------------------------
@@ -291,13 +305,15 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
         line = names.command_of(call)
         heart = names.core(line)
         key = heart or names.first_step(line)[:80] or call.tool
-        typed = names.typed(line, SHOWN) or call.tool
+        typed = names.typed(line, SHOWN).lstrip("… ") or call.tool
         output = names.bounded(event.text)
         if heart:
             before = ran.pop(heart, None)
             code = EXIT.search(output[:200]) if event.failed else None
             cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
             ran[heart] = Run(typed, event.failed, code[1] if code else "", cites, event.at)
+            if before and heart in before.text and heart not in typed:
+                ran[heart] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
             results = TESTED.findall(output)
             if results:
                 said = one_line(results[-1], 200)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.facts import Fact
+from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.text import clip, one_line, tokens
 
 TYPE_CHECKING = False
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.reduce.digest import Sentence
 
 CALLS = ("call", "todo")
 SAID = ("prompt", "reply", "queued", "task")
@@ -129,7 +129,7 @@ def _turns(events: Sequence[Event]) -> list[tuple[Event | None, Event | None]]:
 
 
 def _turn(asked: Event | None, answer: Event | None, most: int) -> Sentence:
-    from memory_keeper.reduce.digest import Sentence, quote
+    from memory_keeper.reduce.digest import quote
     from memory_keeper.reduce.extractive import gist, unmarked
 
     request = clip(unmarked(asked.text[:FAR]), min(REQUEST, most)) if asked else ""

@@ -16,7 +16,7 @@ from memory_keeper.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     Seen = tuple[Event, str, Event | None, str, set[str], set[str], set[str]]
 
@@ -62,13 +62,13 @@ ENDINGS = frozenset((
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…]{1,300}")
 HASH = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
 EXAMPLE = re.compile(r"https?://(?:[\w-]+\.)*example\.(?:com|org|net)\b")
-# a small number alone counts tasks, options, steps
-ISSUE = re.compile(
-    r"(?<![\w&])(#\d{3,6})\b"
-    r"|(?:\b(?i:prs?|mrs?|issues?|pull|requests?|fix(?:es|ed)?|closed?|closes|resolved?|resolves|refs?|see)[ :]+|\()"
-    r"(#\d{1,2})\b"
-    r"|\b((?!(?:SHA|UTF|ISO|RFC|AES|RSA|MD|CP|GPT|TLS|HTTP|IEEE|UTC|GMT|ES|PEP|ANSI|BASE)-)[A-Z]{2,6}-\d{1,5})\b",
+# numbers are looked for by the mark before them, which is quick, and what stands before the mark then tells what it is
+ISSUE = re.compile(r"#\d{1,6}\b")
+CITED = re.compile(  # a small number alone counts tasks, options, steps
+    r"(?:\b(?i:prs?|mrs?|issues?|pull|requests?|fix(?:es|ed)?|closed?|closes|resolved?|resolves|refs?|see)[ :]+|\()$"
 )
+TICKET = re.compile(r"-\d{1,5}\b")
+PROJECT = re.compile(r"\b(?!(?:SHA|UTF|ISO|RFC|AES|RSA|MD|CP|GPT|TLS|HTTP|IEEE|UTC|GMT|ES|PEP|ANSI|BASE)$)[A-Z]{2,6}$")
 NUMBER = re.compile(r"(?<![\w.#:/-])(?:\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w:/-]|[.,]\w)")
 
 # what may stand before a command: other folders, remarks
@@ -125,6 +125,8 @@ WAYS = {
 }
 SHOWN = {"Read": "read", "Grep": "found", "Glob": "found", "Bash": "printed"}
 RESULTS = frozenset({"read", "found", "printed", "answered"})
+ASIDE = frozenset({"read"})  # a file that is named in another and nowhere else is used once in a thousand times
+PASSING = frozenset({"thinking", "shell"})  # a name that came up in no other own way is used once in a hundred times
 HALF, LONG_HALF = 30, 150  # calls after which recency is half
 SPACED = 50  # parts of paths with blanks that are known
 MOST = 50  # files of one base name that are told apart
@@ -212,8 +214,21 @@ def refs(text: str) -> set[str]:
     """Addresses, commit hashes, numbers of issues."""
     found = {url.rstrip(".,;:*") for url in URL.findall(text) if not EXAMPLE.match(url)}
     hashes = {one[:7] for one in HASH.findall(text)}
-    issues = {one for groups in ISSUE.findall(text) for one in groups if one}
-    return found | {one for one in hashes if not one.isdecimal()} | issues
+    return found | {one for one in hashes if not one.isdecimal()} | {*_issues(text)} | {*_tickets(text)}
+
+
+def _issues(text: str) -> Iterator[str]:
+    """Numbers of issues: large ones, and small ones that somebody calls that."""
+    for one in ISSUE.finditer(text):
+        before = text[max(0, one.start() - 12) : one.start()]
+        if CITED.search(before) if len(one[0]) < 4 else not (before[-1:].isalnum() or before[-1:] in ("_", "&")):
+            yield one[0]
+
+
+def _tickets(text: str) -> Iterator[str]:
+    for one in TICKET.finditer(text):
+        if project := PROJECT.search(text[max(0, one.start() - 8) : one.start()]):
+            yield project[0] + one[0]
 
 
 def core(command: str) -> str:
@@ -325,9 +340,13 @@ def _weighed(seen: list[Seen], whole: _Paths, total: int) -> Names:
         name, path = tally.key
         by_name.setdefault(name, []).append(Linked(name, path, tally.weight(0.3), tally.last))
     return Names(
-        [Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own)) for one in files.ranked(0.3)],
-        [Named("name", one.key, one.weight(0.3), one.cites()) for one in words.ranked(0.3) if one.last_own],
-        [Named("ref", one.key, one.weight(0.15), one.cites(), bool(one.last_own)) for one in marks.ranked(0.15)],
+        [
+            Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own))
+            for one in files.ranked(0.3)
+            if one.last_own or not one.ways.keys() <= ASIDE
+        ],
+        [Named("name", one.key, one.weight(0.3), one.cites()) for one in words.ranked(0.3) if one.stays()],
+        [Named("ref", one.key, one.weight(0.15), one.cites(), one.stays()) for one in marks.ranked(0.15)],
         by_name,
         whole.root(),
     )
@@ -373,6 +392,10 @@ class Tally(Generic[Key]):
         ways = sum((printed if way in RESULTS else 0.4) * log1p(count) for way, count in self.ways.items())
         recent = 0.5 ** (self.youngest / HALF) + 0.5 ** (min(self.youngest_own, 10_000) / HALF)
         return float(ways + self.extra + 2 * recent + 2 * 0.5 ** (self.youngest / LONG_HALF))
+
+    def stays(self) -> bool:
+        """Whether the model or the user did more with it than think of it or type it into a shell once."""
+        return not self.ways.keys() <= RESULTS | PASSING
 
     def cites(self) -> tuple[str, ...]:
         """Where it last came up: in full, in the model's or the user's words, in anyone's."""

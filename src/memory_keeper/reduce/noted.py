@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 # in the order in which they are told
 KINDS = (
     Kind("rule", ("The user's rule: ",), 4),
-    Kind("request", ("Asked: ", "Asked last: ", "Asked before: "), 6),
+    Kind("request", ("Asked: ", "Goal: ", "Asked last: ", "Asked before: "), 6),
     Kind("open", ("In progress: ", "Still open: "), 2, '; "', last=True),
     Kind("prose", (), 6),  # what a model or a person wrote
     Kind("answer", ("Asked ",), 2),
@@ -70,7 +70,7 @@ STATES = {
 }
 QUOTES = re.compile(r'"([^"]+)"|“([^”]+)”')
 SEVERAL = re.compile(r'(?<=["”]); (?=["“])')
-LISTS = ("Asked last: ", "Asked before: ")  # requests, which are told one by one
+LISTS = ("Goal: ", "Asked last: ", "Asked before: ")  # requests, which are told one by one
 CUT = re.compile(r"(?<=\s)\S*…$")
 ERROR = re.compile(r"^Error of (.{1,80}?): ")
 

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 from memory_keeper import config
 from memory_keeper.model import Brief, Event, NamedTuple
-from memory_keeper.text import clean, clip, fence, tokens
+from memory_keeper.text import NEWEST, clean, clip, fence, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.reduce.sentences import Sentence
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
 PRINTED = ("memory",)  # no hook tells these, so only their budget limits them
+
+
+class Before(NamedTuple):
+    """The session that a new one goes on from."""
+
+    chain: tuple[str, ...]  # it, and those it took over from itself
+    lines: tuple[Sentence, ...]  # what it hands over, most needed first
+    title: str  # what it is, how old it is, and what is not as it was
+    limit: int = 0  # tokens that it may take; 0: its share
 
 
 class View(NamedTuple):
@@ -32,6 +42,12 @@ class View(NamedTuple):
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
     notes_budget: int = config.DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
+    handed: tuple[Sentence, ...] = ()  # what is handed over of them, most needed first; empty: not found yet
+    where: str = ""  # the branch and the commit it ended on
+    family: str = NEWEST  # whose tokens a budget counts
+    before: Before | None = None  # of a new session: the one it goes on from
+    lost: bool = False  # what is handed over is what a summary left out
+    budget: int = 0  # of the whole brief
 
 
 class Said(NamedTuple):
@@ -56,22 +72,32 @@ OPENING = (
 )
 
 
-def compose(name: str, view: View, budget: int, nonce: str) -> Brief:
-    """The brief of that name, never over its budget; empty when there is nothing to tell."""
+def compose(name: str, view: View, budget: int, nonce: str, room: int = CHARACTERS) -> Brief:
+    """The brief of that name, never over its budget; empty when there is nothing to tell. One that comes beside another
+    is told how many characters are left."""
     from memory_keeper.tell.parts import PLANS
 
+    if name == "handoff":
+        from memory_keeper.tell import handoff
+        from memory_keeper.tell.parts import standing
+
+        return handoff.compose(view, budget, nonce, _where(view), standing(view))
+    if name == "replay":
+        from memory_keeper.tell import replay
+
+        return replay.compose(view, budget, nonce, _where(view), room)
+    view = view._replace(budget=budget)
     sections = [(part(view), share) for part, share in PLANS[name]]
     parts = [Section(heading, lines, share) for (heading, lines), share in sections]
-    brief = cut(name, parts, budget, nonce, _where(view), budget * 10 if name in PRINTED else CHARACTERS)
-    if name == "handoff" and all(cite.startswith("note-") for cite in brief.cites):
-        return Brief(name, "", 0)  # standing notes alone hand nothing over
-    return brief
+    return cut(name, parts, budget, nonce, _where(view), budget * 10 if name in PRINTED else min(room, CHARACTERS))
 
 
 def _where(view: View) -> str:
     if view.source == "compact":
-        return "this session, before it was compacted"
-    return f"session {view.of[0][:8]}; this is its handoff" if view.of else "earlier work on this project"
+        return "this session, before it was compacted" + (": what the summary leaves out" if view.lost else "")
+    if view.before and view.of:
+        return view.before.title
+    return f"session {view.of[0][:8]}" if view.of else "earlier work on this project"
 
 
 def cut(
@@ -97,13 +123,13 @@ def cut(
     for number, (section, rest, first) in enumerate(saying, 1):
         share = section.share if number < len(saying) else 1.0  # nobody is left to need the rest
         every = section._replace(lines=_chained([first], rest))
-        lines = _fitting(every, int(left * share), int(room * share), nonce)
+        lines = fitting(every, int(left * share), int(room * share), nonce)
         if not lines:  # the first line of a part is worth more than its share
-            lines = _fitting(section._replace(lines=[first]), left, room, nonce)
+            lines = fitting(section._replace(lines=[first]), left, room, nonce)
         if lines:
             text = f"## {section.heading}\n" + "".join(line for line, _ in lines)
             left -= tokens(text) + 1
-            room -= _units(text)
+            room -= units(text)
             written.append(text)
             cites += [cite for _, cite in lines]
     if not written:
@@ -112,7 +138,7 @@ def cut(
     return Brief(name, text, tokens(text), tuple(cites))
 
 
-def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple[str, str]]:
+def fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple[str, str]]:
     """The first lines that fit, fenced and cited; the one that would overflow is cut if most of it is lost room."""
     budget -= tokens(section.heading) + 5
     kept: list[tuple[str, str]] = []
@@ -125,12 +151,12 @@ def _fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple
             line = quoted(clip(said.text, most), nonce) + cite + "\n"
             cost = tokens(line) + 1
             most = most * budget // cost - 1  # what quotes each of its lines is not in the text
-        units = _units(line)
-        if cost > budget or units > room:
+        long = units(line)
+        if cost > budget or long > room:
             break
         kept.append((line, said.cite))
         budget -= cost
-        room -= units
+        room -= long
         if budget < LEAST:
             break
     return kept
@@ -146,7 +172,7 @@ def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:
     yield from rest
 
 
-def _units(text: str) -> int:
+def units(text: str) -> int:
     """How long the host finds a text, which counts in UTF-16."""
     return len(text.encode("utf-16")) // 2 - 1  # without the byte order mark
 

@@ -27,6 +27,7 @@ MEMORY, INDEX = "memory.md", "memory-index.json"
 ONE_EACH = ("project", "architecture", "conventions")  # kinds of standing notes: a project has one of each, on a page
 EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH))  # the pages that a start asks about
 EXPORTS = ("memory-keeper.md", "memory-keeper.jsonl")
+CONTEXT_ARCHIVE = "CONTEXT_ARCHIVE.md"
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -229,7 +230,7 @@ def is_page(name: str) -> bool:
 
 def is_rendered(name: str) -> bool:
     """Whether we give a file such a name, in the folder of the memory."""
-    return is_page(name) or name in (*EXPORTS, HANDED_OUT)
+    return is_page(name) or name in (*EXPORTS, CONTEXT_ARCHIVE, HANDED_OUT)
 
 
 def is_hosts(root: str, environ: dict[str, str]) -> bool:

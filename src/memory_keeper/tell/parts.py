@@ -8,8 +8,9 @@ from memory_keeper import wire
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce.carried import begun, lines_of
 from memory_keeper.reduce.facts import Touched, open_todos, touched
-from memory_keeper.tell import Said
+from memory_keeper.tell import CHARACTERS, Said
 from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.tell.handoff import choose, told
 from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
 
 TYPE_CHECKING = False
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
     Part = Callable[["View"], tuple[str, Iterable["Said"]]]
 
-PROMPTS, RECENT, CALLS, FAILURES = 60, 8, 150, 6  # how much is asked of the store; the budget decides what is told
+PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
-STRETCH, LEARNT = 1500, 2000  # events that are looked at, and tokens that may be said of them
-ASKED = ("Asked: ", "Asked last: ", "Asked before: ", "That request went on: ")  # lines that a prompt says too
+HANDED = 0.55  # of a start may be what the last session hands over
+ASKED = ("Asked: ", "Goal: ", "Asked last: ", "Asked before: ", "That request went on: ")  # a prompt says them too
 ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
@@ -101,9 +102,20 @@ def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
     return dict.fromkeys(newest.values(), " (not in a note yet)")
 
 
+def handed(view: View) -> tuple[str, Iterable[Said]]:
+    """What the session hands over that this one goes on from."""
+    if not view.before:
+        return "", ()
+    limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
+    lines = [line for line in view.before.lines if line.section != "where"]  # the title says it
+    chosen = choose(lines, limit, CHARACTERS, "fenced")
+    saids = (Said(line.text, line.cites[0] if line.cites else "", whole=True) for line in told(chosen))
+    return f"Handoff of {view.before.title}", saids
+
+
 def todos(view: View) -> tuple[str, Iterable[Said]]:
     """What the model's own list says is not done, in the newest session that has one."""
-    found = view.store.latest(view.project, "todo", CALLS, sessions=view.of)
+    found = view.store.latest(view.project, "todo", CALLS, sessions=view.of) if not view.before else []
     listed = [event for event in found if _counts(view, event)]
     newest = [event for event in listed if event.session == listed[0].session]
     return f"Open todos, of {when(newest[0])}" if newest else "", [
@@ -113,11 +125,8 @@ def todos(view: View) -> tuple[str, Iterable[Said]]:
 
 def files(view: View) -> tuple[str, Iterable[Said]]:
     """The files that were changed or read last, by subagents too."""
-    calls = [
-        event
-        for event in view.store.latest(view.project, "call", CALLS, view.of, agents=True, text=False)
-        if _counts(view, event)
-    ]
+    latest = view.store.latest(view.project, "call", CALLS, view.of, agents=True, text=False) if not view.before else []
+    calls = [event for event in latest if _counts(view, event)]
     roots = view.store.roots(view.project)
     return "Files touched", (
         Said(f"{one_line(within(roots, one.path), 300)} ({_times(one)})", one.cite, whole=True)
@@ -195,7 +204,8 @@ def _session_notes(view: View, most: int) -> Iterator[Note]:
         if view.of:
             lacks = note.session in view.of
         else:
-            lacks = note.at > since and (note.session != view.session or not note.session)  # by hand it is of none
+            told = (view.session, *(view.before.chain if view.before else ()))
+            lacks = note.at > since and (note.session not in told or bool(note.who))  # what the user wrote is told too
         if lacks and note.text:
             yield note
 
@@ -216,44 +226,19 @@ def _headed(note: Note, text: str) -> str:
     return f"{when(note)}{of}{f', in the words of {whose}' if whose else ''}\n{text}"
 
 
-def goal(view: View) -> tuple[str, Iterable[Said]]:
-    """What a session began with, unless that is among the last prompts anyway."""
-    asked = _prompts(view)
-    return "Asked first", [Said(f"{when(event)} {_asked(event)}", event.id) for event in asked[RECENT:][-1:]]
+def replayed(view: View) -> tuple[str, Iterable[Said]]:
+    """What was said, word for word: the messages that are needed most; only who asks for them pays for finding them."""
+    from memory_keeper.tell.replay import messages
 
-
-def learnt(view: View) -> tuple[str, Iterable[Said]]:
-    """What was decided, done and found, by rule, most needed first; what was asked is said elsewhere."""
-    return "Decided, done and found", _digested(view)
-
-
-def _digested(view: View) -> Iterable[Said]:
-    from memory_keeper.reduce.digest import digest
-
-    for sentence in digest(view.store.stretch(view.of, STRETCH), LEARNT) if view.of else ():
-        if not sentence.text.startswith((*ASKED, *ENDED)):
-            yield Said(one_line(sentence.text, 600), sentence.cites[0])
-
-
-def failures(view: View) -> tuple[str, Iterable[Said]]:
-    """What went wrong last, with the call it was."""
-    found = view.store.failures(view.of, FAILURES) if view.of else []
-    return "Failed last", (Said(f"{_done(call)}\n→ {_answer(event)}", event.id) for event, call in found)
+    return messages(view)
 
 
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "handoff": (
-        (standing, 0.4),
-        (prompts, 0.45),
-        (todos, 0.3),
-        (goal, 0.2),
-        (files, 0.3),
-        (learnt, 0.8),
-        (failures, 1.0),
-    ),
+    "handoff": ((standing, 0.4),),  # and what `tell.handoff` arranges
     "start": (
         (standing, 0.5),
+        (handed, 0.9),
         (prompts, 0.5),
         (todos, 0.35),
         (noted, 0.6),
@@ -268,20 +253,13 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
         (detailed, 0.75),
         (outlined, 1.0),
     ),
+    "replay": ((replayed, 1.0),),
 }
 
 
 def _asked(event: Event, last: bool = False) -> str:
     """A prompt: what was pasted into it may be long, and what is wanted of it stands before or after that."""
     return clip_middle(dense(event.text), LAST_PROMPT if last else PROMPT_TOKENS)
-
-
-def _done(call: Event) -> str:
-    return f"{call.tool} {one_line(call.path or call.text, 160)}"
-
-
-def _answer(result: Event) -> str:
-    return clip_middle(dense(result.text), REPLY_TOKENS)
 
 
 def _came(view: View, asked: Event, last: bool = False) -> str:
@@ -325,6 +303,8 @@ def _counts(view: View, event: Event) -> bool:
     """Whether the context being told lacks an event: what a compaction or a clear took out of it, else the others'."""
     if view.of:
         return event.session in view.of
+    if view.before and event.session in view.before.chain:
+        return False  # what it hands over is told
     return event.session != view.session and (view.source != "resume" or event.at > _last(view))
 
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
+from time import time
 
 from memory_keeper import config
+from memory_keeper.app.before import find_before
 from memory_keeper.app.commands import positive, project_of, session_of
 from memory_keeper.app.terminal import print_json
+from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.tell import Before
+from memory_keeper.tell.handoff import by_part
 from memory_keeper.tell.parts import PLANS
 
 EXAMPLE = "memory-keeper brief start --budget 800"
-BUDGETS = {"handoff": "tell.handoffBudget", "memory": "reduce.memoryTokens"}  # the setting that limits each
+BUDGETS = {  # the setting that limits each
+    "handoff": "tell.handoffBudget",
+    "memory": "reduce.memoryTokens",
+    "replay": "tell.replayBudget",
+}
+OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newest where none is named
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -23,7 +33,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", choices=sorted(PLANS), help=", ".join(sorted(PLANS)))
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
-        "--session", default="", metavar="ID", help="the session to tell of; of a handoff, default: the newest"
+        "--session",
+        default="",
+        metavar="ID",
+        help="the session to tell of; of a handoff or a replay, default: the newest",
     )
 
 
@@ -36,14 +49,22 @@ def run(args: Namespace) -> int:
             keeper.look(keeper.behind(project) or ())
         settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
         budget = args.budget or settings[BUDGETS.get(args.name, "tell.startBudget")]
+        if args.name == "replay" and not budget:  # no context is told one, but this was asked for
+            budget = settings["tell.handoffBudget"]
         notes = max(settings["tell.notesBudget"], budget // 5 if args.name == "memory" else 0)
-        if args.name == "handoff" and not session:
+        if args.name in OF_ONE and not session:
             session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
-        source = "compact" if session and args.name != "memory" else "startup"
-        brief = keeper.brief(args.name, project, session, source, budget, notes=notes)
+        of = session if args.name in OF_ONE else ""
+        source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
+        before = _before(keeper, project, args) if args.name == "start" and not session else None
+        brief = keeper.brief(
+            args.name, project, session, source, budget, of=of, notes=notes, room=budget * 10, before=before
+        )
         kept = keeper.store.counts(project)["events"]
     if args.json:
-        print_json({**brief._asdict(), "cites": list(brief.cites)})
+        parts = by_part(brief.lines) if args.name == "handoff" else {}
+        shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
+        print_json({**shown, "cites": list(brief.cites), **parts})
         return 0
     if not brief.text and kept:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")
@@ -51,3 +72,9 @@ def run(args: Namespace) -> int:
         raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
     print(brief.text)
     return 0
+
+
+def _before(keeper: Keeper, project: str, args: Namespace) -> Before | None:
+    """What a session that began now would be handed."""
+    environ = config.environment()
+    return find_before(keeper, project, "", args.project or os.getcwd(), find_terminal(environ), time())

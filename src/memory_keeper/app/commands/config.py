@@ -202,6 +202,8 @@ def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting
         print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
     elif key == "compaction.mode" and value == "clear" and not args.dry_run:
         print("A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.")
+    elif key == "compaction.mode" and value == "replace" and not args.dry_run:
+        print("Compactions are answered by Memory Keeper from now on, where Claude Code has hooks modules (2.1.286).")
     elif not args.dry_run and value is None:
         print(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
 

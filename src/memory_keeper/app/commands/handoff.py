@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from memory_keeper import wire
 from memory_keeper.app.commands import running_session
 from memory_keeper.app.handoff import save
 from memory_keeper.app.terminal import print_json
@@ -12,6 +13,7 @@ from memory_keeper.config import environment
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
+from memory_keeper.tell.handoff import by_part
 
 EXAMPLE = "memory-keeper handoff"
 PATIENCE = 30.0
@@ -26,7 +28,8 @@ def run(args: Namespace) -> int:
     """Write it and show it."""
     note, where = write(args)
     if args.json:
-        print_json({"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text})
+        shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
+        print_json({**shown, **by_part(wire.read_object(note.extra).get("lines") or [])})
     else:
         print(note.text.rstrip())
         print(f"\nKept as {note.id}" + (f", and in {where}" if where else ""))

@@ -11,7 +11,6 @@ from memory_keeper import wire
 from memory_keeper.app.commands import positive
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep import archive
 from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note
@@ -134,14 +133,12 @@ def _raw(keeper: Keeper, id: str, as_document: bool) -> int:
 
 def raw_line(keeper: Keeper, id: str) -> bytes:
     """An event's line, out of the archive."""
-    found = keeper.store.line(id)
-    if not found:
-        raise KeeperError(f"{id} came from a hook, not from a transcript", hint="show it without --raw")
-    source, member, offset = found
     try:
-        data = archive.read(keeper.home, source, member)
+        line = keeper.raw_line(id)
     except (OSError, ValueError) as error:
         raise KeeperError(
             f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"
         ) from None
-    return data[offset : data.index(b"\n", offset)]
+    if not line:
+        raise KeeperError(f"{id} came from a hook, not from a transcript", hint="show it without --raw")
+    return line

@@ -8,7 +8,9 @@ from time import time
 from typing import Any
 
 from memory_keeper.app.allowance import attempts
+from memory_keeper.app.bring_back import Score, scores
 from memory_keeper.app.commands import project_of
+from memory_keeper.app.compaction import Saving, saved
 from memory_keeper.app.registration import claude_folder, installed_at
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
@@ -18,6 +20,7 @@ from memory_keeper.tell.parts import STANDING
 from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper status"
+COMPACTIONS = 1000  # the newest of a project that are looked at
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -42,6 +45,8 @@ def run(args: Namespace) -> int:
         standing = [note for kind in kinds for note in keeper.store.notes(project or "", 0, kind) if note.text]
         open = keeper.store.open_sessions(project)
         spent = _spent(keeper, project)
+        measured = scores(keeper.store.latest(project, "compacted", COMPACTIONS)) if project else []
+        savings = saved(keeper.store, project) if project else []
     about = {
         "project": project or "all projects",
         **counts,
@@ -51,6 +56,8 @@ def run(args: Namespace) -> int:
         "store": args.home,
         "store_bytes": _bytes(args.home),
         "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
+        "compactions": _compactions(measured),
+        "replaced": [{**one._asdict(), "tokens": one.tokens} for one in savings],
         "recent": [session._asdict() for session in sessions],
     }
     if args.json:
@@ -65,6 +72,8 @@ def run(args: Namespace) -> int:
     _say_notes(counts["notes"], len(standing), open, spent)
     if handoff:
         print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
+    _say_compactions(measured, now)
+    _say_savings(savings)
     print(f"  store          {args.home} ({size(about['store_bytes'])})")
     for session in sessions:
         asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"
@@ -87,6 +96,38 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
         cost = f", ${spent['cost']:.2f}" if spent["cost"] else ""
         times = f"{spent['asked']} time{'s' * (spent['asked'] != 1)}"
         print(f"  models         asked {times} for better wordings: {spent['tokens']:,} tokens{cost}")
+
+
+def _compactions(measured: list[Score]) -> dict[str, Any]:
+    """What the summaries of Claude Code kept, all together and the last one."""
+    last = {**measured[0]._asdict(), "kept_percent": measured[0].percent} if measured else None
+    return {"measured": len(measured), "kept_percent": _mean([one.percent for one in measured]), "last": last}
+
+
+def _mean(numbers: list[int]) -> int | None:
+    return round(sum(numbers) / len(numbers)) if numbers else None
+
+
+def _say_compactions(measured: list[Score], now: float) -> None:
+    if not measured:
+        return
+    last = measured[0]
+    facts = f"{last.percent} % of {last.kept + last.lost} facts in {last.tokens:,} tokens"
+    print(f"  compaction     {moment(last.at)} ({age(last.at, now)}), its summary kept {facts};")
+    print(f"                 the handoff brought back {last.brought} facts in {last.told:,} tokens")
+    if len(measured) > 1:
+        kept, brought = _mean([one.percent for one in measured]), _mean([one.brought for one in measured])
+        print(f"                 mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
+
+
+def _say_savings(savings: list[Saving]) -> None:
+    """What compactions of our own kept out of later requests, as those measured it."""
+    if not savings:
+        return
+    times, last = f"{len(savings)} time{'s' * (len(savings) != 1)}", savings[-1]
+    requests, carried = sum(one.requests for one in savings), sum(one.tokens for one in savings)
+    print(f"  compacted      {times} without a model, last from {last.before:,} to {last.after:,} tokens;")
+    print(f"                 {requests} requests since then carried {carried:,} tokens less")
 
 
 def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:

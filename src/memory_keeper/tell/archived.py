@@ -1,0 +1,268 @@
+"""What there is to say of a session whose context was compacted or cleared: all of it asked of the store.
+
+No number is assumed: tokens are what the host counted, or are said to be our estimate, or unknown.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from memory_keeper import wire
+from memory_keeper.keep.archive import archive_path
+from memory_keeper.model import NamedTuple
+from memory_keeper.reduce.extractive import gist
+from memory_keeper.reduce.facts import touched
+from memory_keeper.reduce.finding import WEAK, doubt, is_trifle
+from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.noted import read
+from memory_keeper.reduce.tasks import DOING, Task, tasks
+from memory_keeper.tell.parts import within
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Event, Note, Usage
+    from memory_keeper.reduce.facts import Fact
+
+DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
+DOUBT = 2  # a decision of the model's is one that it said, and said why or in plain words
+ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it is made of
+TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts and tellings that are looked through
+CALLS, PROMPTS = 5000, 500  # of a session
+
+
+class Compaction(NamedTuple):
+    """A moment at which a context was compacted or cleared, and what that was measured to do."""
+
+    at: float
+    by: str  # host | clear | hand
+    trigger: str = ""  # what set the host off: auto, manual, …
+    before: int | None = None  # tokens of the context, as the host counted; None: unknown
+    after: int | None = None
+    estimated: bool = False  # `after` is what the next context is told, by our estimate
+
+
+class Entry(NamedTuple):
+    """A session of the archive."""
+
+    session: str
+    begun: float
+    ended: float
+    spent: tuple[int, int, int] | None  # tokens: all input, those of it that came from a cache, output; None: unknown
+    goal: str  # the first request
+    done: tuple[tuple[Task, str], ...]  # the tasks that were completed, each with what came of it
+    doing: tuple[Task, ...]
+    open: tuple[Task, ...]
+    decisions: tuple[Fact, ...]
+    finished: tuple[Fact, ...]  # what the model said it had done, where it has no list of tasks
+    commits: tuple[Fact, ...]
+    files: tuple[str, ...]  # that were changed, the last one first
+    test: Fact | None
+    errors: tuple[Fact, ...]
+    asked: str  # the last request
+    answered: str  # and what came of it; empty: nothing yet
+    compactions: tuple[Compaction, ...]
+    transcripts: tuple[str, ...]
+
+
+class Shelf(NamedTuple):
+    """What all entries of a project need, asked for once."""
+
+    store: SqliteStore
+    home: str
+    project: str
+    told: dict[str, int]  # tokens that the context after a clear was told, by the session that was cleared
+    facts: dict[str, list[Fact]]  # by session, in order
+    ends: dict[str, list[Fact]]  # the same, of its last note: what may still hold
+
+
+def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]:
+    """The sessions that belong into the archive, each with the events that say so; the newest first."""
+    found: dict[str, list[Event]] = {}
+    for event in store.compacted(project):
+        found.setdefault(event.session, []).append(event)
+    return sorted(found.items(), key=lambda one: (one[1][-1].at, one[0]), reverse=True)
+
+
+def put_on_shelf(store: SqliteStore, home: str, project: str, sessions: Sequence[str]) -> Shelf:
+    """All that is needed for the entries of some sessions."""
+    facts: dict[str, list[Fact]] = {session: [] for session in sessions}
+    ends: dict[str, list[Fact]] = {}
+    for note in store.notes(project, 1):
+        if note.session in facts and (stated := _facts(store, note)):
+            ends[note.session] = sorted(stated, key=lambda fact: fact.at)
+            facts[note.session] += ends[note.session]
+    return Shelf(store, home, project, _told(store, project), facts, ends)
+
+
+def _facts(store: SqliteStore, note: Note) -> list[Fact]:
+    """The facts that a note states; none of one that a person has worded anew, since it may be for one of them."""
+    if note.who == "user" or not note.text:
+        return []
+    first = store.note(note.replaces) if note.replaces else None
+    return read(first or note).facts
+
+
+def _told(store: SqliteStore, project: str) -> dict[str, int]:
+    """What the contexts that took over from a cleared one were told, in tokens."""
+    size: dict[str, int] = {}
+    for event in store.latest(project, "told", STARTS):
+        tokens = wire.read_object(event.extra).get("tokens")
+        if isinstance(tokens, int):
+            size[event.session] = tokens  # the first of a session: it is looked at last
+    found: dict[str, int] = {}
+    for event in store.latest(project, "start", STARTS):
+        after = wire.read_object(event.extra).get("after")
+        if isinstance(after, str) and event.session in size:
+            found[after] = size[event.session]
+    return found
+
+
+def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
+    """What there is to say of a session."""
+    store = shelf.store
+    usages = store.usages(session)
+    listed, facts = tasks(store.todo_events(session)), shelf.facts.get(session, [])
+    done = [task for task in listed if task.ended]
+    commits = [fact for fact in facts if fact.kind == "commit"]
+    tests = [fact for fact in facts if fact.kind == "test"]
+    outcomes = _outcomes(done, commits, tests)
+    told = {fact.about for task in done for fact in _within(commits, outcomes[task].span)}
+    asked, answered = _last(shelf, session)
+    return Entry(
+        session=session,
+        begun=store.first_moment(session),
+        ended=store.last_moment(session) or marks[-1].at,
+        spent=_sum(usages),
+        goal=_first(shelf, session),
+        done=tuple((task, outcomes[task].text) for task in done),
+        doing=tuple(task for task in listed if task.status == DOING),
+        open=tuple(task for task in listed if not task.ended and task.status != DOING),
+        decisions=tuple(_decided(facts)),
+        finished=tuple(fact for fact in facts if fact.kind == "done")[-DONE:] if not done else (),
+        commits=tuple(fact for fact in commits if fact.about not in told)[-COMMITS:],
+        files=tuple(_changed(shelf, session)),
+        test=tests[-1] if tests else None,
+        errors=tuple(_wrong(shelf.ends.get(session, []))),
+        asked=asked,
+        answered=answered,
+        compactions=tuple(_compaction(shelf, event, marks[:place], usages) for place, event in enumerate(marks)),
+        transcripts=tuple(_transcripts(shelf, session)),
+    )
+
+
+class Outcome(NamedTuple):
+    """What came of a task, and the time in which it was done."""
+
+    text: str
+    span: tuple[float, float]
+
+
+def _outcomes(done: Sequence[Task], commits: Sequence[Fact], tests: Sequence[Fact]) -> dict[Task, Outcome]:
+    """For each task what was committed, and what tests said last, while it was in hand; of those that were completed at
+    once, the last one says it."""
+    found: dict[Task, Outcome] = {}
+    before = 0.0
+    for task, after in zip(done, [*done, None][1:], strict=True):
+        alone = not after or after.ended > task.ended
+        span = max(task.begun, before), task.ended if alone else 0.0
+        before = task.ended if alone else before
+        said = [f"commit {fact.about[:7]}" for fact in _within(commits, span)[-3:]]
+        said += [fact.text for fact in _within(tests, span)[-1:]]
+        found[task] = Outcome("; ".join(dict.fromkeys(said)), span)
+    return found
+
+
+def _within(facts: Iterable[Fact], span: tuple[float, float]) -> list[Fact]:
+    return [fact for fact in facts if span[0] < fact.at <= span[1]]
+
+
+def _decided(facts: Iterable[Fact]) -> list[Fact]:
+    """The decisions that hold: those that surely are some, in the order in which they were made."""
+    sure = [fact for fact in holding([fact for fact in facts if fact.kind == "decision"]) if doubt(fact) <= DOUBT]
+    found = sorted(sure, key=lambda fact: (doubt(fact), -fact.at))
+    return sorted(found[:DECISIONS], key=lambda fact: fact.at)
+
+
+def _wrong(facts: Iterable[Fact]) -> list[Fact]:
+    """What was not mended in the end, and matters."""
+    last = {fact.text: fact for fact in facts if fact.kind == "error"}
+    return [fact for fact in last.values() if fact.status == "open" and not is_trifle(fact)][-ERRORS:]
+
+
+def _changed(shelf: Shelf, session: str) -> Iterator[str]:
+    calls = shelf.store.latest(shelf.project, "call", CALLS, (session,), agents=True, text=False)
+    roots = shelf.store.roots(shelf.project)
+    return (within(roots, one.path) for one in touched(calls) if one.changes)
+
+
+def _first(shelf: Shelf, session: str) -> str:
+    """What a session began with."""
+    asked = shelf.store.latest(shelf.project, "prompt", PROMPTS, (session,))
+    return next((event.text for event in reversed(asked) if event.text.strip()), "")
+
+
+def _last(shelf: Shelf, session: str) -> tuple[str, str]:
+    """The last request that says something, and the gist of what came of it."""
+    for event in shelf.store.latest(shelf.project, "prompt", TRIES, (session,)):
+        if event.text.strip() and not WEAK.match(event.text[:60].strip()):
+            found = shelf.store.outcome(event.id)
+            said = gist(found[0].text[:FAR], ANSWERED) if found and found[1] else ""
+            return event.text, said.rstrip(":,") + "…" * said.endswith((":", ","))
+    return "", ""
+
+
+def _sum(usages: Sequence[Usage]) -> tuple[int, int, int] | None:
+    """All that a session's requests read, what of it came from a cache, and all that was written."""
+    if not usages:
+        return None
+    cached = sum(one.cache_read for one in usages)
+    return (
+        cached + sum(one.input + one.cache_write for one in usages),
+        cached,
+        sum(one.output for one in usages),
+    )
+
+
+def _compaction(shelf: Shelf, event: Event, earlier: Sequence[Event], usages: Sequence[Usage]) -> Compaction:
+    """What a compaction did, as far as somebody counted it."""
+    left = [_left(mark) for mark in earlier if mark.kind == "compact"]
+    sizes = sorted([*_responses(usages), *left], key=lambda one: one[0])
+    before = next((size for at, size in reversed(sizes) if at <= event.at), 0) or None
+    if event.kind == "compact":
+        about = wire.read_object(event.extra)
+        after = _left(event)[1] or next((size for at, size in _responses(usages) if at > event.at), None)
+        trigger = about.get("trigger")
+        said = trigger[:20] if isinstance(trigger, str) and trigger.isalpha() else ""
+        return Compaction(event.at, "host", said, _count(about.get("preTokens")) or before, after)
+    if event.kind == "end":
+        return Compaction(event.at, "clear", "", before, shelf.told.get(event.session), estimated=True)
+    note = shelf.store.handoff(event.session)
+    return Compaction(event.at, "hand", "", before, note.tokens if note else None, estimated=True)
+
+
+def _responses(usages: Sequence[Usage]) -> list[tuple[float, int]]:
+    """How large the context of the main thread was at each of its responses."""
+    sizes = [(one.at, one.input + one.cache_read + one.cache_write) for one in usages if not one.agent]
+    return [(at, size) for at, size in sizes if size]
+
+
+def _left(mark: Event) -> tuple[float, int]:
+    """What a compaction of the host's left in the context; 0: it does not say."""
+    return mark.at, _count(wire.read_object(mark.extra).get("postTokens"))
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+def _transcripts(shelf: Shelf, session: str) -> Iterator[str]:
+    """Where the whole of a session can be read: as we keep it, and as the host does while it does."""
+    path = shelf.store.transcript(session)
+    source = shelf.store.source(path) if path else None
+    if source and posix.access(kept := archive_path(shelf.home, source), posix.R_OK):
+        yield kept
+    if path and posix.access(path, posix.F_OK):
+        yield path
