@@ -13,14 +13,14 @@ state that was made from what came before? NLFR is the mean over the four kinds.
     link    the share of (file, name) pairs, used together before and after, that stand near each other
     artif   the share of the files written to that are named
 
-Measured are Claude's own summary; the last 2,000 tokens as they stand; one digest of everything before the compaction,
+Measured are Claude's own summary; the last 2,000 tokens as they stand; the handoff of everything before the compaction,
 at several budgets; what of it the summary lost, told beside the summary; all level-1 notes before it, stretch by
 stretch as they are made while a session runs, with the settings as shipped; and the outline above these notes.
 
 Rules that were made while looking at some transcripts may fit only those. --half takes one half of the sessions, to
 look at one and report the other; --pretend takes places where nothing was compacted, half and three quarters through
 the calls of every session, which many sessions without a compaction have too. --missing tells what is lost: for each
-kind N of the needed facts that the largest digest lacks, and how they had come up.
+kind N of the needed facts that the largest handoff lacks, and how they had come up.
 
 At compactions it also tells what a lost context costs: the tokens of files that the agent reads in its next 20 calls
 although it had read or written them before, and the same in the middle between two compactions.
@@ -47,11 +47,13 @@ from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce import levels
-from memory_keeper.reduce.digest import digest, ordered, render
 from memory_keeper.reduce.fidelity import compare
 from memory_keeper.reduce.outline import outline
+from memory_keeper.reduce.sentences import Sentence
+from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
 
+NONCE = "84c7a90e"
 HORIZON, LEAST_CALLS, LEAST_FACTS, NEAR = 60, 10, 8, 300
 SOON = 20  # calls in which a file is read again
 PRETENDED = (0.5, 0.75)  # of the calls of a session, where nothing was compacted
@@ -133,7 +135,7 @@ def main() -> int:
         soon, between = (sum(column) / len(again) for column in zip(*again, strict=True))
         print(f"read again within {SOON} calls: {soon:,.0f} tokens after a compaction, {between:,.0f} between two")
     if args.missing:
-        missing(found, [render(digest(one.events, max(budgets), args.family)) for one in found], args.missing)
+        missing(found, [told(one, max(budgets), args.family) for one in found], args.missing)
     print(CAVEAT)
     return 0
 
@@ -145,7 +147,7 @@ def methods(budgets: list[int], family: str, summaries: bool) -> list[tuple[str,
     """What is compared: a name, and how its text is made of what came before."""
     listed: list[tuple[str, Method]] = [
         ("the last 2,000 tokens, here", lambda one: tail(one.before, TAIL, family)),
-        *((f"digest, {budget:,}", partial(digested, budget=budget, family=family)) for budget in budgets),
+        *((f"handoff, {budget:,}", partial(told, budget=budget, family=family)) for budget in budgets),
         ("all level-1 notes", lambda one: texts_of(level_one(one))),
         ("the outline above them", lambda one: outline(level_one(one), OUTLINE).text),
     ]
@@ -155,25 +157,21 @@ def methods(budgets: list[int], family: str, summaries: bool) -> list[tuple[str,
     return listed
 
 
-def digested(one: Boundary, budget: int, family: str) -> str:
-    return render(digest(one.events, budget, family))
+def told(one: Boundary, budget: int, family: str) -> str:
+    """The handoff as a model is told it: opened, fenced, cited and closed."""
+    return handed(one, handoff.find_in(one.events, family, ""), budget, family)
+
+
+def handed(one: Boundary, lines: list[Sentence], budget: int, family: str) -> str:
+    nobody: Any = None  # no store is asked: all that is told is given
+    view = View(nobody, "", "", "compact", 0.0, handed=tuple(lines), family=family)
+    return handoff.compose(view, budget, NONCE, "this session, before it was compacted", characters=1 << 30).text
 
 
 def completed(one: Boundary, budget: int, family: str) -> str:
-    """A summary, and beside it what it lost of our digest, most needed first."""
-    lines, left = [], 4 * budget
-    for line in ordered(one.events, family):
-        left -= tokens(line.text + "\n", family)
-        if left < 0:
-            break
-        lines.append(line)
-    said, left = one.summary + "\n", budget
-    for line in compare(lines, one.summary).lines:
-        left -= tokens(line.text + "\n", family)
-        if left < 0:
-            break
-        said += line.text + "\n"
-    return said
+    """A summary, and beside it what it lost of our handoff, as a model is told it."""
+    lost = compare(handoff.find_in(one.events, family, ""), one.summary).lines
+    return one.summary + "\n" + handed(one, lost, budget, family)
 
 
 def tail(before: list[Step], budget: int, family: str) -> str:

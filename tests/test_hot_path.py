@@ -76,7 +76,7 @@ DIGEST = {
     "reprlib", "types", "typing", "warnings",
     f"{OWN}.reduce.claims", f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive", f"{OWN}.reduce.finding",
     f"{OWN}.reduce.holds",
-    f"{OWN}.reduce.names",
+    f"{OWN}.reduce.names", f"{OWN}.reduce.own_words", f"{OWN}.reduce.turns",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

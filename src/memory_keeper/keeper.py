@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.capture.project import Place
-    from memory_keeper.capture.repeated import Behind
     from memory_keeper.capture.tail import Tail
     from memory_keeper.model import Json
     from memory_keeper.reduce.sentences import Sentence
-    from memory_keeper.tell import Before
+    from memory_keeper.tell import Before, View
 
 # the records of hooks that are events of their own; the others only say where to look
 MARKS = {
@@ -38,8 +37,9 @@ MARKS = {
     "Window": "window",
     "AskClear": "ask",
     "Blocked": "blocked",
-    "Compacted": "compacted",
-    "AskCompact": "compacting",
+    "Scored": "scored",
+    "Compacted": "scored",  # as it was called once
+    "AskCompact": "ask-compact",
     "Replaced": "replaced",
 }
 OWN_COMMAND = "/memory-keeper:"
@@ -50,6 +50,8 @@ WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
 NOWHERE = -1  # the place of what no line of a transcript says
+LINES = 50  # of a session in which its branch is looked for, the newest
+DETACHED = "HEAD"  # what the host calls the branch when none is checked out
 UNMOVED = 4 << 20  # bytes of a spool that are searched for what no transcript has yet
 
 
@@ -81,8 +83,8 @@ class Keeper:
         self._inode = 0  # of the store that is open
         self._known: dict[tuple[object, ...], tuple[str, ...]] = {}
         self._projects: dict[str, str] = {}  # what a directory's project is can change, but not within one session
+        self._found: dict[str, str] = {}  # the same, as it was found without writing it down
         self._salt = b""
-        self._behind: dict[str, Behind] = {}  # the transcript whose compaction was read last, and how far behind it
         self.watched: dict[str, Source] = {}  # the transcripts that spools named lately
         self._remembering: dict[str, tuple[str, str]] = {}  # folders of the host's memory to look at, and whose it is
 
@@ -309,7 +311,7 @@ class Keeper:
 
         from memory_keeper.capture.claude_code import first_moment, read_line
         from memory_keeper.capture.redact import redact_line
-        from memory_keeper.capture.repeated import Behind, without_repeated
+        from memory_keeper.capture.repeated import REACH, find_behind, without_repeated
 
         source, salt, known = tail.source, self.salt, self._secrets(tail.source)
         lines = tail.data.split(b"\n")[:-1]
@@ -321,7 +323,7 @@ class Keeper:
         placed: list[Placed] = []
         usages: list[Usage] = []
         place, at = last.offset + last.size if last else 0, source.at or first_moment(lines) or time()
-        count, begin, behind = 0, place, self._behind.get(source.path, Behind())
+        count, begin, behind = 0, place, find_behind(self.writer.last_of(source, REACH))
         for redacted in kept:
             read = read_line(redacted, source, place, at)
             if read:
@@ -332,7 +334,6 @@ class Keeper:
                 if read.usage:
                     usages.append(read.usage)
             place += len(redacted) + 1
-        self._behind = {source.path: behind} if behind.line else {}
         packer.join()
         member = self._archive(source, last, place - begin, packed[0])
         new = self.writer.record(source._replace(at=at), placed, usages, member, now=time())
@@ -363,19 +364,27 @@ class Keeper:
 
     def project(self, directory: str, change: bool = False) -> str:
         """The project a directory belongs to; `change` also writes down what was found."""
-        from memory_keeper.capture.project import find_place, holds
-        from memory_keeper.config import find_root
+        if change:
+            return self._name_project(directory)
+        if directory not in self._found:
+            self._found[directory] = self._find_project(directory)
+        return self._found[directory]
 
-        store = self.writer if change else self.store
-        if not change:
-            root = find_root(directory)
-            known = store.project("dir:" + root)
-            if known and holds(root, known):
-                return known
+    def _find_project(self, directory: str) -> str:
+        from memory_keeper.capture.project import find_place, holds
+
+        root = config.find_root(directory)
+        known = self.store.project("dir:" + root)
+        return known if known and holds(root, known) else _choose(find_place(directory), self.store)
+
+    def _name_project(self, directory: str) -> str:
+        from memory_keeper.capture.project import find_place
+
         place = find_place(directory)
-        project = _choose(place, store)
-        if change and any(store.project(key) != project for key in place.keys):
-            store.name_project(place.keys, project)
+        project = _choose(place, self.writer)
+        if any(self.writer.project(key) != project for key in place.keys):
+            self.writer.name_project(place.keys, project)
+            self._found.clear()
         return project
 
     def root_of(self, project: str) -> str:
@@ -387,38 +396,49 @@ class Keeper:
 
     # --- telling ---------------------------------------------------------------------------------------------------
 
-    def brief(
+    def view(
         self,
-        name: str,
-        project: str,
         session: str,
         source: str,
-        budget: int,
-        now: float = 0.0,
+        *,
+        project: str = "",
         of: str = "",
-        fenced: bool = True,
-        notes: int = config.DEFAULTS["tell.notesBudget"],
-        room: int = 0,
         before: Before | None = None,
-        lines: tuple[Sentence, ...] = (),
-        lost: bool = False,
-    ) -> Brief:
-        """A brief for a session that begins or goes on: of all that happened, or `of` one session and those it took
-        over from. Not fenced it is for people. `notes` are the tokens that standing notes may take of it, `room` the
-        characters of a replay, where a hook tells something else as well.
-        `before` is what a new session is handed. `lines` are told of a handoff instead of all that there is; `lost`
-        says that they are what a summary lost."""
-        from memory_keeper.tell import CHARACTERS, View, compose
+        notes: int = config.DEFAULTS["tell.notesBudget"],
+        where: str | None = None,
+    ) -> View:
+        """What a brief may know, for a session that begins or goes on: all that happened in a project, or `of` one
+        session and those it took over from. `before` says more of the session it goes on from; `notes` are the tokens
+        that standing notes may take. `where` says what the session is on, when that is known better than by its
+        lines."""
+        from memory_keeper.tell import View
 
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
         project = (self.store.project_of(of) or project) if of else project
-        spoken = tuple(self.provisional(project))
-        view = View(
-            self.store, project, session, source, now or time(), spoken, chain, notes, lines or self.handed(of),
-            family=self._family(of or session, project), before=before, lost=lost,
-        )  # fmt: skip
-        return compose(name, view, budget, posix.urandom(4).hex() if fenced else "", room or CHARACTERS)
+        handed = self.handed(of)
+        if where is None:
+            where = _said(**self._where(of, "")) if of and not handed else ""
+        return View(
+            self.store,
+            project,
+            session,
+            source,
+            tuple(self.provisional(project)),
+            chain,
+            notes,
+            handed,
+            where=where,
+            family=self.family(of or session, project),
+            before=before,
+        )
+
+    def brief(self, name: str, view: View, budget: int, room: int = 0) -> Brief:
+        """What a model is told of a view: within so many tokens, and characters where fewer are left than a hook may
+        say."""
+        from memory_keeper.tell import CHARACTERS, compose
+
+        return compose(name, view, budget, posix.urandom(4).hex(), room or CHARACTERS)
 
     def archive_by_hand(self, session: str) -> None:
         """Keep that a session, as it is now, was put into the context archive; once, however often it is done."""
@@ -429,7 +449,8 @@ class Keeper:
             source, newest = store.source(path), store.newest(session)
             if source:
                 id, at = f"archived-{digest_of(session, newest)}:0", store.last_moment(session) or time()
-                event = Event(id, at, "archived", session, store.project_of(session), "")
+                note = store.handoff(session)
+                event = Event(id, at, "archived", session, store.project_of(session), "", ref=note.id if note else "")
                 store.record(source, [Placed(event, NOWHERE)], now=time())
 
     def handed(self, session: str) -> tuple[Sentence, ...]:
@@ -441,32 +462,27 @@ class Keeper:
 
         return tuple(load(note))
 
-    def save(self, session: str, budget: int, now: float = 0.0, folder: str = "") -> Note | None:
+    def save(self, session: str, budget: int, now: float = 0.0, folder: str = "", patience: float = 5.0) -> Note | None:
         """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.
 
-        The caller has looked before. `folder` is where the session runs, when it still does.
+        The caller has looked before. `folder` is where the session runs, when it still does; `patience` are the seconds
+        that it may wait for the lock.
         """
         id = self.handoff_id(session)
         known = self.store.note(id) if id else None
         if known or not id:
             return known
-        from memory_keeper.tell import View, handoff
+        from memory_keeper.tell import UNLIMITED, handoff
 
-        now, project = now or time(), self.store.project_of(session)
         where = self._where(session, folder)
-        said = f"On branch {where['branch']}" + (f" at {where['commit'][:9]}" if where["commit"] else "")
-        spoken, chain = tuple(self.provisional(project)), find_chain(self.home, session)
-        view = View(
-            self.store, project, session, "", now, spoken, chain, where=said if where["branch"] else "",
-            family=self._family(session, project),
-        )  # fmt: skip
+        view = self.view(session, "", of=session, where=_said(**where))
         lines = handoff.find(view)
-        brief = handoff.compose(view._replace(handed=tuple(lines)), budget, "", "")
+        brief = handoff.compose(view._replace(handed=tuple(lines)), budget, "", "", characters=UNLIMITED)
         if not brief.text:
             return None
         extra = wire.dumps({"cites": list(brief.cites), "lines": handoff.dump(lines), **where})
-        note = Note(id, now, "handoff", 0, project, brief.text, session, brief.tokens, extra)
-        with Lock(self.home, 5.0):
+        note = Note(id, now or time(), "handoff", 0, view.project, brief.text, session, brief.tokens, extra)
+        with Lock(self.home, patience):
             self.forget_old_store()
             self.writer.add(note)
         return note
@@ -476,29 +492,41 @@ class Keeper:
         newest, unmoved = self.store.newest(session), self._unmoved(session, self.store)
         return "handoff-" + digest_of(session, newest, *[event.id for event in unmoved]) if newest or unmoved else ""
 
-    def _family(self, session: str, project: str) -> str:
+    def family(self, session: str, project: str) -> str:
         """Whose tokens the budgets of a session count: its model's, else that of the project's last session."""
         from memory_keeper.text import family
 
-        sessions = [session, *(one.id for one in self.store.sessions(project, 1))]
+        sessions = [session, *(one.session for one in self.store.recent_sources(project, 1, agents=False))]
         used = (self.store.last_usage(one) for one in sessions if one)
         return family(next((usage.model for usage in used if usage), ""))
 
     def _where(self, session: str, folder: str) -> dict[str, str]:
-        """The branch and the commit that a session is on; of one that is over, the branch that its last line names."""
+        """The branch that a session is on, as its last lines say, and the commit if that is checked out in its folder:
+        another may be by now."""
         from memory_keeper.capture.project import head
 
         branch, commit = head(config.find_root(folder)) if folder else ("", "")
-        return {"branch": branch or self._recorded_branch(session), "commit": commit}
+        recorded = self._recorded_branch(session)
+        if not recorded or recorded == (branch or DETACHED):
+            return {"branch": branch, "commit": commit}
+        return {"branch": recorded if recorded != DETACHED else "", "commit": ""}
 
     def _recorded_branch(self, session: str) -> str:
-        """The branch that the host wrote into the last line of a session."""
+        """The branch that the host wrote into the last line of a session that names one; empty when none does."""
+        known: tuple[Member | None, bytes] = None, b""
         try:
-            line = wire.read_object(self.raw_line(self.store.newest(session)).decode())
+            for event in reversed(self.store.stretch((session,), LINES)):
+                found = self.store.line(event.id) if not event.agent else None
+                if found:
+                    source, member, offset = found
+                    known = known if known[0] == member else (member, archive.read(self.home, source, member))
+                    line = known[1][offset : known[1].index(b"\n", offset)]
+                    branch = wire.read_object(line.decode("utf-8", "replace")).get("gitBranch")
+                    if branch and isinstance(branch, str) and branch.isprintable():
+                        return branch
         except (OSError, ValueError):
-            return ""
-        branch = line.get("gitBranch")
-        return branch if isinstance(branch, str) and branch.isprintable() and branch != "HEAD" else ""
+            pass  # an archive that is damaged, or gone
+        return ""
 
     def last_answer(self, session: str) -> Event | None:
         """What the model said last to a prompt of a session: not to a command of ours."""
@@ -519,7 +547,8 @@ class Keeper:
         """An event of the store, or one that is still only in a spool."""
         session = id.removeprefix("spool-").rpartition("-")[0]
         if id.startswith("spool-") and session in spool.names(self.home):
-            return next((event for event in self._unmoved(session, self.store) if event.id == id), None)
+            found = self._unmoved(session, self.store)
+            return next((event for event in found if event.id in (id, f"{id}:0")), None)
         return self.store.event(id)
 
     def raw_line(self, id: str) -> bytes:
@@ -595,6 +624,11 @@ def with_agents(source: Source) -> list[Source]:
         for name in names
     ]
     return [source, *agents]
+
+
+def _said(branch: str, commit: str) -> str:
+    """A line about where a session is."""
+    return f"On branch {branch}{f' at {commit[:9]}' if commit else ''}" if branch else ""
 
 
 def digest_of(*parts: str) -> str:

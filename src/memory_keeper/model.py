@@ -103,8 +103,8 @@ KINDS = {
     "window": "the host said how large the window is",
     "ask": "a clear was asked for",
     "blocked": "a compaction was refused",
-    "compacted": "what a compaction's summary kept and lost, and what of it was brought back",
-    "compacting": "a compaction was asked for",
+    "scored": "what a compaction's summary kept and lost, and what of it was brought back",
+    "ask-compact": "a compaction was asked for",
     "replaced": "a compaction was answered in the host's place",
     "archived": "a session was put into the context archive by hand",
     "spent": "a model was asked to write a note",
@@ -174,6 +174,11 @@ class Usage(NamedTuple):
     cache_read: int
     cache_write: int
     output: int
+
+    @property
+    def context(self) -> int:
+        """How large the context was that was answered."""
+        return self.input + self.cache_read + self.cache_write
 
 
 class Gauge(NamedTuple):

@@ -301,6 +301,19 @@ def showable(at: float) -> float:
     return max(0.0, min(at, 2e11))
 
 
+_SPANS = (("day", 86_400), ("hour", 3600), ("minute", 60))
+
+
+def how_long(seconds: float, exact: bool = False) -> str:
+    """About how long: `3 days`, of which the last has ended; `exact`: `3.4 days`, rounded, but minutes are whole."""
+    for word, length in _SPANS:
+        if seconds >= length:
+            number = seconds / length if exact else seconds // length
+            said = f"{number:.{0 if word == 'minute' else 1}f}".removesuffix(".0")
+            return f"{said} {word}{'s' * (said != '1')}"
+    return "less than a minute"
+
+
 def storable(text: str) -> str:
     """What any database takes: half a surrogate pair becomes U+FFFD, NUL its picture; else the very same text."""
     if "\0" in text:
@@ -324,9 +337,13 @@ def fence(text: str, nonce: str) -> str:
     text = clean(text).rstrip("\n")
     if nonce:
         text = text.replace(nonce, "·")
+    return "| " + tagless(text).replace("\n", "\n| ")
+
+
+def tagless(text: str) -> str:
+    """A text in which nothing opens or closes a tag."""
     first, *rest = text.split("<")
-    tagless = [first, *(("‹" if _opens_tag(part) else "<") + part for part in rest)]
-    return "| " + "".join(tagless).replace("\n", "\n| ")
+    return "".join([first, *(("‹" if _opens_tag(part) else "<") + part for part in rest)])
 
 
 def _opens_tag(part: str) -> bool:

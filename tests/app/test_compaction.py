@@ -1,4 +1,4 @@
-"""What the hooks module is answered when a session is to be compacted, when that is done early, and what it saved."""
+"""What the hooks module is answered when a session is to be compacted, and when that is done early."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
-from memory_keeper.app.compaction import at_boundary, describe, find_running, replace, replaces, saved, tell
+from memory_keeper.app.compaction import at_boundary, describe, find_running, replace, replaces, tell
 from memory_keeper.app.protocol import TOOLS
 from memory_keeper.app.settle import TTL, settle
 from memory_keeper.app.worker import Worker
@@ -84,6 +83,20 @@ def test_the_context_is_told_its_handoff_once(session: Session) -> None:
 def test_a_context_whose_beginning_nobody_heard_is_told_later(session: Session) -> None:
     ask(session)
     assert "Please build the parser." in session.happen("PostToolUse", tool_name="Bash").text
+    assert "brief=" not in session.happen("PostToolUse", tool_name="Bash").text
+
+
+def test_one_that_was_told_a_handoff_before_is_told_this_one_too(machine: Machine) -> None:
+    pid = {"CLAUDE_PID": str(os.getpid())}
+    old, session = machine.session(), machine.session()
+    old.environ = session.environ = pid
+    old.start()
+    old.turn("Please build the parser.", "The parser is built.")
+    old.end("clear")
+    assert 'brief="handoff"' in session.start("clear").text
+    session.turn("Now the lexer.", "The lexer is built.")
+    ask(session)
+    assert "Now the lexer." in session.happen("PostToolUse", tool_name="Bash").text
     assert "brief=" not in session.happen("PostToolUse", tool_name="Bash").text
 
 
@@ -195,6 +208,27 @@ def test_a_model_gets_its_handoff_and_no_more(session: Session) -> None:
     assert tell(str(session.machine.home), environ(session.machine), "nobody", 0) == ""
 
 
+@pytest.mark.parametrize("born", ["", "1"])
+@pytest.mark.parametrize("own", [False, True])
+def test_a_process_that_only_has_the_same_number_gets_nothing(machine: Machine, own: bool, born: str) -> None:
+    """Containers share a home, and count their processes from one."""
+    pid = os.getpid() if own else 0
+    spool.append(str(machine.home), "s1", {"event": "SessionStart", "at": time(), "pid": pid, "born": born})
+    assert find_running(str(machine.home), pid) == ""
+
+
+def test_a_model_is_not_told_that_its_session_was_compacted(session: Session) -> None:
+    said = Asking(session).say("handoff", "toolu_01")
+    assert "compacted" not in said and f"andoff of session {session.id[:8]}" in said
+
+
+def test_a_model_s_handoff_is_as_long_as_the_user_wants(session: Session) -> None:
+    for number in range(20):
+        session.turn(f"Please build part {number} of the parser.", f"Part {number} of the parser is built.")
+    home, mine = str(session.machine.home), environ(session.machine, MEMORY_KEEPER_TELL_HANDOFFBUDGET="300")
+    assert 0 < tokens(tell(home, mine, session.id, 0), "claude-4") <= 300 < tokens(tell(home, mine, session.id, 900))
+
+
 def test_what_a_module_asks_is_no_work(session: Session) -> None:
     server = Asking(session)
     before = len(records(session, "PostToolUse"))
@@ -221,9 +255,15 @@ def test_a_large_context_is_compacted_when_its_turn_is_over(session: Session) ->
     assert record["tokens"] == 120_000 and session.handoff.exists()
 
 
-def test_the_handoff_is_ready_before(session: Session) -> None:
-    assert decide(session, 59_999) == "" and not session.handoff.exists()
-    assert decide(session, 60_000) == "" and session.handoff.exists()
+def test_turns_that_are_not_followed_by_one_leave_no_handoffs(session: Session) -> None:
+    """Each is a note of all that happened: a long session would have hundreds."""
+    session.transcript.todo([("Build the parser", "in_progress")])
+    for number in range(3):
+        session.turn(f"Go on with part {number}.", "On.")
+        assert decide(session, 99_999) == "" == decide(session, 120_000)
+    with session.machine.store() as store:
+        assert store.handoff(session.id) is None
+    assert not session.handoff.exists()
 
 
 def test_it_is_not_asked_for_again_at_once(session: Session) -> None:
@@ -263,6 +303,11 @@ def test_a_context_that_is_large_when_it_begins_is_not_compacted_for_ever(sessio
         ("in_progress", "git -C /p commit -am done", False, True),
         ("in_progress", "git commit -m done", True, False),
         ("in_progress", "git log", False, False),
+        ("in_progress", "git commit -m done", False, True),
+        ("in_progress", "ls && git status && echo commit now", False, False),
+        ("in_progress", "git log --grep commit", False, False),
+        ("in_progress", "git commit --dry-run", False, False),
+        ("in_progress", "GIT_AUTHOR_NAME=me git -c user.name=me --no-pager commit -m done", False, True),
     ],
 )
 def test_the_end_of_a_task(machine: Machine, status: str, command: str, failed: bool, boundary: bool) -> None:
@@ -292,90 +337,3 @@ def test_a_commit_of_an_earlier_turn_does_not_count(machine: Machine) -> None:
 def test_without_a_list_of_tasks_the_end_of_a_turn_is_one(session: Session) -> None:
     with session.machine.store() as store:
         assert at_boundary(store, session.id)
-
-
-# --- what it saved ----------------------------------------------------------------------------------------------------
-
-
-def replied(session: Session, size: int) -> None:
-    """A response that was given so many tokens, a while later."""
-    session.transcript.at += 30
-    session.transcript.reply("On.", usage=size)
-    session.transcript.at += 30
-
-
-def compacted(session: Session, summary: str = "") -> None:
-    """The host compacts; without a summary it took our answer."""
-    t = session.transcript
-    record = {"event": "Replaced", "at": t.at, "dir": str(session.project), "source": "auto", "tokens": t.context}
-    spool.append(str(session.machine.home), session.id, record)
-    t.compact(summary)
-    if not summary:
-        t.lines.pop()
-
-
-@pytest.fixture
-def long(machine: Machine) -> Session:
-    """A session whose context has grown."""
-    made = machine.session()
-    made.start()
-    made.transcript.prompt("Build it.")
-    replied(made, 120_000)
-    return made
-
-
-def test_what_later_requests_did_not_carry(long: Session) -> None:
-    compacted(long)
-    for size in (30_000, 31_000, 150_000):
-        replied(long, size)
-    long.transcript.compact("The host compacted by itself.")
-    replied(long, 40_000)
-    long.write()
-    with long.machine.store() as store:
-        (one,) = saved(store, store.project_of(long.id))
-    assert (one.session, one.before, one.after, one.requests) == (long.id, 120_000, 30_000, 3)
-    assert one.tokens == 270_000
-
-
-def test_each_compaction_counts_up_to_the_next(long: Session) -> None:
-    compacted(long)
-    replied(long, 100_000)
-    compacted(long)
-    replied(long, 40_000)
-    replied(long, 50_000)
-    long.write()
-    with long.machine.store() as store:
-        assert [one.tokens for one in saved(store, store.project_of(long.id))] == [20_000, 120_000]
-
-
-def test_an_answer_that_the_host_did_not_take_saved_nothing(long: Session) -> None:
-    compacted(long, "The host compacted by itself.")
-    replied(long, 30_000)
-    long.write()
-    with long.machine.store() as store:
-        assert saved(store, store.project_of(long.id)) == []
-
-
-def test_one_that_no_request_has_followed_is_not_measured(long: Session) -> None:
-    compacted(long)
-    long.write()
-    with long.machine.store() as store:
-        assert saved(store, store.project_of(long.id)) == []
-
-
-def test_status_says_it(long: Session, capsys: pytest.CaptureFixture[str]) -> None:
-    compacted(long)
-    replied(long, 30_000)
-    replied(long, 31_000)
-    long.write()
-    long.machine.look()
-    words = ["status", "--home", str(long.machine.home), "--project", str(long.project)]
-    with pytest.raises(SystemExit, match="0"):
-        main(words)
-    said = " ".join(capsys.readouterr().out.split())
-    assert "compacted 1 time without a model, last from 120,000 to 30,000 tokens;" in said
-    assert "2 requests since then carried 180,000 tokens less" in said
-    with pytest.raises(SystemExit, match="0"):
-        main([*words, "--json"])
-    (one,) = json.loads(capsys.readouterr().out)["replaced"]
-    assert (one["before"], one["after"], one["requests"], one["tokens"]) == (120_000, 30_000, 2, 180_000)

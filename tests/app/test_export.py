@@ -154,6 +154,24 @@ def test_the_predecessor_s_files(store: Store) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before, "only what changed is written"
 
 
+def test_the_context_archive_is_one_of_them(store: Store, tmp_path: Path) -> None:
+    told = Story()
+    told.prompt("Fix the login.")
+    told.add("compact", "", tool="compact_boundary", extra='{"trigger":"auto","preTokens":155000,"postTokens":9800}')
+    store.session("s1", told.events)
+    name = "CONTEXT_ARCHIVE.md"
+    for place, args in ((store.root / ".claude/memory", ()), (tmp_path / "out", ("--to", str(tmp_path / "out")))):
+        assert name in store.export(*args)["names"]
+        before = (place / name).read_text()
+        assert "155,000 tokens before, 9,800 after" in before
+        (place / name).write_text(before + "Mine.\n")
+        assert f"{name} is not ours" in store.export(*args, code=1)
+        store.export(*args, "--force")
+        assert (place / name).read_text() == before
+    kept = store.root / f".claude/memory/{name}.before-memory-keeper"
+    assert kept.read_text().endswith("Mine.\n")
+
+
 def test_edits_are_adopted_before_an_export(store: Store) -> None:
     store.add(Note("note-1", AT, "session", 1, store.project, "One.", "s1", 4, "{}"))
     store.export()

@@ -394,7 +394,7 @@ def test_a_last_paragraph_of_13_kb_leaves_a_memory(desk: Desk) -> None:
     desk.render()
     assert huge.strip() in desk.memory.read_text()
     assert list(desk.folder.glob("memory_*.md"))
-    assert desk.keeper.brief("start", desk.project, "s9", "startup", 1500).text
+    assert desk.keeper.brief("start", desk.keeper.view("s9", "startup", project=desk.project), 1500).text
 
 
 # --- whose file it is ------------------------------------------------------------------------------------------------

@@ -90,6 +90,22 @@ def test_where_nothing_is_compacted_it_says_where_it_ends() -> None:
     assert line(payload(), DISABLE_AUTO_COMPACT="1") == "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · refuses at 177k · Sonnet 4.6\n"
 
 
+@pytest.mark.parametrize(
+    ("module", "threshold", "said"),
+    [
+        (True, "100000", "▓▓▓▓▓│▓░░░ 72% · 144k/200k · compacts at 100k"),
+        (True, "180000", "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),
+        (False, "100000", "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),  # nobody could
+    ],
+)
+def test_in_mode_replace_it_says_where_we_compact(module: bool, threshold: str, said: str) -> None:
+    given = payload()
+    record = {"event": "Window", "at": 1.0, "window": SMALL, **({"by": "module"} if module else {})}
+    spool.append(str(home()), given["session_id"], record)
+    name = "MEMORY_KEEPER_COMPACTION_TRIGGERS_SESSIONTOKENS_THRESHOLD"
+    assert line(given, MEMORY_KEEPER_COMPACTION_MODE="replace", **{name: threshold}).startswith(said + " ·")
+
+
 def test_before_the_first_answer() -> None:
     assert line(payload(None)) == "context -\n"
 

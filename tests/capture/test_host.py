@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import memory_keeper
-from memory_keeper.capture.host import born, find_pid, find_terminal
+from memory_keeper.capture.host import _born_by_ps, born, find_pid, find_terminal
 
 
 @pytest.mark.parametrize("said", ["", "0", "-1", "99999999", "x", "9" * 30])
@@ -33,6 +33,16 @@ def test_the_one_that_is_named_and_above_us() -> None:
 def test_a_process_is_born_once() -> None:
     assert born(os.getpid()) == born(os.getpid()) != ""
     assert born(99999999) == ""
+
+
+def test_one_that_was_killed_is_gone_before_its_parent_asks_for_it() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    assert born(child.pid)
+    assert _born_by_ps(child.pid) or not Path("/bin/ps").exists()
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert (born(child.pid), _born_by_ps(child.pid)) == ("", "")
+    child.wait()
 
 
 def test_the_terminal_in_the_words_of_tmux_and_screen() -> None:

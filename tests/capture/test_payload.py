@@ -148,8 +148,9 @@ def test_wrong_types_are_ignored(payload: dict[str, Any], event: str) -> None:
     if read is None:
         assert not isinstance(payload.get("session_id"), str) or not payload["session_id"]
         return
-    assert all(isinstance(value, str) for value in read[:-1])
-    assert read.busy >= 0
+    numbers = ("busy", "quiet", "tokens")
+    assert all(isinstance(value, str) for name, value in read._asdict().items() if name not in numbers)
+    assert read.busy >= 0 and read.quiet >= -1 and read.tokens >= 0
     assert NAME.issuperset(read.session + read.agent + read.source + read.ref)
 
 

@@ -223,6 +223,18 @@ def test_another_repository_in_the_same_directory_is_another_project(tmp_path: P
     keeper.close()
 
 
+def test_who_asks_again_is_answered_at_once_until_something_is_written(tmp_path: Path, keeper: Keeper) -> None:
+    """A start asks half a dozen times, and each time git's files would be read."""
+    keeper.project(str(repository(tmp_path / "known")), change=True)
+    repo = repository(tmp_path / "a")
+    before = keeper.project(str(repo))
+    git(repo, "remote", "add", "origin", "git@host:o/r.git")
+    assert keeper.project(str(repo)) == before
+    after = keeper.project(str(repo), change=True)
+    assert keeper.project(str(repo)) == after != before
+    keeper.close()
+
+
 def test_asking_writes_nothing(tmp_path: Path, keeper: Keeper) -> None:
     known = repository(tmp_path / "known")
     keeper.project(str(known), change=True)

@@ -36,15 +36,18 @@ def compact(t: Transcript, *stays: dict[str, Any]) -> None:
 
 
 def events(t: Transcript, folder: Path, pieces: int = 1) -> list[Event]:
-    """What is kept of a transcript that was read in so many pieces."""
-    path = folder / t.name
+    """What is kept of a transcript that was read in so many pieces, each by another process, with others between."""
+    path, other, beside = folder / t.name, folder / "s2.jsonl", Transcript("s2", "/p")
+    lines = t.raw().splitlines(keepends=True)
+    size = -(-len(lines) // pieces)
+    for number, begin in enumerate(range(0, len(lines), size)):
+        with path.open("ab") as file:
+            file.writelines(lines[begin : begin + size])
+        beside.prompt(f"And {number}.")
+        beside.append_to(other)
+        with Keeper(str(folder / "home"), {}) as keeper:
+            keeper.look([Source(str(path), t.session, PROJECT), Source(str(other), "s2", PROJECT)])
     with Keeper(str(folder / "home"), {}) as keeper:
-        lines = t.raw().splitlines(keepends=True)
-        size = -(-len(lines) // pieces)
-        for begin in range(0, len(lines), size):
-            with path.open("ab") as file:
-                file.writelines(lines[begin : begin + size])
-            keeper.look([Source(str(path), t.session, PROJECT)])
         return [event for event in keeper.store.events(t.session) if event.kind != "other" or event.tool == KEPT]
 
 

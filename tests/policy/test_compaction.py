@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.config import DEFAULTS, LEAST, LEAST_TOKENS, MOST
 from memory_keeper.model import Limits
-from memory_keeper.policy import COMPACTED, LINE, compaction_is_due, compaction_is_near, compacts_from, shares
-
-LARGE, SMALL = Limits(1_000_000, 967_000), Limits(200_000, 167_000)
+from memory_keeper.policy import COMPACTED, LINE, compaction_is_due, compacts_at, compacts_from, shares
 
 
 def having(mode: str = "replace", threshold: int = 100_000, enabled: bool = True) -> dict[str, Any]:
@@ -45,7 +43,6 @@ def test_when_it_is_due(tokens: int, left: int, boundary: bool, due: bool) -> No
 @pytest.mark.parametrize("mode", ["supplement", "clear", "block"])
 def test_only_one_mode_compacts(mode: str) -> None:
     assert not compaction_is_due(900_000, 0, having(mode), True)
-    assert not compaction_is_near(900_000, LARGE, having(mode))
 
 
 @pytest.mark.parametrize(("enabled", "threshold", "begins"), [(False, 100_000, 0), (True, 50_000, 50_000)])
@@ -53,20 +50,6 @@ def test_the_profiles(enabled: bool, threshold: int, begins: int) -> None:
     settings = having(enabled=enabled, threshold=threshold)
     assert compacts_from(settings) == begins
     assert compaction_is_due(900_000, 0, settings, True) == bool(begins)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "limits", "enabled", "near"),
-    [
-        (59_999, LARGE, True, False),
-        (60_000, LARGE, True, True),
-        (100_000, SMALL, False, False),
-        (100_200, SMALL, False, True),
-        (900_000, Limits(), False, False),
-    ],
-)
-def test_when_the_handoff_is_made_ready(tokens: int, limits: Limits, enabled: bool, near: bool) -> None:
-    assert compaction_is_near(tokens, limits, having(enabled=enabled)) == near
 
 
 @given(st.integers(0, 100_000_000), st.integers(0, MOST["compaction.keepTokens"]))
@@ -80,3 +63,18 @@ def test_whatever_the_settings_both_have_room_and_no_more(handoff: int, keep: in
 def test_the_usual_shares() -> None:
     assert shares(having()) == (DEFAULTS["tell.handoffBudget"], DEFAULTS["compaction.keepTokens"])
     assert LEAST[LEAST_TOKENS] == 20_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "host", "tended", "at"),
+    [
+        (having(), 167_000, True, 100_000),
+        (having(), 167_000, False, 167_000),
+        (having(threshold=180_000), 167_000, True, 167_000),
+        (having(), 0, True, 100_000),
+        (having(enabled=False), 0, True, 0),
+        (having("supplement"), 167_000, True, 167_000),
+    ],
+)
+def test_where_it_is_compacted_first(settings: dict[str, Any], host: int, tended: bool, at: int) -> None:
+    assert compacts_at(Limits(200_000, host, 0), settings, tended) == at

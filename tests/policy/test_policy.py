@@ -87,8 +87,7 @@ def test_the_end_of_a_turn_settles_what_clears_by_itself(mode: str, clears: bool
 def test_a_compaction_is_refused_once_and_never_the_user_s_own(mode: str, trigger: str, blocked: bool) -> None:
     status = QUIET._replace(mode=mode, source=trigger, blocked=blocked)
     refused = mode == "block" and trigger == "auto" and not blocked
-    instructed = [INSTRUCT] if mode == "supplement" else []
-    assert decide("PreCompact", status) == [SAVE, *instructed, *([REFUSE] if refused else [])]
+    assert decide("PreCompact", status) == [SAVE, REFUSE if refused else INSTRUCT]
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse"])

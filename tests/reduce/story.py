@@ -45,7 +45,7 @@ class Story:
             self.add("result", answer, ref=ref, failed=failed)
         return made
 
-    def run(self, command: str, answer: str = "", failed: bool = False) -> Event:
+    def run(self, command: str, answer: str | None = "", failed: bool = False) -> Event:
         return self.call("Bash", answer, failed, command=command)
 
     def edit(self, path: str, old: str, new: str, failed: bool = False) -> Event:

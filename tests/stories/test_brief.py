@@ -30,7 +30,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 def told(keeper: Keeper, tmp_path: Path, t: Transcript, budget: int = 1500) -> str:
     keeper.look([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
-    return keeper.brief("start", PROJECT, "next", "startup", budget).text
+    return keeper.brief("start", keeper.view("next", "startup", project=PROJECT), budget).text
 
 
 def test_a_prompt_is_told_with_the_last_thing_said_about_it(keeper: Keeper, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_note_of_many_lines_is_cut_to_what_is_left(keeper: Keeper, tmp_path: P
     lines = "\n".join(f"{number}." for number in range(2000))
     keeper.writer.add(Note("note-1", 1e9, "session", 1, PROJECT, lines, "s0", 5000))
     for budget in (300, 800, 1500):
-        text = keeper.brief("start", PROJECT, "next", "startup", budget).text
+        text = keeper.brief("start", keeper.view("next", "startup", project=PROJECT), budget).text
         assert "| 0.\n| 1.\n" in text
         assert tokens(text) <= budget
 
@@ -108,7 +108,7 @@ def test_what_a_prompt_says_is_not_said_again_by_its_note(keeper: Keeper, tmp_pa
     told(keeper, tmp_path, t)
     (note,) = distil(keeper, time(), force=True)
     assert "Make the parser strict" in note.text
-    text = keeper.brief("start", PROJECT, "next", "startup", 1500).text
+    text = keeper.brief("start", keeper.view("next", "startup", project=PROJECT), 1500).text
     assert text.count("Make the parser strict") == 1
     assert "make check" in text, "what only the note says is told"
 

@@ -45,7 +45,7 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
     work(old, "parser")
     _, text = after_clear(old)
     assert text.startswith('<memory-keeper brief="handoff" ')
-    assert f"handoff of session {old.id[:8]}" in text
+    assert f"Handoff of session {old.id[:8]}" in text
     for said in ("Please build the parser.", "The parser is built.", "Test the parser"):
         assert said in text
     assert 'Error of pytest parser: "parser: 2 failed"' in text, "what went wrong"

@@ -57,7 +57,7 @@ def compact(session: Session, raw: str = "", trigger: str = "auto", heard: bool 
 
 def measured(machine: Machine) -> list[Score]:
     with machine.store() as store:
-        return scores(store.latest(f"dir:{machine.project}", "compacted", 100))
+        return scores(store, f"dir:{machine.project}", 100)
 
 
 def test_only_what_the_summary_lost_comes_back(machine: Machine) -> None:
@@ -234,11 +234,14 @@ def test_the_summarizer_is_told_what_to_keep_in_plain_text(machine: Machine, tri
 
 
 @pytest.mark.parametrize("mode", ["clear", "block", "replace"])
-def test_only_where_it_is_the_host_that_summarises(machine: Machine, mode: str) -> None:
+def test_in_every_mode_when_it_is_the_host_that_summarises_after_all(machine: Machine, mode: str) -> None:
     settings(machine, mode=mode)
     session = machine.session()
     work(session)
-    assert session.happen("PreCompact", trigger="manual").out == b""
+    assert session.happen("PreCompact", trigger="manual").plain == INSTRUCTIONS
+    refused = mode == "block"
+    assert session.happen("PreCompact", trigger="auto").plain == ("" if refused else INSTRUCTIONS)
+    assert session.happen("PreCompact", trigger="auto").plain == INSTRUCTIONS, "it is let through the second time"
 
 
 def test_the_user_s_own_instructions_or_none(machine: Machine) -> None:
@@ -402,6 +405,22 @@ def test_a_start_that_was_killed_is_made_up_for(machine: Machine, after: float) 
     told = [text for text in (said.decode(), later) if "TokenBucket" in text]
     context = read_context(str(machine.home), session.id)
     assert len(told) == 1 or (not told and context.handed), "killed between its record and its answer"
+
+
+def test_what_was_kept_under_an_older_name_is_read(machine: Machine) -> None:
+    session = machine.session()
+    work(session)
+    compact(session, RAW.format(SUMMARY))
+    (score,) = measured(machine)
+    with Keeper(str(machine.home)) as keeper:
+        keeper.writer.db.execute("update event set kind = 'compacted' where kind = 'scored'")
+        newest = keeper.store.newest(session.id)
+    assert measured(machine) == [score]
+    old = {"at": 1e9, "dir": str(machine.project)}
+    with machine.store() as store:
+        assert store.newest(session.id) == newest, "and is no part of what was said"
+    spool.append(str(machine.home), session.id, {"event": "Compacted", **score._asdict(), **old})
+    assert len(measured(machine)) == 2
 
 
 # --- for people -------------------------------------------------------------------------------------------------------

@@ -213,9 +213,8 @@ class Covering(RuleBasedStateMachine):
         session = self.session(which)
         with self.place.keeper() as keeper:
             of = session.id if name == "handoff" else ""
-            brief = keeper.brief(
-                name, self.place.project(session.project), "new", "startup", budget, self.place.now, of
-            )
+            view = keeper.view("new", "startup", project=self.place.project(session.project), of=of)
+            brief = keeper.brief(name, view, budget)
         assert brief.tokens <= budget
         assert tokens(brief.text, family(MODEL) if name == "handoff" else NEWEST) <= budget, "as its model counts"
 

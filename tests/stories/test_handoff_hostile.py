@@ -135,7 +135,7 @@ def lines_of(text: str) -> list[str]:
             inside = False
         else:
             assert inside
-            assert line.startswith(("| ", "## ", "Memory Keeper"))
+            assert line.startswith(("| ", "## ", "Memory Keeper", "Handoff of "))
         if MARK in line:
             assert line.startswith("| ")
             assert not re.search(r"<[a-zA-Z/!?]", line)

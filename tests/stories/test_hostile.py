@@ -52,7 +52,7 @@ def test_an_id_cannot_leave_the_fence(tmp_path: Path) -> None:
     row["uuid"] = CANARY
     with Keeper(str(tmp_path / "home"), {}) as keeper:
         keeper.look([Source(str(t.write(tmp_path / "s1.jsonl")), "s1", "dir:/p")])
-        brief = keeper.brief("start", "dir:/p", "s2", "startup", 1500)
+        brief = keeper.brief("start", keeper.view("s2", "startup", project="dir:/p"), 1500)
     assert "Harmless." in brief.text
     assert "CANARY" not in brief.text
     assert brief.text.count("</memory-keeper>") == 1

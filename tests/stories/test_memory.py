@@ -277,7 +277,7 @@ def test_a_brief_never_costs_more_than_its_budget(machine: Machine) -> None:
             said = text.encode("utf-8", "replace").decode()
             note = Note("note-" + digest_of(said), time(), "project", 0, project, said, "", 1, extra, "", "user")
             keeper.writer.add(note)
-            brief = keeper.brief(name, project, "next", "startup", budget, notes=budget // 2)
+            brief = keeper.brief(name, keeper.view("next", "startup", project=project, notes=budget // 2), budget)
             assert tokens(brief.text) <= budget
 
         holds()

@@ -110,7 +110,9 @@ def test_nothing_to_tell_is_nothing_said() -> None:
 
 def test_a_cite_is_short_but_enough() -> None:
     assert short("d2d4ab90-1111-4000-8000-000000000001:3") == "d2d4ab90:3"
-    assert short("h-00112233445566778899aabbccddeeff:0") == "h-00112233445566778899aabbccddeeff:0"
+    assert short("d2d4ab90-1111-4000-8000-000000000001:0") == "d2d4ab90"
+    assert short("h-00112233445566778899aabbccddeeff:0") == "h-00112233445566778899aabbccddeeff"
+    assert short("h-00112233445566778899aabbccddeeff:1") == "h-00112233445566778899aabbccddeeff:1"
     assert short("odd") == "odd"
 
 
@@ -158,7 +160,7 @@ def nonce_of(brief: Brief) -> str:
 @pytest.mark.parametrize("name", CANARIES)
 def test_no_canary_stands_outside_the_fence(keeper: Keeper, name: str, source: str) -> None:
     session = f"{name}-session" if source in ("compact", "resume") else "another"
-    brief = keeper.brief("start", PROJECT, session, source, 9000)
+    brief = keeper.brief("start", keeper.view(session, source, project=PROJECT), 9000)
     assert brief.text or source == "resume"
     fenced = check(
         brief, 9000, [part(_view(keeper, session, source))[0] for part, _ in PLANS["start"]], nonce_of(brief)
@@ -173,18 +175,18 @@ def test_no_canary_stands_outside_the_fence(keeper: Keeper, name: str, source: s
 def _view(keeper: Keeper, session: str, source: str):  # type: ignore[no-untyped-def]
     from memory_keeper.tell import View
 
-    return View(keeper.store, PROJECT, session, source, 0.0)
+    return View(keeper.store, PROJECT, session, source)
 
 
 @pytest.mark.parametrize("budget", [1, 50, 150, 300, 700, 1500, 4000, 23_750])
 def test_real_briefs_keep_their_budget(keeper: Keeper, budget: int) -> None:
-    brief = keeper.brief("start", PROJECT, "another", "startup", budget)
+    brief = keeper.brief("start", keeper.view("another", "startup", project=PROJECT), budget)
     check(brief, budget, [part(_view(keeper, "another", "startup"))[0] for part, _ in PLANS["start"]], nonce_of(brief))
     assert bool(brief.text) or budget < 300
 
 
 def test_every_cite_resolves(keeper: Keeper) -> None:
-    brief = keeper.brief("start", PROJECT, "another", "startup", 9000)
+    brief = keeper.brief("start", keeper.view("another", "startup", project=PROJECT), 9000)
     assert brief.cites
     for cite in brief.cites:
         whole = keeper.store.event(cite)
@@ -194,13 +196,15 @@ def test_every_cite_resolves(keeper: Keeper) -> None:
 
 
 def test_each_brief_has_a_fence_of_its_own(keeper: Keeper) -> None:
-    assert len({nonce_of(keeper.brief("start", PROJECT, "another", "startup", 1500)) for _ in range(5)}) == 5
+    view = keeper.view("another", "startup", project=PROJECT)
+    assert len({nonce_of(keeper.brief("start", view, 1500)) for _ in range(5)}) == 5
 
 
 def test_an_unknown_project_has_nothing_to_tell(keeper: Keeper) -> None:
-    assert keeper.brief("start", "dir:/unknown", "another", "startup", 1500) == Brief("start", "", 0)
+    view = keeper.view("another", "startup", project="dir:/unknown")
+    assert keeper.brief("start", view, 1500) == Brief("start", "", 0)
 
 
 def test_a_brief_can_be_said_in_json(keeper: Keeper, tmp_path: Path) -> None:
-    brief = keeper.brief("start", PROJECT, "another", "startup", 1500)
+    brief = keeper.brief("start", keeper.view("another", "startup", project=PROJECT), 1500)
     assert json.loads(json.dumps(brief.text)) == brief.text

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.capture.repeated import OPENING
-from memory_keeper.tell.kept import CLIPPED, keep, read
+from memory_keeper.capture.messages import read
+from memory_keeper.capture.repeated import HOSTS, OPENING
+from memory_keeper.tell.kept import CLIPPED, keep
 from memory_keeper.text import tokens
 
 OLD, NEW = "claude-sonnet-4-5-20250929", "claude-opus-5-5"
@@ -35,8 +36,11 @@ def kept(*messages: Json, budget: int = 1500, goes_on: bool = False, model: str 
     return keep(read(list(messages)), budget, goes_on, model)
 
 
-def cost(messages: list[Json]) -> int:
-    return sum(tokens(json.dumps(one)) for one in messages)
+def cost_of(messages: list[Json]) -> int:
+    texts = [one["text"] for one in messages]
+    texts += [answer["text"] for one in messages for answer in one.get("toolResults", ())]
+    texts += [json.dumps(use["input"], ensure_ascii=False) for one in messages for use in one["toolUses"]]
+    return sum(map(tokens, texts))
 
 
 PAST = [said("user", "Build it."), used("a"), result("a"), said("assistant", "Built.")]
@@ -106,6 +110,27 @@ def test_a_model_that_thinks_by_hand_gets_its_last_call_back_with_its_thoughts()
         assert {"at": -4} not in kept(*messages, goes_on=goes_on, model=model)
 
 
+@pytest.mark.parametrize("model", [OLD, NEW])
+def test_many_calls_at_once_do_not_burst_the_budget(model: str) -> None:
+    calls = [f"call{number}" for number in range(200)]
+    large = "\n".join(map(str, range(900)))
+    found = kept(*(used(id) for id in calls), *(result(id, large) for id in calls), goes_on=True, model=model)
+    assert cost_of([one for one in found if "at" not in one]) <= 1500
+    if model == NEW:
+        assert found[-1]["toolResults"][0]["tool_use_id"] == "call199"
+        assert len(found) > 10
+    else:
+        assert found == [], "it cannot do without one of them: the host is to compact"
+
+
+def test_what_waits_for_an_answer_takes_the_place_of_what_came_before() -> None:
+    waiting = said("user", "Go on with it. " * 200)
+    assert 700 < tokens(waiting["text"]) < 1500
+    old = [said("assistant", f"Part {number}: " + "it is done. " * 60) for number in range(9)]
+    found = kept(*old, waiting, goes_on=True)
+    assert cost_of([waiting, *found[:-1]]) <= 1500 and found[-1] == {"at": -1}
+
+
 def test_what_the_host_and_we_wrote_does_not_stay() -> None:
     before = [said("user", "Long ago."), said("user", f"{OPENING} (9 tokens before)")]
     aside = [said("user", "<command-name>/cost</command-name>"), said("user", "<local-command-stdout>9</…>")]
@@ -136,15 +161,33 @@ MESSAGES = st.one_of(
 )
 
 
-@given(st.lists(MESSAGES, max_size=12), st.integers(300, 3000), st.booleans())
+@given(st.lists(MESSAGES, max_size=12), st.integers(300, 3000), st.booleans(), st.sampled_from((OLD, NEW)))
 def test_whatever_happened_pairs_are_whole_and_the_budget_holds(
-    messages: list[Json], budget: int, goes_on: bool
+    messages: list[Json], budget: int, goes_on: bool, model: str
 ) -> None:
-    found = [one for one in kept(*messages, budget=budget, goes_on=goes_on) if "at" not in one]
+    stays = kept(*messages, budget=budget, goes_on=goes_on, model=model)
+    found = [messages[one["at"]] if "at" in one else one for one in stays]
+    waiting = 0  # a prompt stays whatever it costs
+    while (
+        waiting < len(stays) and stays[-1 - waiting] == {"at": -1 - waiting} and found[-1 - waiting]["role"] == "user"
+    ):
+        waiting += 1
     calls = {use["tool_use_id"] for one in found for use in one["toolUses"]}
-    assert calls == {answer["tool_use_id"] for one in found for answer in one.get("toolResults", ())}
-    texts = [one["text"] for one in found]
-    texts += [answer["text"] for one in found for answer in one.get("toolResults", ())]
-    texts += [json.dumps(use["input"], ensure_ascii=False) for one in found for use in one["toolUses"]]
-    newest = 12 * 2 * 40  # however small it is cut, the newest step stays
-    assert sum(map(tokens, texts)) <= budget + newest
+    answers = {answer["tool_use_id"] for one in found for answer in one.get("toolResults", ())}
+    assert answers <= calls and (model == OLD or calls == answers)
+    assert cost_of(found) <= max(budget, cost_of(found[len(found) - waiting :]))
+
+
+SUMMARY = f"{HOSTS} that ran out of context.\n\nSummary:\nThe user wants it built. " + "And a detail. " * 400
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+@pytest.mark.parametrize("opening", [OPENING, SUMMARY])
+def test_what_stands_for_an_earlier_compaction_does_not_stay(opening: str, goes_on: bool) -> None:
+    """The handoff has what it says; and nobody said it, so it is not handed back in the user's place."""
+    new = [said("assistant", "On."), said("user", "Go on.")]
+    assert [one.get("at", one.get("text")) for one in kept(said("user", opening), *new, goes_on=goes_on)] == [
+        "On.",
+        -1 if goes_on else "Go on.",
+    ]
+    assert kept(said("user", opening), said("user", "Go on."), goes_on=True) == [{"at": -1}], "right after it"

@@ -10,6 +10,7 @@ import pytest
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief, Source
+from memory_keeper.tell import compose
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript
 
@@ -25,7 +26,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 def replay(keeper: Keeper, tmp_path: Path, t: Transcript, budget: int = 2000, room: int = 0) -> Brief:
     keeper.look([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
-    return keeper.brief("replay", PROJECT, t.session, "compact", budget, room=room)
+    return keeper.brief("replay", keeper.view(t.session, "compact", project=PROJECT), budget, room=room)
 
 
 def work() -> Transcript:
@@ -172,7 +173,7 @@ def test_nothing_happened_and_nothing_is_told(keeper: Keeper, tmp_path: Path) ->
     t = Transcript("s1", "/p")
     t.snapshot()
     assert replay(keeper, tmp_path, t) == Brief("replay", "", 0)
-    assert keeper.brief("replay", PROJECT, "s9", "startup", 2000).text == ""
+    assert keeper.brief("replay", keeper.view("s9", "startup", project=PROJECT), 2000).text == ""
 
 
 def test_a_request_from_long_ago_is_still_there(keeper: Keeper, tmp_path: Path) -> None:
@@ -188,6 +189,6 @@ def test_a_request_from_long_ago_is_still_there(keeper: Keeper, tmp_path: Path) 
 
 def test_for_people_it_is_a_list(keeper: Keeper, tmp_path: Path) -> None:
     replay(keeper, tmp_path, work())
-    text = keeper.brief("replay", PROJECT, "s1", "compact", 2000, fenced=False).text
+    text = compose("replay", keeper.view("s1", "compact", project=PROJECT), 2000, "").text
     assert "<memory-keeper" not in text
     assert "\n- 2026-03-02 " in text

@@ -6,29 +6,28 @@ ended. A session that was killed has left none; it is made here, from what is st
 
 from __future__ import annotations
 
-from time import time
+import posix
 
 from memory_keeper import config, wire
-from memory_keeper.app.handoff import keep_handoff
-from memory_keeper.app.problems import complain
+from memory_keeper.app.handoff import try_to_keep
 from memory_keeper.capture.host import born
 from memory_keeper.capture.project import head
-from memory_keeper.errors import KeeperError
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.model import Brief, NamedTuple
 from memory_keeper.tell import Before
 from memory_keeper.tell.handoff import load
+from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Note
+    from memory_keeper.model import Context, Note
     from memory_keeper.reduce.sentences import Sentence
 
-RECENT = 30  # handoffs that are looked at
+RECENT = 30  # sessions whose handoffs are looked at
 LATELY, KILLED = 12, 3  # sessions that may have ended without one, and those that get one at a time: it is dear
 FORGOTTEN = 30 * 86400.0  # seconds after which a session without a handoff gets none by itself
 STALE = 14 * 86400.0  # seconds after which a handoff says only how it ended
@@ -49,12 +48,15 @@ class Handoff(NamedTuple):
 
 
 def find_before(
-    keeper: Keeper, project: str, session: str, folder: str, terminal: Sequence[str], now: float
+    keeper: Keeper, project: str, session: str, folder: str, terminal: Sequence[str], now: float, make: bool = True
 ) -> Before | None:
-    """What a new session is handed; None when there is nothing."""
+    """What a new session is handed; None when there is nothing. With `make`, handoffs that are missing are made."""
     branch, commit = head(config.find_root(folder))
-    _hand_over_killed(keeper, project, session, folder, now)
-    chosen = choose(_handoffs(keeper, project, session, terminal), branch, any(terminal))
+    mine = read_context(keeper.home, session)
+    if make:
+        _hand_over_killed(keeper, _lately(keeper, project, session, now), mine, folder)
+    others = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
+    chosen = choose(_handoffs(keeper, others, mine, terminal), branch, any(terminal))
     if not chosen:
         return None
     stale = now - chosen.note.at > STALE
@@ -63,17 +65,16 @@ def find_before(
     return Before(chain, chosen.lines, title(chosen, branch, commit, now), SHORT if stale or other else 0)
 
 
-def recall(keeper: Keeper, session: str, folder: str, budget: int) -> Brief:
+def recall(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
     """Where a session stood that goes on, with what is not as it was."""
     note = keeper.store.handoff(session)
     if not note or note.id != keeper.handoff_id(session):
-        keep_handoff(keeper, session, folder, keeper.environ, over=True)
+        try_to_keep(keeper, session, folder, over=True)
         note = keeper.store.handoff(session)
-    if not note:
-        return Brief("handoff", "", 0)
-    was = title(_of(note), *head(config.find_root(folder)), time())
-    before = Before((session,), (), was)
-    return keeper.brief("handoff", note.project, session, "resume", budget, of=session, notes=0, before=before)
+    lines = tuple(line for line in keeper.handed(session) if line.section != "where")  # the title says it
+    was = title(_of(note), *head(config.find_root(folder)), now) if note else ""
+    before = Before((session,), lines, was) if was else None
+    return keeper.brief("handoff", keeper.view(session, "resume", of=session, before=before, notes=0), budget)
 
 
 def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | None:
@@ -94,7 +95,7 @@ def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | N
 
 def title(handoff: Handoff, branch: str, commit: str, now: float) -> str:
     """What a handoff is of, how old it is, and what is not as it was."""
-    said = f"session {handoff.note.session[:8]}, {age(now - handoff.note.at)} old"
+    said = f"session {handoff.note.session[:8]}, {how_long(now - handoff.note.at)} old"
     if handoff.branch and branch and handoff.branch != branch:
         return f"{said}, of branch {_named(handoff.branch)}; checked out is {_named(branch)}, so it may not apply"
     said += f", on branch {_named(handoff.branch)}" if handoff.branch else ", on no branch" if handoff.commit else ""
@@ -102,7 +103,7 @@ def title(handoff: Handoff, branch: str, commit: str, now: float) -> str:
     said += f" at {handoff.commit[:9]}" if moved else ""
     if handoff.branch and commit and not branch:
         return f"{said}; checked out is no branch, at {commit[:9]}"
-    now_at = f"that branch is at {commit[:9]} now" if handoff.branch else f"checked out is {commit[:9]} now"
+    now_at = f"the branch is at {commit[:9]} now" if handoff.branch else f"checked out is {commit[:9]} now"
     return f"{said}; {now_at}" if moved else said
 
 
@@ -113,25 +114,11 @@ def _named(branch: str) -> str:
     return f"`{plain}`"
 
 
-def age(seconds: float) -> str:
-    """About how long."""
-    for size, word in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            number = int(seconds // size)
-            return f"{number} {word}{'s' if number > 1 else ''}"
-    return "less than a minute"
-
-
-def _handoffs(keeper: Keeper, project: str, session: str, terminal: Sequence[str]) -> Iterator[Handoff]:
-    """The newest handoff of each session of a project that is over and can be told, the newest first."""
-    seen = {session}
-    for note in reversed(keeper.store.notes(project, 0, "handoff", limit=RECENT)):
-        if note.session in seen or not note.text:
-            continue
-        seen.add(note.session)
-        lines = tuple(load(note))
-        if lines and not runs(keeper, note.session, session):
-            context = read_context(keeper.home, note.session)
+def _handoffs(keeper: Keeper, notes: Iterable[Note], mine: Context, terminal: Sequence[str]) -> Iterator[Handoff]:
+    """Those of sessions that are over, and that can be told."""
+    for note in notes:
+        context = read_context(keeper.home, note.session)
+        if not runs(context, mine) and (lines := tuple(load(note))):
             yield _of(note, lines, any(terminal) and list(context.terminal) == list(terminal))
 
 
@@ -140,33 +127,35 @@ def _of(note: Note, lines: tuple[Sentence, ...] = (), same_terminal: bool = Fals
     return Handoff(note, str(extra.get("branch") or ""), str(extra.get("commit") or ""), lines, same_terminal)
 
 
-def _hand_over_killed(keeper: Keeper, project: str, session: str, folder: str, now: float) -> None:
-    """Keep the handoffs of the last sessions that ended without one: they were killed, or no hook saw them end."""
-    known = {note.id for note in keeper.store.notes(project, 0, "handoff", limit=RECENT)}
+def _hand_over_killed(keeper: Keeper, sessions: Iterable[str], mine: Context, folder: str) -> None:
+    """Keep the handoffs of sessions that ended without one: they were killed, or no hook saw them end."""
     made = 0
-    for one in _lately(keeper, project, session, now):
-        id = keeper.handoff_id(one)
-        if not id or id in known or runs(keeper, one, session) or made == KILLED:
+    for one in sessions:
+        if made == KILLED or not _lacks(keeper, one) or runs(context := read_context(keeper.home, one), mine):
             continue
         made += 1
-        try:
-            keep_handoff(keeper, one, folder, keeper.environ, over=True)
-        except (KeeperError, OSError) as error:
-            complain(keeper.home, "handoff", error)  # there is the one before, if any
+        where = context.folder if posix.access(context.folder, posix.F_OK) else folder
+        try_to_keep(keeper, one, where, over=True)  # else there is the one before, if any
+
+
+def _lacks(keeper: Keeper, session: str) -> bool:
+    """Whether a session has no handoff that tells all of it, and something to hand over."""
+    id = keeper.handoff_id(session)
+    if not id or keeper.store.note(id):
+        return False
+    return keeper.store.asked(session) or not keeper.store.newest(session)
 
 
 def _lately(keeper: Keeper, project: str, session: str, now: float) -> list[str]:
     """The project's last sessions but this one, the newest first; of some there is only what hooks were told."""
-    sources = keeper.store.recent_sources(project, LATELY)
-    found = [one.session for one in sources if not one.agent and now - one.at < FORGOTTEN]
+    sources = keeper.store.recent_sources(project, LATELY, agents=False)
+    found = [one.session for one in sources if now - one.at < FORGOTTEN]
     heard = [one for one in spool.names(keeper.home) if keeper.store.project_of(one) == project]
     return [one for one in dict.fromkeys([*found, *heard]) if one != session]
 
 
-def runs(keeper: Keeper, session: str, beside: str = "") -> bool:
-    """Whether the process of a session is still there, and has not begun another one: `beside` it."""
-    context = read_context(keeper.home, session)
+def runs(context: Context, mine: Context) -> bool:
+    """Whether the process of a context is still there, and has not begun this one since."""
     if context.ended or not context.born or born(context.pid) != context.born:
         return False
-    other = read_context(keeper.home, beside) if beside else None
-    return not other or (other.pid, other.born) != (context.pid, context.born)
+    return (mine.pid, mine.born) != (context.pid, context.born)

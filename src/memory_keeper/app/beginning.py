@@ -84,7 +84,8 @@ def _briefs(
     if call.source not in ("compact", "fork"):  # a fork has all that its origin had
         before = _before(keeper, call, project, at) if call.source not in GOES_ON else None
         budget = settings["tell.startBudget"]
-        yield keeper.brief(name, project, call.session, call.source, budget, notes=notes, before=before, room=room)
+        view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
+        yield keeper.brief(name, view, budget, room)
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
@@ -93,7 +94,7 @@ def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief
     if not budget:
         return NOTHING
     room = CHARACTERS - units(first.text) - 1
-    return keeper.brief("replay", "", call.session, call.source, budget, of=after, room=room)
+    return keeper.brief("replay", keeper.view(call.session, call.source, of=after), budget, room)
 
 
 def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: float) -> Brief:
@@ -108,7 +109,7 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
         return NOTHING
     from memory_keeper.app.before import recall
 
-    return recall(keeper, session, call.project_dir, budget)
+    return recall(keeper, session, call.project_dir, budget, at)
 
 
 def _told_since(keeper: Keeper, project: str, session: str) -> list[Event]:
@@ -147,11 +148,11 @@ def _by_response(keeper: Keeper, call: Call, project: str, at: float) -> str:
     """By how long ago the last response came, to the second, and what it left in the context."""
     if call.quiet < 0:
         return ""
-    sources = keeper.store.recent_sources(project, LATELY)
-    sessions = dict.fromkeys(one.session for one in sources if not one.agent and one.session != call.session)
+    sources = keeper.store.recent_sources(project, LATELY, agents=False)
+    sessions = dict.fromkeys(one.session for one in sources if one.session != call.session)
     last = {session: usage for session in sessions if (usage := keeper.store.last_usage(session))}
     found = [session for session, usage in last.items() if abs(at - call.quiet - usage.at) < NEARLY]
-    same = [session for session in found if sum(last[session][-4:]) == call.tokens]  # all that Usage counts
+    same = [session for session in found if last[session].context + last[session].output == call.tokens]
     return found[0] if len(found) == 1 else same[0] if len(same) == 1 else ""
 
 
@@ -169,16 +170,12 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
 
 def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
-    from memory_keeper.app.handoff import keep_handoff, tell_cleared
-    from memory_keeper.errors import KeeperError
+    from memory_keeper.app.handoff import tell_cleared, try_to_keep
 
-    where = ""
-    try:
-        where = keep_handoff(keeper, session, call.project_dir, keeper.environ)
-    except (KeeperError, OSError) as error:
-        complain(keeper.home, "save", error)
+    where = try_to_keep(keeper, session, call.project_dir)
     project = keeper.project(call.project_dir)
-    brief = keeper.brief("handoff", project, call.session, call.source, budget, of=session, notes=notes)
+    view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
+    brief = keeper.brief("handoff", view, budget)
     if brief.text:
         said |= tell_cleared(keeper, session, where)
     return brief

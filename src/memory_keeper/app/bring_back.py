@@ -13,16 +13,20 @@ from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief, NamedTuple
 from memory_keeper.policy import shares
-from memory_keeper.text import family, tokens
+from memory_keeper.tell import Before
+from memory_keeper.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Context, Event, Json
     from memory_keeper.reduce.sentences import Sentence
 
 NOTHING = Brief("handoff", "", 0)
+KINDS = ("scored", "compacted")  # of events that hold a score, now and once
+COMPACTED, LOST = "this session, before it was compacted", ": what the summary leaves out"
 
 
 class Score(NamedTuple):
@@ -77,7 +81,7 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
     if score and not context.scored:
         _keep_score(keeper.home, session, folder, score)
     elif not brief.text and not score:  # there is nothing to be told: nobody has to look again
-        spool.append(keeper.home, session, {"event": "Compacted", "at": at, "dir": folder})
+        spool.append(keeper.home, session, {"event": "Scored", "at": at, "dir": folder})
     return brief.text
 
 
@@ -109,25 +113,21 @@ def _find_lost(
     if not summary:
         return brief, None
     brought = compare(undump(brief.lines), summary).lost
-    size = tokens(summary, _family(keeper, session))
+    size = tokens(summary, keeper.family(session, keeper.store.project_of(session)))
     return brief, Score(at, session, context.trigger, found.kept, found.lost, size, brought, brief.tokens)
-
-
-def _family(keeper: Keeper, session: str) -> str:
-    used = keeper.store.last_usage(session)
-    return family(used.model if used else "")
 
 
 def _brief(keeper: Keeper, session: str, settings: Json, lines: tuple[Sentence, ...], known: bool) -> Brief:
     if not lines:
         return NOTHING
-    budget, notes = settings["tell.compactBudget"], settings["tell.notesBudget"]
-    return keeper.brief("handoff", "", session, "compact", budget, notes=notes, lines=lines, lost=known)
+    before = Before((session,), lines, COMPACTED + LOST if known else COMPACTED)
+    view = keeper.view(session, "compact", before=before, notes=settings["tell.notesBudget"])
+    return keeper.brief("handoff", view, settings["tell.compactBudget"])
 
 
 def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: int) -> Brief:
-    notes = settings["tell.notesBudget"]
-    return keeper.brief("handoff", keeper.project(folder), session, "compact", budget, notes=notes)
+    view = keeper.view(session, "compact", project=keeper.project(folder), notes=settings["tell.notesBudget"])
+    return keeper.brief("handoff", view, budget)
 
 
 def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list[Sentence]:
@@ -146,14 +146,9 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
 
 def _find(keeper: Keeper, session: str, folder: str) -> list[Sentence]:
     """Keep the handoff anew; none when that cannot be done now."""
-    from memory_keeper.app.handoff import keep_handoff
-    from memory_keeper.app.problems import complain
-    from memory_keeper.errors import KeeperError
+    from memory_keeper.app.handoff import try_to_keep
 
-    try:
-        keep_handoff(keeper, session, folder, keeper.environ)
-    except (KeeperError, OSError) as error:
-        complain(keeper.home, "save", error)
+    try_to_keep(keeper, session, folder)
     return list(keeper.handed(session))
 
 
@@ -180,11 +175,16 @@ def _beside(home: str, session: str, context: Context) -> str:
 
 def _keep_score(home: str, session: str, folder: str, score: Score) -> None:
     said = {name: value for name, value in score._asdict().items() if name != "session"}
-    spool.append(home, session, {"event": "Compacted", "dir": folder, **said})
+    spool.append(home, session, {"event": "Scored", "dir": folder, **said})
 
 
-def scores(events: Iterable[Event]) -> list[Score]:
-    """The compactions that these events measure, in their order."""
+def scores(store: SqliteStore, project: str, limit: int) -> list[Score]:
+    """The last compactions of a project that were measured, the newest first."""
+    found = [event for kind in KINDS for event in store.latest(project, kind, limit)]
+    return _read_scores(sorted(found, key=lambda event: event.at, reverse=True)[:limit])
+
+
+def _read_scores(events: Iterable[Event]) -> list[Score]:
     found = []
     for event in events:
         said = wire.read_object(event.extra)

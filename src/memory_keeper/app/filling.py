@@ -10,7 +10,7 @@ from memory_keeper.capture.usage import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Context, Gauge, Limits, NamedTuple
-from memory_keeper.policy import clears_at, compacts_from, level, passed
+from memory_keeper.policy import LATEST, clears_at, compacts_from, level, passed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 MODULE = "the plugin"
+HELD = "held"  # stands among the levels that were told, for one that was not, since the context is compacted first
 WATCHING = "watch.lock"  # in the home, held by the one watcher there is
 
 
@@ -48,6 +49,15 @@ class Filling(NamedTuple):
     def tended(self) -> bool:
         """Whether it is compacted by us when it is full, so that nobody has to do anything."""
         return self.context.module and bool(self.settings["compaction.mode"] == "replace")
+
+    def is_compacted_now(self, at: float, prompted: bool) -> bool:
+        """Whether the host is about to compact it, so that a warning would come too late and be told to the wrong
+        context. It was to, and did not, when there is another prompt or response since that was `HELD` back."""
+        if not self.gauge or not 0 < self.limits.compacts_at <= self.tokens:
+            return False
+        held = dict(self.context.warned).get(HELD)
+        comes = held is None or held == at or (not prompted and _is_before(self.gauge, held))
+        return comes and self.settings["compaction.mode"] in ("supplement", "replace")
 
     def unsaid(self, at: float = 0.0) -> tuple[str, ...]:
         """The levels it has passed that nobody was told of, the lowest first. What was told `at` this very moment was
@@ -82,8 +92,13 @@ def _older(gauge: Gauge, context: Context) -> bool:
     """Whether the newest response is from before a compaction whose line is not on the disk yet."""
     if context.source != "compact" or gauge.compacted:
         return False
-    begun = strftime("%Y-%m-%dT%H:%M:%S", gmtime(context.begun)) + f".{int(context.begun % 1 * 1000):03d}"
-    return gauge.stamp[: len(begun)] < begun
+    return _is_before(gauge, context.begun)
+
+
+def _is_before(gauge: Gauge, at: float) -> bool:
+    """Whether the newest response is from before a moment."""
+    moment = strftime("%Y-%m-%dT%H:%M:%S", gmtime(at)) + f".{int(at % 1 * 1000):03d}"
+    return gauge.stamp[: len(moment)] < moment
 
 
 def can_answer(home: str, context: Context) -> str:
@@ -148,9 +163,21 @@ def warn(filling: Filling, level: str, saved: str, clearer: str) -> tuple[str, s
             " /memory-keeper:soft-restart) goes on from the handoff in an empty context."
             " Do not summarise for it, and do not read large files again."
         )
-    state = describe(filling)
-    full = {"critical": "Context nearly full", "warn": "Context filling up"}.get(level, "Context large enough to clear")
-    user = f"{full}: {state}. {handoff}{': ' if saved else '; '}{do}"
+    head, state = _reached(filling, level)
+    user = f"{head}. {handoff}{': ' if saved else '; '}{do}"
     where = f" ({saved})" if saved else ""
-    model = f'<memory-keeper context="{level}">\nThe context is {state}. {handoff}{where}. {advise}\n</memory-keeper>'
+    model = f'<memory-keeper context="{level}">\n{state}. {handoff}{where}. {advise}\n</memory-keeper>'
     return user, model
+
+
+def _reached(filling: Filling, level: str) -> tuple[str, str]:
+    """What the user and the model hear first: how full it is, or how near its end, whichever the warning is for."""
+    limits, settings, tokens = filling.limits, filling.settings, filling.tokens
+    end, share = limits.compacts_at or limits.refuses_at, settings.get(f"context.{level}Percent", 0)
+    if level in LATEST and tokens >= end * LATEST[level] > 0 and tokens * 100 < share * limits.window:
+        what = "Compaction" if limits.compacts_at else "The limit of this context"
+        head = f"{what} is {'due' if tokens >= end else 'near'}: {tokens:,} of {end:,} tokens"
+        return head, head
+    full = {"critical": "Context nearly full", "warn": "Context filling up"}.get(level, "Context large enough to clear")
+    state = describe(filling)
+    return f"{full}: {state}", f"The context is {state}"

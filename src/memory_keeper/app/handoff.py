@@ -5,15 +5,17 @@ from __future__ import annotations
 from time import monotonic
 
 from memory_keeper import config
+from memory_keeper.app.problems import complain
 from memory_keeper.config import find_root
-from memory_keeper.errors import Busy
+from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json, Source
 
-CATCH_UP = 1.5  # seconds that a hook may spend on what is unread
+CATCH_UP = 1.5  # seconds that a hook may spend on what is unread, or wait for who writes
+PATIENCE = 5.0  # and anybody else, who has not said so
 ANSWER = 400  # tokens of the last answer that are shown again
 
 
@@ -26,7 +28,16 @@ def save(
             keeper.look(extra, patience=patience, deadline=monotonic() + patience)
         except Busy:
             pass  # somebody else is at it: hand over what there is
-        return keep_handoff(keeper, session, folder, environ)
+        return keep_handoff(keeper, session, folder, environ, patience=patience)
+
+
+def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -> str:
+    """`keep_handoff` within a hook's time; empty when it cannot be done now: what there is can be told all the same."""
+    try:
+        return keep_handoff(keeper, session, folder, keeper.environ, over, CATCH_UP)
+    except (KeeperError, OSError) as error:
+        complain(keeper.home, "handoff", error)
+        return ""
 
 
 def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
@@ -48,13 +59,14 @@ def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
     return {"systemMessage": f"{said} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
 
 
-def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, str], over: bool = False) -> str:
+def keep_handoff(
+    keeper: Keeper, session: str, folder: str, environ: dict[str, str], over: bool = False, patience: float = PATIENCE
+) -> str:
     """Keep a session's handoff as a note and render it for people; where it can be read, empty when there is none.
 
     A file that cannot be written costs only the file: the note is what counts. Of a session that was over before, the
     branch and the commit that are checked out now say nothing, and its handoff is as old as its end.
     """
-    from memory_keeper.errors import KeeperError
     from memory_keeper.tell.files import is_hosts, write_handoff
 
     if folder and not _is_of(keeper, session, folder):
@@ -62,7 +74,7 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, environ: dict[str, s
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, environ)[0]
     now = _last_said(keeper, session) if over else 0.0
-    note = keeper.save(session, settings["tell.handoffBudget"], now, folder="" if over else folder)
+    note = keeper.save(session, settings["tell.handoffBudget"], now, "" if over else folder, patience)
     if not note:
         return ""
     if not settings["tell.files"] or not root or is_hosts(root, environ):

@@ -245,10 +245,12 @@ def _save(call: Call, home: str, environ: dict[str, str]) -> str:
 
 def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
-    from memory_keeper.app.filling import can_answer, warn
+    from memory_keeper.app.filling import HELD, can_answer, warn
     from memory_keeper.keep.context import read_context
 
     reached = filling.unsaid(at)
+    held = filling.is_compacted_now(at, call.event == "UserPromptSubmit")
+    reached = (HELD,) if held else reached
     record = {"event": "Warned", "at": at, "dir": call.project_dir, "level": " ".join(reached)}
     spool.append(home, call.session, {**record, "tokens": filling.tokens})
     first = dict(read_context(home, call.session).warned).get(reached[-1])
@@ -256,7 +258,7 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
         return {}  # another hook was faster
     saved, clearer = _save(call, home, environ), can_answer(home, filling.context)
     alone = filling.settings["compaction.mode"] == "clear" and not clearer  # then the user has to do it
-    if (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
+    if held or (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
         return {}
     user, model = warn(filling, reached[-1], saved, clearer)
     heard = {"hookEventName": call.event, "additionalContext": model}
@@ -273,7 +275,7 @@ def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Jso
         with Keeper(home, environ) as keeper:
             text = lost_text(keeper, call.session, call.project_dir, settings, at)
     except Exception as error:
-        complain(home, "compacted", error)
+        complain(home, "lost", error)
         return {}
     return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
 
@@ -303,7 +305,7 @@ def _score(call: Call, home: str, environ: dict[str, str], at: float) -> None:
         with Keeper(home, environ) as keeper:
             keep_score(keeper, call.session, call.project_dir, settings, at)
     except Exception as error:
-        complain(home, "compacted", error)
+        complain(home, "score", error)
 
 
 def _refuse(call: Call, home: str, at: float) -> Json:

@@ -19,7 +19,7 @@ TOOLS = [
         "name": HANDOFF,
         "description": "The handoff of this session up to now: what was asked, decided and done, and what is open.",
         "inputSchema": {"type": "object", "properties": {"budget": {"type": "integer", "description": "tokens"}}},
-        "annotations": {"readOnlyHint": True},
+        "annotations": {"destructiveHint": False, "idempotentHint": True},  # it writes: a note, and a file for people
     }
 ]
 # where the host would show an empty object to the model, nothing at all has to be said

@@ -76,14 +76,17 @@ def render_context_archive(keeper: Keeper, project: str, root: str, foreign: boo
     """
     from memory_keeper.tell.context_archive import page
 
-    text = page(keeper.store, keeper.home, project, keeper.salt)
-    if not text and not is_there(root):
+    wanted = bool(keeper.store.compacted(project))
+    if not wanted and not is_there(root):
         return []
-    with Folder(root, make=bool(text)) as folder:
+    with Folder(root, make=wanted) as folder:
         for _ in range(TRIES):
             found = folder.read(CONTEXT_ARCHIVE)
             left = _is_left(keeper, project, folder)
-            if (found.data if found else b"") == text.encode() or (left and not (foreign and found)):
+            if left and not (foreign and found):
+                return []
+            text = page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
+            if (found.data if found else b"") == text.encode():
                 return []
             if not text and found:
                 folder.remove(CONTEXT_ARCHIVE, found)

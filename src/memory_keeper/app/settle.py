@@ -6,7 +6,7 @@ To ask is to leave a record. Whoever can run or type `/clear` in that very sessi
 
 from __future__ import annotations
 
-from time import sleep, time
+from time import monotonic, sleep, time
 
 from memory_keeper.app.filling import Filling, measure
 from memory_keeper.app.handoff import save
@@ -14,7 +14,7 @@ from memory_keeper.capture.tail import LAG
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Gauge
-from memory_keeper.policy import clear_is_due, compaction_is_due, compaction_is_near
+from memory_keeper.policy import clear_is_due, compaction_is_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,23 +48,34 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
 
 
 def _compacts(home: str, session: str, environ: dict[str, str], filling: Filling, now: float) -> bool:
-    """Whether this session is to be compacted now. When it may be soon, its handoff is made ready: the compaction then
-    only has to read it."""
+    """Whether this session is to be compacted now; then its handoff is made ready: the compaction only has to read
+    it."""
     context = filling.context
-    if not compaction_is_near(filling.tokens, filling.limits, filling.settings):
+    may_be = compaction_is_due(filling.tokens, 0, filling.settings, boundary=True)
+    if not may_be or not is_idle(context) or now - context.compacting < TTL:
         return False
     sleep(LAG)  # the turn's last lines are still under way
-    if not _saved(home, session, context.folder, environ) or not is_idle(context) or now - context.compacting < TTL:
-        return False
-    from memory_keeper.app.compaction import at_boundary, size_after
-    from memory_keeper.keeper import Keeper
-
-    with Keeper(home, environ) as keeper:
-        left, boundary = size_after(keeper.store, session, context.replaced), at_boundary(keeper.store, session)
+    left, boundary = _look(home, session, environ, context)
     if not compaction_is_due(filling.tokens, left, filling.settings, boundary):
+        return False
+    if not _saved(home, session, context.folder, environ):
         return False
     spool.append(home, session, {"event": "AskCompact", "at": now, "dir": context.folder, "tokens": filling.tokens})
     return True
+
+
+def _look(home: str, session: str, environ: dict[str, str], context: Context) -> tuple[int, bool]:
+    """What the last compaction of ours left, and whether a task is done, by all that has happened."""
+    from memory_keeper.app.compaction import at_boundary, size_after
+    from memory_keeper.errors import Busy
+    from memory_keeper.keeper import Keeper
+
+    with Keeper(home, environ) as keeper:
+        try:
+            keeper.look(patience=PATIENCE, deadline=monotonic() + PATIENCE)
+        except Busy:
+            pass  # somebody else is at it: by what is known
+        return size_after(keeper.store, session, context.replaced), at_boundary(keeper.store, session)
 
 
 def _saved(home: str, session: str, folder: str, environ: dict[str, str]) -> bool:

@@ -12,7 +12,7 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.model import Limits, NamedTuple
-from memory_keeper.policy import clears_at, level
+from memory_keeper.policy import clears_at, compacts_at, compacts_from, level
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,6 +132,11 @@ def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
     settings, _ = config.load(home, root, environ, hosts)
     limits = find_limits(shown.window, shown.model, shown.version, shown.tokens, hosts, environ)
     reached = level(shown.tokens, limits, settings) if shown.tokens else "unknown"
+    if compacts_from(settings):
+        from memory_keeper.keep.context import read_context
+
+        tended = read_context(home, safe_name(shown.session)).module
+        limits = limits._replace(compacts_at=compacts_at(limits, settings, tended))
     return Answer(shown, limits, reached, clears_at(limits, settings))
 
 
@@ -203,7 +208,7 @@ def _parts(said: Answer, width: int) -> list[str]:
 
 
 def bar(tokens: int, window: int, end: int) -> str:
-    """How full, in cells, with a mark where the host compacts or refuses."""
+    """How full, in cells, with a mark where it is compacted, cleared or refused."""
     filled = min(CELLS, (2 * CELLS * tokens + window) // (2 * window))
     cells = ["▓"] * filled + ["░"] * (CELLS - filled)
     if end:

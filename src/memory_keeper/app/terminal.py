@@ -8,6 +8,8 @@ import sys
 from time import localtime, monotonic, strftime
 from typing import Any, TextIO
 
+from memory_keeper.text import how_long
+
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -32,12 +34,7 @@ def moment(at: float) -> str:
 
 def age(at: float, now: float) -> str:
     """How long ago."""
-    seconds = max(0.0, now - at)
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length:
-            number = int(seconds // length)
-            return f"{number} {unit}{'s' * (number != 1)} ago"
-    return "just now"
+    return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"
 
 
 def size(number: float) -> str:

@@ -6,6 +6,7 @@ import posix
 
 OURS = "MEMORY_KEEPER_RUN"  # set for the host by `memory-keeper run`, which owns its terminal
 GENERATIONS = 6
+OVER = (b"Z", b"X")  # states of a process that does nothing any more
 TERMINAL = ("TMUX", "TMUX_PANE", "STY", "WINDOW")
 
 
@@ -30,11 +31,12 @@ def _parent(pid: int) -> int:
 
 
 def born(pid: int) -> str:
-    """When a process was started, as the system counts; with its number it is one process for ever. Empty: gone."""
+    """When a process was started, as the system counts; with its number it is one process for ever. Empty: gone,
+    or over and only not yet asked for by its parent."""
     fields = _stat(pid)
     if not fields and not posix.access("/proc/self/stat", posix.F_OK):
         return _born_by_ps(pid)
-    return fields[19].decode("ascii") if len(fields) > 19 else ""
+    return fields[19].decode("ascii") if len(fields) > 19 and fields[0] not in OVER else ""
 
 
 def _stat(pid: int) -> list[bytes]:
@@ -56,10 +58,13 @@ def _born_by_ps(pid: int) -> str:
     import subprocess
 
     try:
-        done = subprocess.run(["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5)
+        done = subprocess.run(
+            ["/bin/ps", "-o", "state=", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.strip()
+    state, _, started = done.stdout.strip().partition(" ")
+    return "" if state[:1].encode() in OVER else started.strip()
 
 
 def find_terminal(environ: dict[str, str]) -> list[str]:

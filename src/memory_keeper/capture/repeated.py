@@ -10,10 +10,15 @@ from memory_keeper.model import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memory_keeper.capture.claude_code import Line
+    from memory_keeper.model import Event
 
 OPENING = "Memory Keeper compacted this session"  # how the line begins that we have the host write
+HOSTS = "This session is being continued from a previous conversation"  # and the message with a summary of the host's
 KEPT = "kept"  # what a message that stays is called
+REACH = 100  # events in which a compaction is looked for: more than that do not stay
 
 
 class Behind(NamedTuple):
@@ -24,12 +29,28 @@ class Behind(NamedTuple):
     ours: bool = False
 
 
+def find_behind(last: Iterable[Event]) -> Behind:
+    """How far the lines behind a compaction have been read, by the last events of their file, newest first.
+
+    What came in between does no harm: it is younger than the compaction, and so is all that follows it.
+    """
+    line = ""
+    for event in last:
+        if event.agent:
+            continue
+        if event.kind == "compact":
+            return Behind(line or _line(event), event.at, bool(line))
+        if event.tool == KEPT and not line:
+            line = _line(event)
+    return Behind()
+
+
 def without_repeated(line: Line, behind: Behind) -> tuple[Line, Behind]:
     """A line of the main thread, of which nothing but its place is left when it says again what was said before."""
     if not line.events or line.events[0].agent:
         return line, behind
     first = line.events[0]
-    own = first.id.rpartition(":")[0]
+    own = _line(first)
     if first.kind == "compact":
         return line, Behind(own, first.at)
     if not behind.line or line.parent != behind.line or first.at > behind.until:
@@ -38,3 +59,8 @@ def without_repeated(line: Line, behind: Behind) -> tuple[Line, Behind]:
         return line, Behind()  # the host has compacted by itself
     events = [event._replace(kind="other", text="", tool=KEPT, path="", ref="", extra="") for event in line.events]
     return line._replace(events=events, usage=None), behind._replace(line=own, ours=True)
+
+
+def _line(event: Event) -> str:
+    """The host's own id of an event's line."""
+    return event.id.rpartition(":")[0]

@@ -170,6 +170,16 @@ class Branches:
         ).fetchone()
         return Note._make(row) if row else None
 
+    def handoffs(self, project: str, limit: int) -> list[Note]:
+        """The newest handoff of each session of a project, the newest first."""
+        those = "project = :project and kind = 'handoff' and replaces = ''"
+        rows = self.db.execute(
+            f"select {NOTE} from note where {those} and seq in (select max(seq) from note where {those}"
+            " group by session) order by at desc, seq desc limit :limit",
+            {"project": project, "limit": limit},
+        )
+        return [Note._make(row) for row in rows]
+
     def pending(self, project: str, level: int = 0) -> list[str]:
         """What no note covers yet: events at level 0, notes above; oldest first."""
         table, extra = ("event", "") if level == 0 else ("note", f" and level = {int(level)} and replaces = ''")

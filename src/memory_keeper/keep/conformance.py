@@ -84,6 +84,20 @@ def a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
     store.close()
 
 
+def says_what_a_file_said_last(open_store: Open) -> None:
+    """Newest first, whoever said it first, and without the texts."""
+    store = open_store()
+    first, second = _begin(store), _begin(store, path="/t/s2.jsonl", session="s2")
+    _record(store, first, _events(5))
+    _record(store, second, [_event(9, session="s2", kind="compact")])
+    assert [event.id for event in store.last_of(first, 2)] == ["e4:0", "e3:0"]
+    assert [event.text for event in store.last_of(first, 2)] == ["", ""]
+    assert [(event.id, event.kind) for event in store.last_of(second, 9)] == [("e9:0", "compact")]
+    _record(store, second, [_event(8, session="s2"), _event(2)])
+    assert sorted(event.id for event in store.last_of(second, 9)) == ["e2:0", "e8:0", "e9:0"]
+    store.close()
+
+
 def offset_and_rows_move_together(open_store: Open) -> None:
     """How far a file was read is kept with what was read, or neither is."""
     store = open_store()
@@ -294,6 +308,24 @@ def a_better_wording_moves_nothing(open_store: Open) -> None:
     store.close()
 
 
+def each_session_has_one_newest_handoff(open_store: Open) -> None:
+    """However many it has had; those of another project, and other notes, are none."""
+    store = open_store()
+    for number in range(40):
+        store.add(Note(f"h{number}", 100.0 + number, "handoff", 0, HERE, "long", session="long"))
+    for id, at, session, project in (
+        ("old", 5.0, "quiet", HERE),
+        ("late", 5.0, "quiet", HERE),
+        ("away", 500.0, "away", ELSEWHERE),
+    ):
+        store.add(Note(id, at, "handoff", 0, project, "short", session=session))
+    store.add(Note("fact", 900.0, "fact", 0, HERE, "no handoff", session="other"))
+    assert [note.id for note in store.handoffs(HERE, 30)] == ["h39", "late"], "of one moment, the last that was written"
+    assert [note.id for note in store.handoffs(HERE, 1)] == ["h39"]
+    assert [note.id for note in store.handoffs(ELSEWHERE, 30)] == ["away"]
+    store.close()
+
+
 def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     """That a model was asked is covered by the note from the start; its wording is kept with it, or neither is."""
     store = open_store()
@@ -369,6 +401,10 @@ def an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:
     found = store.event("e2")
     assert found and found.text == "two"
     assert store.event("e1") is None, "two begin like that"
+    second = _event(3)._replace(id="e3:1")
+    _record(store, _begin(store), [second, _event(3)])
+    assert store.event("e3") == _event(3), "of a line with several the first is meant"
+    assert store.event("e3:1") == second
     assert store.event("e1:0") == _event(1)
     assert store.event("zz") is None
     assert store.event("%") is None
@@ -427,6 +463,19 @@ def the_latest_come_newest_first(open_store: Open) -> None:
     store.close()
 
 
+def says_how_a_session_began(open_store: Open) -> None:
+    """When, by the first of its lines, of which some go backwards; and whether the user asked for anything."""
+    store = open_store()
+    assert store.first_moment("s1") == 0.0 and not store.asked("s1")
+    source = _begin(store)
+    _record(store, source, [_event(1, at=50.0), _event(2, at=40.0), _event(3, at=60.0)])
+    assert store.first_moment("s1") == 40.0 and not store.asked("s1")
+    _record(store, source, [_event(4, kind="prompt", at=70.0)])
+    assert store.first_moment("s1") == 40.0 and store.asked("s1")
+    assert store.first_moment("s2") == 0.0 and not store.asked("s2")
+    store.close()
+
+
 def says_where_contexts_were_compacted(open_store: Open) -> None:
     """By the host, by a clear or by hand, in the main thread; and what a session's list of tasks said."""
     store = open_store()
@@ -459,6 +508,7 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     recording_twice_keeps_once,
     known_event_gets_a_second_place,
     a_session_reads_in_the_order_it_was_written,
+    says_what_a_file_said_last,
     offset_and_rows_move_together,
     a_replaced_file_keeps_its_old_rows,
     usage_counts_once_per_response,
@@ -468,6 +518,7 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     notes_cover_notes,
     two_notes_at_once_share_nothing,
     a_better_wording_moves_nothing,
+    each_session_has_one_newest_handoff,
     what_a_model_took_is_kept_with_its_words,
     says_what_is_open,
     finds_what_was_recorded_and_nothing_else,
@@ -475,6 +526,7 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     projects_go_by_many_names,
     sessions_come_newest_first,
     the_latest_come_newest_first,
+    says_how_a_session_began,
     says_where_contexts_were_compacted,
 )
 

@@ -205,9 +205,10 @@ CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "AskClear": lambda context, record, at: context._replace(asked=at),
     "PreCompact": _compacting,
     "Summary": _summarized,
-    "Compacted": _scored,
+    "Scored": _scored,
+    "Compacted": _scored,  # as it was called once
     "AskCompact": lambda context, record, at: context._replace(compacting=at),
-    "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True),
+    "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True, handed=0.0, scored=0.0),
     "Told": _told,
     "Blocked": lambda context, record, at: context._replace(blocked=at),
 }

@@ -38,8 +38,11 @@ else:
 EVENT = ", ".join(Event._fields)
 SOURCE = ", ".join(Source._fields)
 MARKS = "?, " * 32
-# the kinds that hooks leave of a context
-MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'compacting', 'replaced', 'compacted'"
+# the kinds that hooks leave of a context, and what two of them were called once
+MARKED = (
+    "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored',"
+    " 'compacting', 'compacted'"
+)
 WAIT = 5.0  # seconds for a lock
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
@@ -164,12 +167,22 @@ class SqliteStore(Branches):
         ).fetchone()
         return Source._make(row) if row else None
 
-    def recent_sources(self, project: str, limit: int) -> list[Source]:
-        """The project's transcripts, the liveliest first, and the newest of those that nothing was read of yet."""
+    def last_of(self, source: Source, limit: int) -> list[Event]:
+        """The last events that a file says, newest first, without their texts."""
+        rows = self.db.execute(
+            f"select {OUTLINE} from place p join event e on e.seq = p.event where p.source = ?"
+            " order by p.event desc limit ?",
+            (source.seq, limit),
+        )
+        return [_event(row) for row in rows]
+
+    def recent_sources(self, project: str, limit: int, agents: bool = True) -> list[Source]:
+        """The project's transcripts, the liveliest first, and the newest of those that nothing was read of yet; those
+        of subagents too, or not."""
         those = (
             f"select {SOURCE} from source s where project = ? and path not like '%.spool'"
             " and not exists (select 1 from source newer where newer.path = s.path and newer.seq > s.seq)"
-        )
+        ) + ("" if agents else " and agent = ''")
         lively = self.db.execute(those + " order by at desc limit ?", (project, limit)).fetchall()
         unread = self.db.execute(those + " and offset = 0 order by seq desc limit ?", (project, limit)).fetchall()
         return [Source._make(row) for row in dict.fromkeys(lively + unread)]
@@ -192,7 +205,8 @@ class SqliteStore(Branches):
         return [(Source._make(row[:width]), Member._make(row[width:])) for row in rows]
 
     def event(self, id: str) -> Event | None:
-        """One event, by its id or by an unambiguous beginning of it: `4914e47a:0`, `4914e47a`, or all of it."""
+        """One event, by its id or by an unambiguous beginning of it: `4914e47a:1`, `4914e47a`, or all of it. Of a line
+        with several, the first is meant where none is named."""
         rows = self.db.execute(f"select {EVENT} from event where id = ?", (id,)).fetchall()
         if not rows and id:
             base, colon, block = id.partition(":")
@@ -200,6 +214,8 @@ class SqliteStore(Branches):
                 f"select {EVENT} from event where id >= ? and id < ? order by id limit 100", (base, base + "\U0010ffff")
             ).fetchall()
             rows = [row for row in found if row[0].endswith(colon + block)]
+            if not colon and len({row[0].rpartition(":")[0] for row in rows}) == 1:
+                rows = rows[:1]
         return _event(rows[0]) if len(rows) == 1 else None
 
     def events(self, session: str) -> list[Event]:
@@ -300,24 +316,6 @@ class SqliteStore(Branches):
         ).fetchone()
         return (_event(row[1:]), not row[0]) if row else None
 
-    def failures(self, sessions: Sequence[str], limit: int) -> list[tuple[Event, Event]]:
-        """The newest results of some sessions that were errors, each with its call."""
-        failed = self.db.execute(
-            f"select seq, {EVENT} from event where session in ({MARKS[: 3 * len(sessions) - 2]})"
-            " and kind = 'result' and failed and ref != '' and agent = '' order by seq desc limit ?",
-            (*sessions, limit),
-        ).fetchall()
-        found = []
-        for seq, *row in failed:
-            call = self.db.execute(  # a call stands shortly before its result
-                f"select {EVENT} from event where session = ? and seq < ? and ref = ? and kind in ('call', 'todo')"
-                " order by seq desc limit 1",
-                (row[Event._fields.index("session")], seq, row[Event._fields.index("ref")]),
-            ).fetchone()
-            if call:
-                found.append((_event(tuple(row)), _event(call)))
-        return found
-
     def newest(self, session: str) -> str:
         """The id of the last thing that a transcript of a session says; empty when there is none."""
         row = self.db.execute(
@@ -326,6 +324,11 @@ class SqliteStore(Branches):
             (session,),
         ).fetchone()
         return row[0] if row else ""
+
+    def asked(self, session: str) -> bool:
+        """Whether the user asked for anything in a session."""
+        found = self.db.execute("select 1 from event where session = ? and kind = 'prompt' limit 1", (session,))
+        return found.fetchone() is not None
 
     def title(self, session: str) -> str:
         """What the host calls a session; empty when it has not said."""

@@ -20,7 +20,6 @@ LEAST_KEPT, LEAST_HANDED = 300, 500  # of each of the two
 LINE = 100  # of the line that says what happened
 BETWEEN = 1.5  # thresholds: up to there a compaction waits for the end of a task
 WORTHWHILE = 2  # times what the last compaction left: a context that is large when it begins is not made smaller
-AHEAD = 0.6  # of the way to a compaction, from which on the handoff is kept ready
 
 
 def always(status: Status) -> bool:
@@ -48,14 +47,14 @@ def untold(status: Status) -> bool:
     return status.untold
 
 
-def supplements(status: Status) -> bool:
-    """Contexts are compacted by the host, and we add what it leaves out."""
-    return status.mode == "supplement"
-
-
 def refuses(status: Status) -> bool:
     """The host wants to compact and is to clear instead. Only once in a context: if nobody can clear, it may."""
     return status.mode == "block" and status.source == "auto" and not status.blocked
+
+
+def allows(status: Status) -> bool:
+    """The host sums the context up itself, whatever is wanted otherwise: where we do that, it does not ask."""
+    return not refuses(status)
 
 
 # on which event, when, do what
@@ -71,7 +70,7 @@ TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("Stop", clears, Action("look", "settle")),
     ("SubagentStop", worthwhile, Action("look")),
     ("PreCompact", always, Action("save")),
-    ("PreCompact", supplements, Action("instruct")),
+    ("PreCompact", allows, Action("instruct")),
     ("PreCompact", refuses, Action("refuse")),
     ("PostCompact", always, Action("score")),
     ("PostCompact", always, Action("look")),
@@ -145,10 +144,10 @@ def compacts_from(settings: Json) -> int:
     return threshold
 
 
-def compaction_is_near(tokens: int, limits: Limits, settings: Json) -> bool:
-    """Whether a context may soon be compacted by us, so that its handoff is to be ready."""
-    points = [point for point in (compacts_from(settings), limits.compacts_at) if point]
-    return settings["compaction.mode"] == "replace" and bool(points) and tokens >= min(points) * AHEAD
+def compacts_at(limits: Limits, settings: Json, tended: bool) -> int:
+    """Where a context is compacted first, by us if it is `tended`, or by the host; 0: nowhere."""
+    points = [compacts_from(settings) if tended else 0, limits.compacts_at]
+    return min((point for point in points if point), default=0)
 
 
 def shares(settings: Json) -> tuple[int, int]:

@@ -21,7 +21,8 @@ RULES = re.compile(  # in words that hardly ever mean anything else
     rf"|{CLAUSE}(?:please )?(?:always\s+(?!\w+ed\b)[a-z]|never\s+(?!mind|seen|been|had|was|again\b)[a-z])"
     rf"|(?:^|[,;:.…–—-] ?|\b(?:and|but|please|never)\s)(?:please )?(?:{NOT}|stop)(?: ever)?\s+"
     r"(?:us|do|add|commit|touch|chang|writ|run|creat|edit|push|delet|remov|modif|mock|skip|call|put|log|print|renam"
-    rf"|import|ask|amend)\w*{ONCE}"
+    rf"|import|ask|amend|mak|break|introduc|duplicat|cop|includ|mov|cach|rewrit|reformat|return|send|stor"
+    rf"|install|instal)\w*{ONCE}"
     r"|\byou (?:must|should) (?:not|never|always)\s+[a-z]|\bmust (?:not|never|always)\s+[a-z]"
     r"|지\s?마(?:세요|라|시|요|$|[.!])|금지|면 안 (?:돼|되|됩)",
     re.I,
@@ -66,7 +67,8 @@ def is_rule(sentence: str, typed: bool) -> bool:
 SETTLED = re.compile(
     r"\b(?:i|we|you|the team)(?:['’]ve| have| has)? (?:(?:also|just|now|already|finally|all|both) )?"
     r"(?:decided|chose|opted|agreed|settled|picked|went with)\b"
-    r"|\b(?:i['’]?ll|we['’]?ll|let['’]?s|i will|we will|i['’]?m|we['’]?re) (?:just )?(?:go|going|stick|sticking) with\b"
+    r"|\b(?:i['’]?ll|we['’]?ll|let['’]?s|i will|we will|i['’]?m|we['’]?re) (?:just )?(?:go|going|stick"
+    r"|sticking) with\b"
     r"|^(?:decided|chose|opted|agreed|settled) (?:on|to|for|that|not|against)\b|\bdecision (?:is|was) to\b"
     r"|결정했|결정하였|결정됐|기로 했|기로 하(?:였|고|겠)|기로 합|기로 결정|선택했|채택했|채택하|확정했|통일했",
     re.I,
@@ -88,6 +90,7 @@ ACTED = re.compile(  # who acts: without it, a contrast or a reason only describ
     r"|(?:했|하였|됐|바꿨|썼)습니다|[\uac00-\ud7a3](?:했|썼|바꿨)다",
     re.I,
 )
+PROMISES = re.compile(r"(?:so )?(?:i|we)['’](?:ll|ve) (?!be\b|been\b|see|let\b)[a-z]{3,} ", re.I)  # said with a reason
 CHANGED = re.compile(  # of what the model says it did; its thoughts are not that far
     r"^(?:[^:]{1,40}: |[^ ]*`[^`]{1,60}`[^a-z]{0,6})?(?:now )?"
     r"(?:us(?:e|es|ed)|chang(?:e|ed)|switch(?:ed)?|replaced?|moved?|keep|kept|stored?|redesigned"
@@ -105,8 +108,10 @@ BEST = re.compile(
 )
 # a plan for the next minute, a guess, a question, what is wrong now, what may be done so or so: nothing was settled
 AIMS = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|now|next|then|first|also|and|but|actually|alright|great|good|perfect|right|hmm|wait|finally)"
-    r"[,.:!—-]*\s+)*(?:let me|i (?:also )?(?:need|want|have) to|we need to|let['’]?s (?:check|see|look|try|verify|run)"
+    r"^(?:(?:ok(?:ay)?|so|now|next|then|first|also|and|but|actually|alright|great|good|perfect|right|hmm|wait"
+    r"|finally)"
+    r"[,.:!—-]*\s+)*(?:let me|i (?:also )?(?:need|want|have) to|we need to|let['’]?s (?:check|see|look|try"
+    r"|verify|run)"
     r"|i['’]?ll (?:also |now |just )?(?:need|have|check|look|see|try|verify|run|read|start|begin|take a look|wait)"
     r"|i['’]?m going to|looking|checking)\b"
     r"|(?:보겠습니다|볼게요|할게요|드리겠습니다|살펴보|확인하겠습니다|하겠습니다)[.!]*$",
@@ -138,13 +143,45 @@ def is_decision(sentence: str, said: bool = True) -> bool:
         return bool(ACTED.search(sentence) or (said and CHANGED.search(sentence)))
     reason = reason_of(sentence) if REASONS.search(sentence) else ""
     settled = sentence.replace(reason, "")  # who acts only in the reason has settled nothing
-    return bool((reason and ACTED.search(settled)) or ((said or reason) and BEST.search(settled)))
+    return bool(
+        (reason and (ACTED.search(settled) or (said and PROMISES.match(settled))))
+        or ((said or reason) and BEST.search(settled))
+    )
 
 
 def is_users_decision(sentence: str) -> bool:
-    """Whether a sentence of the user's settles something."""
+    """Whether a sentence of the user's settles something; which of the choices given, is seen elsewhere."""
+    if chosen(sentence):
+        return False
     asks = sentence[-1] in "?:" or ASKS.match(sentence)
     return not asks and bool(SETTLED.search(sentence) or PICKED.search(sentence))
+
+
+CHOSEN = re.compile(
+    r"^(?:ok(?:ay)?|yes|yeah|yep|sure|hmm+)?[\s,.!–—-]*(?:i(?:['’]d)? (?:like|prefer|think|say)\s+"
+    r"|let['’]?s (?:just )?"
+    r"(?:try|do|go (?:with|for)|use|take|pick)\s+|go (?:with|for)\s+|do\s+|use\s+|take\s+|pick\s+)?"
+    r"(?:the )?(?:option|approach|variant|choice|number|solution|plan)?\s*#?\(?([A-Ea-e]|[1-9])\)?"
+    r"(?:[\s,.!=]*(?:please|then|it is|sounds good|is (?:good|fine|right|better|the right approach))?)?[\s.!=,]*$",
+    re.I,
+)
+
+
+def chosen(sentence: str) -> str:
+    """The mark of the choice that a sentence makes and says nothing else: "let's go with A"; else nothing."""
+    found = CHOSEN.match(sentence) if len(sentence) < 60 else None
+    return found[1] if found else ""
+
+
+def choice(text: str, mark: str) -> str:
+    """What an answer offered under a mark, the last time it did: empty when it did not."""
+    offered = re.findall(
+        rf"^[\s>*#_-]*(?:option |approach |variant |choice |solution "
+        rf"|plan )?\(?{re.escape(mark)}[.):][\s*_:.–—-]*(\S.{{8,}})$",
+        text,
+        re.I | re.M,
+    )
+    return unmarked(offered[-1]).strip().rstrip("*:").strip() if offered else ""
 
 
 BECAUSE = re.compile(
@@ -162,7 +199,8 @@ MAIN = re.compile(
     r", (?:so )?(?:i|we|let['’]?s|i['’]?ll|we['’]?ll|the (?:best|right|cleanest|simplest|correct|fix))\b.*$", re.I
 )
 WHY = re.compile(  # a sentence that is the reason of the one before
-    r"^(?:this|that|it)(?:['’]s| is| was) because (.{5,})|^(?:the )?(?:reason|rationale|why)(?: is(?: that)?|:) (.{5,})"
+    r"^(?:this|that|it)(?:['’]s| is| was) because (.{5,})|^(?:the )?(?:reason|rationale|why)(?: is(?: that)?"
+    r"|:) (.{5,})"
     r"|^because ([^,]{5,})$|^(?:왜냐하면 )?(.{3,}때문(?:입니다|이다|이에요|이었습니다|임)[.!]*)$|^이유[는:] ?(.{3,})",
     re.I,
 )
@@ -227,29 +265,83 @@ def is_done(sentence: str) -> bool:
     return sentence[-1] not in "?:" and bool(FINISHED.search(sentence)) and not PASSES.search(sentence)
 
 
+NAMES = re.compile(r"`[^`]+`|\b\w+[./]\w*[A-Za-z]\w*\b|\b[a-z]+(?:[A-Z]|_)\w+|\d")
+WORDS = re.compile(r"[^\W_]+")
+SAYS_NOTHING = re.compile(  # by itself
+    r"^(?:perfect|great|good|excellent|done|fixed|ok(?:ay)?|sure|right|yes|no|you['’]re (?:absolutely )?right|got it"
+    r"|good (?:catch|question|point|idea)|makes sense|i (?:can )?see(?: (?:the|an) (?:issue|problem|pattern)"
+    r"| what \w+)?(?: clearly)?(?: now)?|i think i found it"
+    r"|(?:there['’]?s|there is|found) (?:an|the) (?:issue|problem)|good \w+ results|all done"
+    r"|now i (?:see|understand)(?: the \w+)?|pushed|committed"
+    r"|커밋했습니다|고쳤습니다|완료했습니다|네|알겠습니다)[\s.!:—-]*$",
+    re.I,
+)
+BEGINS = re.compile(  # to do something, and has not done it
+    r"^(?:(?:ok(?:ay)?|so|now|next|then|first|also|and|but|actually|alright|great|good|perfect|right|hmm|wait|finally"
+    r"|yes|sure|excellent)[,.:!—-]*\s+)*(?:let me|let['’]?s|i['’]?ll|i will|i['’]?m going to|i(?: also| still"
+    r"| now)? (?:need|have|want) to|need to"
+    r"|now (?:add|update|fix|run|let|create|write|check|build|apply|commit|for|the)|time to|looking at"
+    r"|checking|running"
+    r"|add(?:ing)?|updat(?:e|ing)|replying)\b"
+    r"|^now (?!(?:it|they|all|both|this|that|there|everything|each|every|you)\b)"
+    r"(?!.*\b(?:is|are|was|were|has|have|can|works?|pass(?:es)?|uses?|returns?|builds?|compiles?)\b)"
+    r"|(?:보겠습니다|볼게요|할게요|드리겠습니다|하겠습니다)[.!:]*$",
+    re.I,
+)
+
+
+def states(sentence: str) -> bool:
+    """Whether a sentence of the model's tells a reader something: no question, nothing that it only begins to do."""
+    if not sentence or sentence[-1] in ":?？" or SAYS_NOTHING.match(sentence) or announces(sentence):
+        return False
+    return len(WORDS.findall(sentence)) > 2 or len(sentence) > 20 or bool(NAMES.search(sentence))
+
+
+def announces(sentence: str) -> bool:
+    """Whether a sentence of the model's says what it does next."""
+    begins = BEGINS.search(sentence) or (len(sentence.split()) < FEW and "let me" in sentence.casefold())
+    return bool(begins) and not (REASONS.search(sentence) and CONTRASTS.search(sentence))
+
+
 # --- what is left ----------------------------------------------------------------------------------------------------
 
 STEPS_HEAD = re.compile(
-    r"^[\s#>*_-]*(?:the )?(?:suggested |recommended |possible )?"
-    r"(?:next(?: steps?| up)?|remaining(?: \w+)?|to ?-?do|left to do|what(?:['’]s| is) (?:next|left)|follow[- ]ups?"
-    r"|still (?:open|to do)|다음(?: 단계)?|남은 \S+)\s*[*_]*:?\s*[*_]*$",
+    r"^[\s#>*_-]{0,12}(?:the )?(?:suggested |recommended |possible )?"
+    r"(?:next(?: steps?| up| tasks?| actions?)?|remaining(?: \w+){0,2}|to ?-?do|left to do|not (?:yet )?done(?: yet)?"
+    r"|future work|open (?:items|points|issues|tasks)|what(?:['’]s| is) (?:next|left)|follow[- ]ups?"
+    r"|still (?:open|to do)|다음(?: 단계)?|남은 [^\s*_:]+)[ *_]*:?[ *_]*$",
     re.I,
 )
+HEADING = 80  # characters: no heading is longer
 STEP = re.compile(
     r"^(?:next(?: step)?[,:]|next (?:i|we|up)\b|still (?:need|to do|missing|left|open)|(?:what )?remains?\b"
     r"|(?:the )?(?:next|remaining|last) (?:step|thing|task|piece)s? (?:is|are|would be)\b"
     r"|i (?:still|now) (?:need|have) to\b|(?:now |then )?i['’]ll (?:now |then )?\w+"
-    r"|(?:you|we) (?:can|should|still need to|need to) (?:now|then|next)\b|다음(?:으로|은|에는)|이제 |남은 )",
+    r"|(?:you|we)(?:['’]ll)? (?:(?:can|should|may|might|could)(?: want to)?|(?:will |still )?need to"
+    r"|want to) (?:now|then|next|also|still)\b"
+    r"|(?:you|we)(?:['’]ll| will)? (?:still )?need to\b|once (?:you|that|this|the)\b.{3,80}, (?:i|we|you)\b"
+    r"|(?:i(?:['’]d)?|we(?:['’]d)?) (?:recommend|suggest)\b|to (?:finish|complete|continue|go on)\b.{0,40}, "
+    r"|다음(?:으로|은|에는)|이제 |남은 )",
     re.I,
 )
 CODE = re.compile(r" {0,8}(?:```|~~~)")
 ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+(?:\[ \]\s*)?(.+)$")
 POLITE = re.compile(  # asks for nothing
-    r"^(?:does (?:that|this) (?:make sense|help|look|sound)|anything else|is there anything|ready\b|sound good"
+    r"^(?:does (?:that|this) (?:make sense|help|look|sound)|anything else|is there anything|sound good"
     r"|make sense)",
     re.I,
 )
 STEPS, QUESTIONS = 5, 3
+OFFERS = re.compile(
+    r"^(?:let me know (?:if|whether|which|what|when|how)|if you(?:['’]d (?:like|prefer)| want| prefer)"
+    r"|tell me (?:if|whether|which|what)"
+    r"|(?:just )?say the word)\b(?!.*\b(?:questions|anything else|any issues|further (?:changes|help)))",
+    re.I,
+)
+POINTS_BACK = re.compile(
+    r"\b(?:that|this|these|those|it|them|which|both|either|one|the (?:first|second|two|rest))\b", re.I
+)
+FEW, ABOUT = 8, 200  # words of a question that needs what was said before it; characters of both
 ENDING = 4  # sentences at the end of an answer in which a question is one to the user
 
 
@@ -261,7 +353,7 @@ def next_steps(text: str) -> list[str]:
     for line in text.splitlines():
         item = ITEM.match(line)
         code ^= bool(CODE.match(line))
-        if STEPS_HEAD.match(line) and not code:
+        if len(line) < HEADING and STEPS_HEAD.match(line) and not code:
             listed = True
         elif listed and item:
             found += [step for step in [unmarked(item[1]).strip()] if step and step not in found]
@@ -277,4 +369,45 @@ def questions(text: str) -> list[str]:
     """What an answer ends with and wants to know; nothing when it goes on after that."""
     told = [unmarked(one).strip() for one in statements(text.replace("**", ""))]  # else a bold one is a heading
     asked = [one for one in told[-ENDING:] if one.endswith(("?", "？")) and not POLITE.match(one)]
+    asked = asked or [one for one in told[-1:] if OFFERS.match(one)]
     return [*dict.fromkeys(asked)][-QUESTIONS:]
+
+
+def in_context(question: str, text: str) -> str:
+    """A question with what stands before it, where it cannot be understood without: "Want me to fix that?"."""
+    if len(question.split()) >= FEW and not POINTS_BACK.search(question):
+        return question
+    told = [unmarked(one).strip() for one in statements(text.replace("**", ""))]
+    place = len(told) - 1 - told[::-1].index(question) if question in told else 0
+    before = ""
+    for one in reversed(told[:place]):
+        if one[-1:] == ":" or announces(one) or len(one) + len(before) + len(question) + 2 > ABOUT:
+            break
+        before = f"{one} {before}".strip()
+        if states(one) and len(before) > 40:
+            break
+    return f"{before} {question}".strip()
+
+
+ANSWERS = re.compile(
+    r"^\W*(?:y|yes|yeah|yep|no|nope|ok(?:ay)?|sure|please do|do (?:it|that)|go (?:ahead|for it)|both|neither|either"
+    r"|option|the (?:first|second|third|last|former|latter)|\(?[a-d1-9]\b\)?[.,)]?|네|예|응|아니|좋아|그래|해줘|ja|nein"
+    r"|oui|non|si|sí)\b",
+    re.I,
+)
+CONTENT = re.compile(
+    r"(?!(?:want|would|like|that|this|with|what|which|should|have|them|they|there|your|then|also|the|you|for"
+    r"|and|can)\b)[^\W_]{3,}",
+    re.I,
+)
+TAKEN_UP = 2  # words that a question and what was said to it have in common
+
+
+def is_taken_up(question: str, said: str) -> bool:
+    """Whether the user answers a question by what was said next: with a yes, a no or a choice, or about the same."""
+    if not said.strip():
+        return False
+    asked = {word.casefold() for word in CONTENT.findall(question)}
+    words = {word.casefold() for word in CONTENT.findall(said[:2000])}
+    need = 1 if len(said.split()) < FEW else TAKEN_UP
+    return bool(ANSWERS.match(said) or len(asked & words) >= need)

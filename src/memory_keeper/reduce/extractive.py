@@ -109,6 +109,14 @@ def statements(text: str) -> Iterator[str]:
             yield from split(unit.said)
 
 
+def parts(text: str, split_up: bool = False) -> Iterator[tuple[str, str]]:
+    """What a text consists of, in its order: prose, item, heading and log as they stand there, and raw for what is
+    passed over elsewhere; prose and items by sentence where that is asked for."""
+    for unit in _units(text, raw=True):
+        for one in split(unit.said) if split_up and unit.kind in ("prose", "item") else (unit.said,):
+            yield unit.kind, one
+
+
 def unmarked(said: str) -> str:
     """A text without the stars that only make it bold and the marks of headings."""
     if "**" in said:
@@ -162,8 +170,8 @@ def _lines(text: str) -> list[str]:
     return text.splitlines()
 
 
-def _units(text: str) -> Iterator[_Unit]:
-    """Prose and items with the lines they go on in; code, tables and dumps are passed over."""
+def _units(text: str, raw: bool = False) -> Iterator[_Unit]:
+    """Prose and items with the lines they go on in; code, tables and dumps are passed over, unless `raw` is wanted."""
     lines = _lines(text)
     closing = {number for number, line in enumerate(lines) if _FENCE.match(line)}
     opened, open_at = False, sorted(closing)
@@ -181,6 +189,8 @@ def _units(text: str) -> Iterator[_Unit]:
         if not goes_on and unit:
             yield _Unit(kind, " ".join(unit))
             unit = []
+        if raw and (here == "raw" or (opened and not here)):
+            yield _Unit("raw", " ".join(line.split()))
         if here not in ("", "raw"):
             unit.append(_bare(said, here))
             kind = kind if goes_on else here

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce import claims, names
+from memory_keeper.reduce import claims, names, turns
 from memory_keeper.reduce.extractive import statements, unmarked
 from memory_keeper.reduce.facts import FACTS, WRITES, Fact, given, todos
 from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.own_words import own_words
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
@@ -26,6 +27,7 @@ SAID = 12_000  # characters of one text in which sentences are looked for
 LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
 SHOWN = 60  # characters of a command
 RUNS = 10  # events of a command's newest runs: two each
+EDITS = 20  # that are kept since an error
 KEPT = 200  # facts of one kind; the oldest go
 
 
@@ -42,8 +44,12 @@ GLUED = re.compile(r"(?<=[.!?:\w)`])\d{1,2}\.$")  # the number of the list item 
 EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
 TESTED = re.compile(
     r"^.*(?:\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|\btest result:|^Tests?:? +\d"
-    r"|^Ran \d+ tests?|^(?:ok|FAIL)\s+\S+\s+[\d.]+s|^DONE \d+ tests).*$",
+    r"|^Ran \d+ tests?.*(?:\n\s*\n(?:OK|FAILED))?|^(?:ok|FAIL)\s+\S+\s+[\d.]+s|^DONE \d+ tests).*$",
     re.M,
+)
+OF_ONE = re.compile(r"^ok\s")  # one package of several: no word about the run
+TESTS = re.compile(
+    r"test|spec\b|\bcheck|\btox\b|\bnox\b|jest|mocha|ava\b|phpunit|\bci\b|verify|validate|cypress|karma", re.I
 )
 FAILS = re.compile(r"\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)|FAIL(?:ED)?)\b")
 WRONG = re.compile(
@@ -54,16 +60,29 @@ WRONG = re.compile(
 THROWN = re.compile(
     r"^(?:E\s{2,}|[ \t>●✗✕×-]*)((?:(?:\w+\.)*[A-Z]\w{2,}(?:Error|Exception)|panic): .+|(?<=  )assert .+)$", re.M
 )
+# what says that all is well, or nothing
+FINE = re.compile(
+    r"^(?:-+ |[✓✔√] )?(?:PASS|PASSED|ok)\b|\bpass(?:ed)?\W*$|^(?:finished|done|completed|took"
+    r"|duration)\b.{0,30}\b[\d.]+ ?m?s\b"
+    r"|\b0 (?:errors?|failures?|issues|failed)\b",
+    re.I,
+)
+LETTERS, FEW = re.compile(r"[^\W\d_]{3,}"), 5  # words; lines of an output that is short
 FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^%|^<|^\+|^#|^ok\s|^\?\s|^\[")
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+|\"[^\"]*\"|'[^']*'|(?:/[\w.@+-]+)+")
+ASSERTS = re.compile(r"\bassert|[!=]=|\bexpected\b", re.I)
+LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]{1,100}\) )?(.{1,300})$", re.M)
 COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
+SERIAL = re.compile(r"\d{3,}")  # what tells one run from the next of the same command: of an issue, of a comment
 REFUSED = ("The user doesn't want to", "[Request interrupted", "Permission to use")
+UNANSWERED = 4  # turns back to which a question may still be open
 UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|revert (?!--)|reset --hard HEAD[~^])")
 
 
 class Run(NamedTuple):
     """A shell command, folded over all its runs."""
 
+    heart: str
     text: str  # as last run in its plainest form
     failed: bool  # of that form
     exit: str
@@ -158,6 +177,7 @@ def sentences(text: str) -> Iterator[str]:
 
 def _said(events: Sequence[Event]) -> Iterator[Fact]:
     stopped: tuple[str, ...] = ()
+    answer: Event | None = None
     for event in events:
         if event.agent:
             continue
@@ -169,8 +189,17 @@ def _said(events: Sequence[Event]) -> Iterator[Fact]:
             yield Fact("request", asked, (event.id, *stopped), event.at, status=status)
             stopped = ()
             yield from _wanted(event)
+            yield from _chosen(event, answer)
         elif event.kind in ("reply", "thinking"):
+            answer = event if event.kind == "reply" else answer
             yield from _told(event)
+
+
+def _chosen(event: Event, answer: Event | None) -> Iterator[Fact]:
+    """Which of the choices that an answer gave the user took."""
+    mark = claims.chosen(one_line(event.text, 100)) if answer else ""
+    if answer and mark and (taken := claims.choice(answer.text[-SAID:], mark)):
+        yield Fact("decision", one_line(taken, QUOTE), (event.id, answer.id), event.at, status="user")
 
 
 def _wanted(event: Event) -> Iterator[Fact]:
@@ -178,7 +207,7 @@ def _wanted(event: Event) -> Iterator[Fact]:
     if len(event.text) >= SAID:  # a long paste is rarely the user's own words
         return
     typed = len(event.text) < TYPED
-    for one in (part for said in sentences(event.text) for part in BREAK.split(said)):
+    for one in (part for said in sentences(own_words(event.text)) for part in BREAK.split(said)):
         if len(one) < 6:
             continue
         if claims.is_rule(one, typed):
@@ -189,7 +218,7 @@ def _wanted(event: Event) -> Iterator[Fact]:
 
 def _told(event: Event) -> Iterator[Fact]:
     """What the model says it settled, finished, or had been wrong about."""
-    said = list(sentences(event.text))
+    said = list(sentences(own_words(event.text)))
     for one, after in zip(said, [*said, ""][1:], strict=True):
         if claims.is_dead_end(one):
             yield Fact("dead end", one, (event.id,), event.at)
@@ -211,14 +240,26 @@ def _answers(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]
 
 
 def _left(events: Sequence[Event]) -> Iterator[Fact]:
-    """What the last answer leaves to do and to answer; a prompt after it has taken that up."""
-    said = next((event for event in reversed(events) if event.kind in ("prompt", "reply") and not event.agent), None)
-    if not said or said.kind == "prompt":
-        return
-    for one in claims.next_steps(said.text[-SAID:]):
-        yield Fact("next", one, (said.id,), said.at)
-    for one in claims.questions(said.text[-SAID:]):
-        yield Fact("question", one, (said.id,), said.at, status="open")
+    """What the last answer leaves to do, and what the last few asked and nobody took up."""
+    said = [event for event in events if event.kind in ("prompt", "reply") and not event.agent and event.text.strip()]
+    if said and said[-1].kind == "reply":
+        if begun := turns.announced(events):
+            yield Fact("next", begun[0], (begun[1].id,), begun[1].at)
+        for one in claims.next_steps(own_words(said[-1].text[-SAID:])):
+            if not begun or not one.startswith(begun[0]):
+                yield Fact("next", one, (said[-1].id,), said[-1].at)
+    back = 0
+    for place in range(len(said) - 1, -1, -1):
+        if said[place].kind == "prompt":
+            back += 1
+            if back > UNANSWERED:
+                return
+        elif place + 1 == len(said) or said[place + 1].kind == "prompt":  # a turn's last answer
+            taken = said[place + 1].text if place + 1 < len(said) else ""
+            for one in claims.questions(own_words(said[place].text[-SAID:])):
+                if not claims.is_taken_up(one, taken):
+                    asked = claims.in_context(one, said[place].text[-SAID:])
+                    yield Fact("question", asked, (said[place].id,), said[place].at, status="open")
 
 
 def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
@@ -292,13 +333,13 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
     """Commands, the tests and errors among them, and what came before an error went away."""
     ran: dict[str, Run] = {}
     tests: dict[str, Fact] = {}
-    broken: dict[str, tuple[Fact, list[Event]]] = {}  # by command: its error and the edits since
+    broken: dict[str, dict[str, list[Event]]] = {}  # by command: its errors, by signature, and the edits since each
     errors: dict[str, Fact] = {}  # by signature
     for event in events:
-        if event.kind == "call" and event.tool in WRITES and event.path:
-            for _, edits in broken.values():
-                if len(edits) < 20:
-                    edits.append(event)
+        if event.kind == "call" and (changed := _changes(event)):
+            for edits in (edits for since in broken.values() for edits in since.values()):
+                if len(edits) < EDITS:
+                    edits.append(changed)
         call = calls.get(event.ref) if event.kind == "result" else None
         if call is None or call.tool in WRITES or call.tool == "Read" or event.text.startswith(REFUSED):
             continue
@@ -308,38 +349,57 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
         typed = names.typed(line, SHOWN).lstrip("… ") or call.tool
         output = names.bounded(event.text)
         if heart:
-            before = ran.pop(heart, None)
+            before = ran.pop(kin := SERIAL.sub("#", heart), None)
             code = EXIT.search(output[:200]) if event.failed else None
             cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
-            ran[heart] = Run(typed, event.failed, code[1] if code else "", cites, event.at)
-            if before and heart in before.text and heart not in typed:
-                ran[heart] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
-            results = TESTED.findall(output)
-            if results:
-                said = one_line(results[-1], 200)
-                bad = event.failed or bool(FAILS.search(said))
-                wrong = _thrown(output) if bad else ""
-                status = "failed" if bad else "passed"
-                tests[heart] = Fact("test", said, (call.id, event.id), event.at, typed, status, wrong)
+            ran[kin] = Run(heart, typed, event.failed, code[1] if code else "", cites, event.at)
+            if before and before.heart in before.text and heart not in typed:
+                ran[kin] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
+            if tested := next((step for step in names.steps(line) if TESTS.search(step)), ""):
+                ran_by = names.typed(tested, SHOWN).lstrip("… ")
+                tests |= {(names.core(tested) or tested): fact for fact in _tested(output, ran_by, call, event)}
         if event.failed:
             said = _wrong_line(output)
             if said:
-                signature = VARIES.sub("#", said.lower())
+                signature = _signature(said)
                 known = errors.pop(signature, None)
                 cites = ((known.cites if known else ()) + (call.id, event.id))[-6:]
                 errors[signature] = Fact("error", said, cites, event.at, typed, "open")
-                broken[key] = (errors[signature], [])
-        elif key in broken:
-            error, edits = broken.pop(key)
-            mended = ", ".join(dict.fromkeys(edit.path for edit in edits[-8:]))
-            cites = (*error.cites, *(edit.id for edit in edits[-8:]), call.id, event.id)
-            signature = VARIES.sub("#", error.text.lower())
-            errors[signature] = error._replace(cites=cites, status="fixed", because=mended)
-    for heart, run in ran.items():
+                broken.setdefault(key, {})[signature] = []
+        for signature, edits in broken.pop(key, {}).items() if not event.failed else ():
+            if (error := errors.get(signature)) and error.status == "open":
+                mended = ", ".join(dict.fromkeys(edit.path for edit in edits[-8:]))
+                cites = (*error.cites, *(edit.id for edit in edits[-8:]), call.id, event.id)
+                errors[signature] = error._replace(cites=cites, status="fixed", because=mended)
+    for run in ran.values():
         status = "ok" if not run.failed else f"failed, exit {run.exit}" if run.exit else "failed"
-        yield Fact("command", run.text, run.cites, run.at, about=heart, status=status)
+        yield Fact("command", run.text, run.cites, run.at, about=run.heart, status=status)
     yield from tests.values()
     yield from list(errors.values())[-KEPT:]
+
+
+def _changes(call: Event) -> Event | None:
+    """A call that changes a file, with its path: an edit, or git putting back what was."""
+    if call.tool in WRITES:
+        return call if call.path else None
+    put_back = names.DROPS.match(names.first_step(names.command_of(call)))
+    return call._replace(path=put_back[1]) if put_back else None
+
+
+def _tested(output: str, ran: str, call: Event, event: Event) -> Iterator[Fact]:
+    """What a run of tests said: the line that sums it up, sooner than one of its parts."""
+    results = [one_line(found[0], 200) for found in TESTED.finditer(output)]
+    if not results:
+        return
+    failing = [one for one in results if FAILS.search(one)]
+    sums = [one for one in results if not OF_ONE.match(one) and not one.startswith("FAIL")]
+    said = (sums or failing or results)[-1]
+    bad = event.failed or bool(failing)
+    part = OF_ONE.match(said) and (len(results) > 1 or "|" in names.command_of(call))
+    status = "failed" if bad else "unfailed" if part else "passed"
+    if bad and OF_ONE.match(said):
+        return  # one part passed: what failed is told as an error
+    yield Fact("test", said, (call.id, event.id), event.at, ran, status, _thrown(output) if bad else "")
 
 
 def _wrong_line(output: str) -> str:
@@ -347,14 +407,22 @@ def _wrong_line(output: str) -> str:
     if thrown := _thrown(output):
         return thrown
     lines = [line.strip() for line in output[: names.HEAD].splitlines() if _has_words(line) and not FRAME.match(line)]
+    lines = [line for line in lines if not FINE.search(line[:300])]
     wrong = [line for line in lines if WRONG.search(line[:300])]
-    said = next((line for line in wrong if not TESTED.match(line)), "") or next(iter(wrong or lines), "")
-    return one_line(said, 200)
+    said = next((line for line in wrong if not TESTED.match(line)), "") or next(iter(wrong), "")
+    return one_line(said or (lines[0] if 0 < len(lines) <= FEW else ""), 200)
+
+
+def _signature(error: str) -> str:
+    """What tells an error from others, however its numbers and names change; of an assertion they are all it says."""
+    return error if ASSERTS.search(error) else VARIES.sub("#", error.lower())
 
 
 def _has_words(line: str) -> bool:
-    """Whether a line is more than a frame or a bar."""
-    return 2 * sum(map(str.isalnum, line[:300])) > len(line[:300].replace(" ", ""))
+    """Whether a line is more than a frame, a bar or a row of numbers."""
+    return any(map(str.isalpha, LETTERS.findall(line[:300]))) and 2 * sum(map(str.isalnum, line[:300])) > len(
+        line[:300].replace(" ", "")
+    )
 
 
 def _thrown(output: str) -> str:
@@ -375,6 +443,10 @@ def _commits(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]
                 yield Fact(
                     "commit", one_line(message, 200), (call.id, event.id), event.at, about=digest[:12], status=branch
                 )
+            if "git log" in line and not COMMITTED.search(event.text[: names.HEAD]):
+                for digest, message in LOGGED.findall(event.text[: names.HEAD])[:1]:
+                    if message in line:  # what was committed quietly, and then looked at
+                        yield Fact("commit", one_line(message, 200), (call.id, event.id), event.at, about=digest[:12])
 
 
 def _used(events: Sequence[Event], weighed: names.Names) -> Iterator[Fact]:

@@ -37,7 +37,7 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
-_BEGINS = re.compile(r"(?:^|[.!?:;。！？\n\"'“‘(`*|>•→-]|\d[.)])\s*[*_#>\s-]*$")  # what stands before a first word
+_BEGINS = re.compile(r"(?:^|[.!?:;。！？\n\"'“”‘(`*|>•→-]|\d[.)])\s*[*_#>\s-]*$")  # what stands before a first word
 _WORD = re.compile(r"[a-z0-9_]+")
 _MARKS = re.compile(r"(?<!\S)#{2,6}(?!\S)")
 _HEX = re.compile(
@@ -50,6 +50,12 @@ PLAIN = frozenset(
     for word in (
         *(
             "I",
+            "It",
+            "That",
+            "The",
+            "These",
+            "This",
+            "Those",
             "I'm",
             "AI",
             "API",
@@ -120,6 +126,8 @@ def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, b
             yield "number", said, cut
         else:
             token = said.rstrip(".-+%*@$")
+            if sentence[: found.start()][-1:].isalnum():  # goes on from a word in another script
+                token = token.lstrip("./")
             yield from _of_token(token, sentence[: found.start()], cut, allowed)
 
 

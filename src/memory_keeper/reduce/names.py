@@ -48,7 +48,8 @@ LONGEST = 60
 BLANK = "\ue000"  # stands for a blank that belongs to a path
 PIECE = re.compile(rf"[\w./@+~{BLANK}-]+")
 QUOTED = re.compile(r"""(["'])(~?/[^"'\n]{1,200}/[^"'\n]{1,200})\1""")
-ESCAPED = re.compile(r"\\[nrt](?=[~./])")  # the end of a line, in a string: no part of the path after it
+# the end of a line, in a string: no part of the word after it; of a path with such strokes, all
+ESCAPED = re.compile(r"[A-Za-z]:\\[^\s\"']*|\\[nrt](?=[\w~./-])")
 KEY = re.compile(r'^[A-Za-z_][\w-]{0,40}: |"[A-Za-z_]\w{0,40}": ', re.M)  # what a call's text names its parts
 SIDE = re.compile(r"^(?:\./|[ab]/(?=.*/))")  # this folder; the sides of a diff
 ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,8}$")
@@ -59,8 +60,12 @@ ENDINGS = frozenset((
     "proto", "ps1", "py", "pyi", "r", "rb", "rs", "rst", "sass", "scala", "scss", "sh", "sql", "svelte", "swift",
     "tf", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zig",
 ))  # fmt: skip
-URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…]{1,300}")
-HASH = re.compile(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
+URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{1,300}")
+# of a longer id in parts its beginning only
+HASH = re.compile(r"(?<![\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b")
+MADE_UP = re.compile(
+    r"(?:[a-f]\d){3}|(?:\d[a-f]){3}|abc(?:def|123)|dead(?:bee|c0d)|(.)\1{4}"
+)  # to show what one is like
 EXAMPLE = re.compile(r"https?://(?:[\w-]+\.)*example\.(?:com|org|net)\b")
 # numbers are looked for by the mark before them, which is quick, and what stands before the mark then tells what it is
 ISSUE = re.compile(r"#\d{1,6}\b")
@@ -81,6 +86,8 @@ GOES_ON = re.compile(r"\s*\\\n\s*")
 BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
 ASSIGNS = re.compile(r"[A-Za-z_]\w*=")  # of use for what follows only
 SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
+COMMITS = re.compile(r"\bgit (?:-C \S+ )?commit\b")
+DROPS = re.compile(r"git (?:checkout (?:HEAD )?-- |restore )([\w./@+-]*[\w.]\.\w+)$")
 # commands that say nothing about a project
 COMMON = frozenset((
     "ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "sleep", "which",
@@ -140,6 +147,7 @@ class Named(NamedTuple):
     weight: float
     cites: tuple[str, ...]  # the newest event that has it, and the newest of the model's or the user's own
     own: bool = True  # the model or the user brought it up, not only a tool
+    shown: bool = True  # a tool printed it
 
 
 class Linked(NamedTuple):
@@ -178,7 +186,13 @@ def looked_at(event: Event) -> str:
     text = bounded("\n".join(given.values()) if given else event.text)
     if event.kind in ("call", "todo") and not given:
         text = KEY.sub(" ", text)
+    text = unescaped(text)
     return MARK.sub(" ", text) if "<REDACTED:" in text else text
+
+
+def unescaped(text: str) -> str:
+    """A text whose strings have blanks for the ends of their lines."""
+    return ESCAPED.sub(lambda found: found[0] if found[0][0] != "\\" else " ", text) if "\\" in text else text
 
 
 def bounded(text: str) -> str:
@@ -197,7 +211,7 @@ def names(text: str) -> set[str]:
 def paths(text: str) -> set[str]:
     """The files of a text, as written there."""
     found = set()
-    text = ESCAPED.sub(" ", text) if "\\" in text else text
+    text = unescaped(text)
     for piece in set(PIECE.findall(text)):
         if 3 < len(piece) <= 200 and "." in piece:
             path = SIDE.sub("", piece.rstrip("/.:,;-" + BLANK).replace(BLANK, " "))
@@ -260,6 +274,16 @@ def _step(command: str) -> str:
     return next((line[: found.start(1)] for found in STEP.finditer(line) if found[1]), line).strip()
 
 
+def steps(command: str) -> list[str]:
+    """All commands of a line, one after the other."""
+    line, found, begin = GOES_ON.sub(" ", command.strip()[:2000]), list[str](), 0
+    for end in STEP.finditer(line):
+        if end[1]:
+            found.append(line[begin : end.start(1)].strip())
+            begin = end.end()
+    return [step for step in (*found, line[begin:].strip()) if step]
+
+
 def _unclosed(line: str) -> int:
     """Where a quotation begins that does not end; else the end of the line."""
     mark, begin, skip = "", len(line), False
@@ -284,6 +308,7 @@ def weigh(events: Sequence[Event]) -> Names:
     whole = _Paths()  # each file by the longest path it was ever given
     seen = []
     spaced = _spaced(events)
+    own = {event.session[:7] for event in events}  # which nobody has to be told
     for event in events:
         way = _way(event, calls)
         if way:
@@ -294,8 +319,30 @@ def weigh(events: Sequence[Event]) -> Names:
             for one in named:
                 whole.add(one)
             listing = event.kind == "todo" or (call is not None and call.kind == "todo")  # numbers of tasks
-            seen.append((event, way, call, path, named, names(text), set() if listing else refs(text)))
-    return _weighed(seen, whole, sum(event.kind == "call" for event in events))
+            seen.append((event, way, call, path, named, names(text), set() if listing else refs(text) - own))
+    return _weighed(seen, whole, sum(event.kind == "call" for event in events), _undone(events))
+
+
+def _undone(events: Sequence[Event]) -> set[str]:
+    """The edits that were taken back: by their opposite, or by git, which drops all of a file since a commit."""
+    made: dict[tuple[str, str, str], str] = {}
+    since: dict[str, list[str]] = {}
+    gone: set[str] = set()
+    for event in events:
+        if event.kind == "call" and event.tool == "Edit":
+            given = fields(event)
+            old, new = given.get("old_string", ""), given.get("new_string", "")
+            if first := made.pop((event.path, new, old), ""):
+                gone |= {first, event.id}
+            else:
+                made[event.path, old, new] = event.id
+                since.setdefault(event.path, []).append(event.id)
+        elif (line := command_of(event)) and "git" in line:
+            if COMMITS.search(line):
+                since.clear()
+            elif dropped := DROPS.match(first_step(line)):
+                gone.update(id for path in since if _ends("/" + path, dropped[1]) for id in since[path])
+    return gone
 
 
 def _spaced(events: Sequence[Event]) -> list[str]:
@@ -314,7 +361,7 @@ def _joined(text: str, spaced: Sequence[str]) -> str:
     return text
 
 
-def _weighed(seen: list[Seen], whole: _Paths, total: int) -> Names:
+def _weighed(seen: list[Seen], whole: _Paths, total: int, undone: set[str]) -> Names:
     files: Scale[str] = Scale()
     words: Scale[str] = Scale()
     marks: Scale[str] = Scale()
@@ -331,7 +378,7 @@ def _weighed(seen: list[Seen], whole: _Paths, total: int) -> Names:
             words.add(name, mention, 1.0 if event.kind == "todo" else 0.0)
         for ref in marked:
             marks.add(ref, mention)
-        if path and call and way != "found":
+        if path and call and way != "found" and call.id not in undone:
             pair = mention if call is event else mention._replace(cites=(call.id, event.id))
             for name in said:
                 links.add((name, path), pair)
@@ -341,7 +388,7 @@ def _weighed(seen: list[Seen], whole: _Paths, total: int) -> Names:
         by_name.setdefault(name, []).append(Linked(name, path, tally.weight(0.3), tally.last))
     return Names(
         [
-            Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own))
+            Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own), not RESULTS.isdisjoint(one.ways))
             for one in files.ranked(0.3)
             if one.last_own or not one.ways.keys() <= ASIDE
         ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memory_keeper import config
 from memory_keeper.model import Brief, Event, NamedTuple
-from memory_keeper.text import NEWEST, clean, clip, fence, tokens
+from memory_keeper.text import NEWEST, clean, clip, fence, tagless, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
-PRINTED = ("memory",)  # no hook tells these, so only their budget limits them
+UNLIMITED = 1 << 30  # on a screen and in a file
+MOST = 1_000_000  # tokens, whatever a budget says
 
 
 class Before(NamedTuple):
-    """The session that a new one goes on from."""
+    """The session that one goes on from, another or the same."""
 
     chain: tuple[str, ...]  # it, and those it took over from itself
-    lines: tuple[Sentence, ...]  # what it hands over, most needed first
+    lines: tuple[Sentence, ...]  # what it hands over, most needed first; empty: all that there is
     title: str  # what it is, how old it is, and what is not as it was
     limit: int = 0  # tokens that it may take; 0: its share
 
@@ -38,15 +39,13 @@ class View(NamedTuple):
     project: str
     session: str  # the one being told, whose context has no need of itself
     source: str  # how it began
-    now: float
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
     notes_budget: int = config.DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
     handed: tuple[Sentence, ...] = ()  # what is handed over of them, most needed first; empty: not found yet
     where: str = ""  # the branch and the commit it ended on
     family: str = NEWEST  # whose tokens a budget counts
-    before: Before | None = None  # of a new session: the one it goes on from
-    lost: bool = False  # what is handed over is what a summary left out
+    before: Before | None = None  # the session that it goes on from, where more is known of that
     budget: int = 0  # of the whole brief
 
 
@@ -73,31 +72,21 @@ OPENING = (
 
 
 def compose(name: str, view: View, budget: int, nonce: str, room: int = CHARACTERS) -> Brief:
-    """The brief of that name, never over its budget; empty when there is nothing to tell. One that comes beside another
-    is told how many characters are left."""
-    from memory_keeper.tell.parts import PLANS
+    """The brief of that name, never over its budget of tokens nor its room, in characters; empty when there is nothing
+    to tell. With a nonce it is for a model, else for people."""
+    from memory_keeper.tell.parts import BRIEFS
 
-    if name == "handoff":
-        from memory_keeper.tell import handoff
-        from memory_keeper.tell.parts import standing
-
-        return handoff.compose(view, budget, nonce, _where(view), standing(view))
-    if name == "replay":
-        from memory_keeper.tell import replay
-
-        return replay.compose(view, budget, nonce, _where(view), room)
-    view = view._replace(budget=budget)
-    sections = [(part(view), share) for part, share in PLANS[name]]
-    parts = [Section(heading, lines, share) for (heading, lines), share in sections]
-    return cut(name, parts, budget, nonce, _where(view), budget * 10 if name in PRINTED else min(room, CHARACTERS))
+    return BRIEFS[name](name, view._replace(budget=budget), nonce, room)
 
 
-def _where(view: View) -> str:
-    if view.source == "compact":
-        return "this session, before it was compacted" + (": what the summary leaves out" if view.lost else "")
-    if view.before and view.of:
-        return view.before.title
-    return f"session {view.of[0][:8]}" if view.of else "earlier work on this project"
+def envelope(
+    name: str, opening: str, nonce: str, budget: int, room: int, family: str = NEWEST
+) -> tuple[str, str, int, int]:
+    """What opens and closes a brief for a model, as data, and the tokens and characters that are left between; one for
+    people is bare."""
+    begin = f'<memory-keeper brief="{name}" fence="{nonce}">\n{opening}\n' if nonce else ""
+    end = "</memory-keeper>" if nonce else ""
+    return begin, end, min(budget, MOST) - tokens(begin + end, family) - 2, room - units(begin + end)
 
 
 def cut(
@@ -112,10 +101,7 @@ def cut(
 
     With a nonce it is for a model, opened and closed as data; without one it is for people, the same lines as Markdown.
     """
-    opening = f'<memory-keeper brief="{name}" fence="{nonce}">\n{OPENING.format(where)}\n' if nonce else ""
-    closing = "</memory-keeper>" if nonce else ""
-    left = min(budget, 1_000_000) - tokens(opening + closing) - 2
-    room = characters - len(opening) - len(closing)
+    opening, closing, left, room = envelope(name, OPENING.format(where), nonce, budget, characters)
     written: list[str] = []
     cites: list[str] = []
     begun = [(section, rest, next(rest, None)) for section in sections for rest in (iter(section.lines),)]
@@ -164,7 +150,7 @@ def fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple[
 
 def quoted(text: str, nonce: str) -> str:
     """What was captured: fenced for a model, an item of a list for people."""
-    return fence(text, nonce) if nonce else "- " + clean(text).replace("\n", "\n  ")
+    return fence(text, nonce) if nonce else "- " + tagless(clean(text)).replace("\n", "\n  ")
 
 
 def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:
@@ -178,6 +164,9 @@ def units(text: str) -> int:
 
 
 def short(id: str) -> str:
-    """Enough of an id to find it again: the first group of a uuid, and the block."""
+    """Enough of an id to find it again: the first group of a uuid, and the block where it is not the first."""
     base, colon, block = id.rpartition(":")
-    return f"{base[:8]}:{block}" if colon and len(base) == 36 and base[8] == "-" else id
+    if not colon:
+        return id
+    base = base[:8] if len(base) == 36 and base[8] == "-" else base
+    return base if block == "0" else f"{base}:{block}"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posix
 
-from memory_keeper import wire
+from memory_keeper import __version__, wire
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.model import NamedTuple
+from memory_keeper.reduce.compactions import measure, ours
 from memory_keeper.reduce.extractive import gist
 from memory_keeper.reduce.facts import touched
 from memory_keeper.reduce.finding import WEAK, doubt, is_trifle
@@ -37,7 +38,7 @@ class Compaction(NamedTuple):
     """A moment at which a context was compacted or cleared, and what that was measured to do."""
 
     at: float
-    by: str  # host | clear | hand
+    by: str  # host | keeper | clear | hand
     trigger: str = ""  # what set the host off: auto, manual, …
     before: int | None = None  # tokens of the context, as the host counted; None: unknown
     after: int | None = None
@@ -73,9 +74,11 @@ class Shelf(NamedTuple):
     store: SqliteStore
     home: str
     project: str
+    roots: list[str]  # folders of the project
     told: dict[str, int]  # tokens that the context after a clear was told, by the session that was cleared
-    facts: dict[str, list[Fact]]  # by session, in order
-    ends: dict[str, list[Fact]]  # the same, of its last note: what may still hold
+    notes: dict[str, list[Note]]  # by session, in order
+    answered: dict[str, list[float]]  # when we answered a compaction, by session
+    summed: dict[str, list[float]]  # and when the host summarised
 
 
 def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]:
@@ -86,23 +89,42 @@ def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]
     return sorted(found.items(), key=lambda one: (one[1][-1].at, one[0]), reverse=True)
 
 
-def put_on_shelf(store: SqliteStore, home: str, project: str, sessions: Sequence[str]) -> Shelf:
-    """All that is needed for the entries of some sessions."""
-    facts: dict[str, list[Fact]] = {session: [] for session in sessions}
-    ends: dict[str, list[Fact]] = {}
+def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
+    """All that is needed for the entries of a project."""
+    notes: dict[str, list[Note]] = {}
     for note in store.notes(project, 1):
-        if note.session in facts and (stated := _facts(store, note)):
-            ends[note.session] = sorted(stated, key=lambda fact: fact.at)
-            facts[note.session] += ends[note.session]
-    return Shelf(store, home, project, _told(store, project), facts, ends)
+        notes.setdefault(note.session, []).append(note)
+    answered, summed = _moments(store, project, "replaced"), _moments(store, project, "summary")
+    return Shelf(store, home, project, store.roots(project), _told(store, project), notes, answered, summed)
+
+
+def _moments(store: SqliteStore, project: str, kind: str) -> dict[str, list[float]]:
+    """When something of a kind happened, by session."""
+    found: dict[str, list[float]] = {}
+    for event in store.latest(project, kind, STARTS, text=False):
+        found.setdefault(event.session, []).append(event.at)
+    return found
+
+
+def stamp(shelf: Shelf, session: str, marks: Sequence[Event]) -> str:
+    """What a session's entry is made of, in a word: as long as that is the same, so is the entry."""
+    from hashlib import blake2s
+
+    store, used = shelf.store, shelf.store.last_usage(session)
+    parts = [__version__, session, store.newest(session), used.message if used else "", *shelf.roots]
+    parts += [str(store.last_moment(session)), str(shelf.told.get(session)), *_transcripts(shelf, session)]
+    parts += [one.id for one in (*marks, *shelf.notes.get(session, ()))]
+    parts += map(str, shelf.answered.get(session, ()))
+    return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _facts(store: SqliteStore, note: Note) -> list[Fact]:
-    """The facts that a note states; none of one that a person has worded anew, since it may be for one of them."""
+    """The facts that a note states, in order; none of one that a person has worded anew, since it may be for one of
+    them."""
     if note.who == "user" or not note.text:
         return []
     first = store.note(note.replaces) if note.replaces else None
-    return read(first or note).facts
+    return sorted(read(first or note).facts, key=lambda fact: fact.at)
 
 
 def _told(store: SqliteStore, project: str) -> dict[str, int]:
@@ -124,7 +146,8 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     """What there is to say of a session."""
     store = shelf.store
     usages = store.usages(session)
-    listed, facts = tasks(store.todo_events(session)), shelf.facts.get(session, [])
+    stated = [found for note in shelf.notes.get(session, ()) if (found := _facts(store, note))]
+    listed, facts = tasks(store.todo_events(session)), [fact for found in stated for fact in found]
     done = [task for task in listed if task.ended]
     commits = [fact for fact in facts if fact.kind == "commit"]
     tests = [fact for fact in facts if fact.kind == "test"]
@@ -145,10 +168,10 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
         commits=tuple(fact for fact in commits if fact.about not in told)[-COMMITS:],
         files=tuple(_changed(shelf, session)),
         test=tests[-1] if tests else None,
-        errors=tuple(_wrong(shelf.ends.get(session, []))),
+        errors=tuple(_wrong(stated[-1] if stated else ())),  # of the last note: what may still hold
         asked=asked,
         answered=answered,
-        compactions=tuple(_compaction(shelf, event, marks[:place], usages) for place, event in enumerate(marks)),
+        compactions=tuple(_compactions(shelf, marks, usages)),
         transcripts=tuple(_transcripts(shelf, session)),
     )
 
@@ -194,8 +217,7 @@ def _wrong(facts: Iterable[Fact]) -> list[Fact]:
 
 def _changed(shelf: Shelf, session: str) -> Iterator[str]:
     calls = shelf.store.latest(shelf.project, "call", CALLS, (session,), agents=True, text=False)
-    roots = shelf.store.roots(shelf.project)
-    return (within(roots, one.path) for one in touched(calls) if one.changes)
+    return (within(shelf.roots, one.path) for one in touched(calls) if one.changes)
 
 
 def _first(shelf: Shelf, session: str) -> str:
@@ -226,36 +248,20 @@ def _sum(usages: Sequence[Usage]) -> tuple[int, int, int] | None:
     )
 
 
-def _compaction(shelf: Shelf, event: Event, earlier: Sequence[Event], usages: Sequence[Usage]) -> Compaction:
-    """What a compaction did, as far as somebody counted it."""
-    left = [_left(mark) for mark in earlier if mark.kind == "compact"]
-    sizes = sorted([*_responses(usages), *left], key=lambda one: one[0])
-    before = next((size for at, size in reversed(sizes) if at <= event.at), 0) or None
-    if event.kind == "compact":
-        about = wire.read_object(event.extra)
-        after = _left(event)[1] or next((size for at, size in _responses(usages) if at > event.at), None)
-        trigger = about.get("trigger")
-        said = trigger[:20] if isinstance(trigger, str) and trigger.isalpha() else ""
-        return Compaction(event.at, "host", said, _count(about.get("preTokens")) or before, after)
-    if event.kind == "end":
-        return Compaction(event.at, "clear", "", before, shelf.told.get(event.session), estimated=True)
-    note = shelf.store.handoff(event.session)
-    return Compaction(event.at, "hand", "", before, note.tokens if note else None, estimated=True)
-
-
-def _responses(usages: Sequence[Usage]) -> list[tuple[float, int]]:
-    """How large the context of the main thread was at each of its responses."""
-    sizes = [(one.at, one.input + one.cache_read + one.cache_write) for one in usages if not one.agent]
-    return [(at, size) for at, size in sizes if size]
-
-
-def _left(mark: Event) -> tuple[float, int]:
-    """What a compaction of the host's left in the context; 0: it does not say."""
-    return mark.at, _count(wire.read_object(mark.extra).get("postTokens"))
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+def _compactions(shelf: Shelf, marks: Sequence[Event], usages: Sequence[Usage]) -> Iterator[Compaction]:
+    """What each compaction did, as far as somebody counted it."""
+    session = marks[0].session if marks else ""
+    mine = ours(marks, shelf.answered.get(session, ()), shelf.summed.get(session, ()))
+    for mark, one, keepers in zip(marks, measure(marks, usages), mine, strict=True):
+        if mark.kind == "compact":
+            trigger = wire.read_object(mark.extra).get("trigger")
+            said = trigger[:20] if isinstance(trigger, str) and trigger.isalpha() else ""
+            yield Compaction(mark.at, "keeper" if keepers else "host", said, one.before, one.after)
+        elif mark.kind == "end":
+            yield Compaction(mark.at, "clear", "", one.before, shelf.told.get(mark.session), estimated=True)
+        else:
+            note = shelf.store.note(mark.ref) if mark.ref else None
+            yield Compaction(mark.at, "hand", "", one.before, note.tokens if note else None, estimated=True)
 
 
 def _transcripts(shelf: Shelf, session: str) -> Iterator[str]:

@@ -2,16 +2,17 @@
 
 It is a page for people, in the predecessor's form. Everything on it is a query: it can be made again, and made twice it
 is the same. The last line is signed over all the others, so the page tells by itself whether anybody has changed it.
+If nobody has, an entry is found there again as long as what it was made of is the same: to make one takes long.
 """
 
 from __future__ import annotations
 
 from time import gmtime, strftime
 
-from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf
+from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import sign
-from memory_keeper.text import clean, fence, one_line, showable
+from memory_keeper.text import clean, fence, how_long, one_line, showable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,19 +32,26 @@ ENTRIES = 200  # sessions on the page; the older ones are in the store
 TASKS, NEXT, TIMES = 30, 5, 4  # tasks that were completed, that come next, and compactions that an entry tells
 FILES = 6  # that were changed
 LINE, OUTCOME, ASKED = 240, 80, 200  # characters of a sentence, of what came of a task, of the last request
-UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60))
-SIGNED = "<!-- memory-keeper context-archive "
+BY = {
+    "host": "by Claude Code",
+    "keeper": "by Memory Keeper, without a model",
+    "clear": "by a clear",
+    "hand": "by `memory-keeper compact`",
+}
+SIGNED, ENTRY, HEADING = "<!-- memory-keeper context-archive ", "<!-- entry ", "## Session ["
 
 
-def page(store: SqliteStore, home: str, project: str, salt: bytes) -> str:
-    """The whole page of a project; empty when none of its contexts was ever compacted."""
+def page(store: SqliteStore, home: str, project: str, salt: bytes, before: bytes = b"") -> str:
+    """The whole page of a project; empty when none of its contexts was ever compacted. `before`: as it is now."""
     sessions = compacted(store, project)
     if not sessions:
         return ""
     shown = dict(sessions[:ENTRIES])
-    shelf = put_on_shelf(store, home, project, [*shown])
+    shelf, known = put_on_shelf(store, home, project), _entries(before, project, salt)
     parts = [f"{TITLE}\n\n{ABOUT}\n"]
-    parts += [show(find_entry(shelf, session, marks)) for session, marks in shown.items()]
+    for session, marks in shown.items():
+        made_of = stamp(shelf, session, marks)
+        parts.append(known.get(made_of) or f"{show(find_entry(shelf, session, marks))}{ENTRY}{made_of} -->\n")
     if left := len(sessions) - len(shown):
         parts.append(f"{left} older sessions are in the store: `memory-keeper search` finds what they say.\n")
     return _signed("\n".join([*parts, ""]), project, salt)
@@ -56,10 +64,21 @@ def is_untouched(data: bytes, project: str, salt: bytes) -> bool:
     return bool(body) and text == _signed(body, project, salt)
 
 
+def _entries(data: bytes, project: str, salt: bytes) -> dict[str, str]:
+    """The entries of a page that nobody has changed, by what they were made of."""
+    found: dict[str, str] = {}
+    if is_untouched(data, project, salt):
+        for part in data.decode("utf-8", "replace").split(f"\n{HEADING}")[1:]:  # no text on the page begins a line
+            text, _, rest = part.partition(f"\n{ENTRY}")
+            made_of = rest.partition(" ")[0]
+            found[made_of] = f"{HEADING}{text}\n{ENTRY}{made_of} -->\n"
+    return found
+
+
 def find(store: SqliteStore, home: str, project: str, session: str) -> Entry | None:
     """A session's entry; None when it is not in the archive."""
     marks = dict(compacted(store, project)).get(session)
-    return find_entry(put_on_shelf(store, home, project, [session]), session, marks) if marks else None
+    return find_entry(put_on_shelf(store, home, project), session, marks) if marks else None
 
 
 def _signed(body: str, project: str, salt: bytes) -> str:
@@ -69,9 +88,9 @@ def _signed(body: str, project: str, salt: bytes) -> str:
 
 def show(entry: Entry) -> str:
     """An entry in Markdown."""
-    duration = _duration(entry.ended - entry.begun)
+    duration = how_long(entry.ended - entry.begun, exact=True)
     lines = [
-        f"## Session [{_moment(entry.begun)}]",
+        f"{HEADING}{_moment(entry.begun)}]",
         f"**Duration:** {duration} | **Tokens:** {_spent(entry.spent)} | **Tasks:** {len(entry.done)} completed",
         "",
         "<summary>",
@@ -136,8 +155,8 @@ def say(compactions: Sequence[Compaction]) -> str:
 
 
 def _said(one: Compaction) -> str:
-    by = {"host": "by Claude Code", "clear": "by a clear", "hand": "by `memory-keeper compact`"}[one.by]
-    return f"{_moment(one.at)} {by}{f' ({one.trigger})' if one.trigger else ''}: {measured(one)}"
+    trigger = f" ({one.trigger})" if one.trigger else ""
+    return f"{_moment(one.at)} {BY[one.by]}{trigger}: {measured(one)}"
 
 
 def measured(one: Compaction) -> str:
@@ -173,14 +192,6 @@ def short_number(number: int) -> str:
             share = number / size
             return f"{share:.0f}{unit}" if share >= 9.95 else f"{share:.1f}{unit}"
     return str(number)
-
-
-def _duration(seconds: float) -> str:
-    for unit, length in UNITS:
-        if seconds >= length:
-            said = f"{seconds / length:.{0 if unit == 'minute' else 1}f}".removesuffix(".0")
-            return f"{said} {unit}{'s' * (said != '1')}"
-    return "under a minute"
 
 
 def _moment(at: float) -> str:

@@ -14,7 +14,7 @@ from time import gmtime, strftime, time
 from memory_keeper import config
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import NamedTuple
-from memory_keeper.text import clean, showable
+from memory_keeper.text import clean, one_line, showable, tagless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def write_handoff(root: str, note: Note) -> str:
     stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(showable(note.at)))
     rows = (("session", note.session), ("note", note.id), ("at", stamp), ("tokens", str(note.tokens)))
     front = "".join(f"{name}: {value}\n" for name, value in rows)
-    name = root.rpartition("/")[2]
+    name = tagless(one_line(clean(root.rpartition("/")[2]), 100))
     about = "Made by rule from what was captured. `memory-keeper show ID` gives the whole of an entry; times are UTC."
     text = f"---\n{front}---\n# Handoff of session {note.session[:8]}, {name}\n\n{about}\n\n{note.text}"
     return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), text)

@@ -8,8 +8,9 @@ prompt that nobody has answered, which may hold pictures.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.capture.repeated import OPENING
-from memory_keeper.model import NamedTuple, version_of
+from memory_keeper.capture.payload import COMMANDS
+from memory_keeper.capture.repeated import HOSTS, OPENING
+from memory_keeper.model import version_of
 from memory_keeper.text import CALL, clip_middle, tokens
 
 TYPE_CHECKING = False
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
+    from memory_keeper.capture.messages import Message
     from memory_keeper.model import Json
 
-# what the host writes in the user's place about its own commands
-ASIDE = ("<local-command-", "<command-", "<bash-", "Caveat: ")
+ASIDE = (*COMMANDS, "Caveat: ")  # what the host writes in the user's place about its own commands
+COMPACTED = (OPENING, HOSTS)  # how a context begins that was compacted, by us or by the host
 CUTS = (1000, 500, 250, 120, 60, 30)  # tokens that a text may have, tried one after the other
 OLDER = 250  # of one that is not in the newest step
 CLIPPED = "\n[… cut by Memory Keeper …]\n"
@@ -29,72 +31,48 @@ DEEP, WIDE = 4, 40  # of what a tool was given: levels that are cut inside, and 
 MANUAL = [4, 6]  # models before this one think in a way that has to come back with the call it led to
 
 
-class Message(NamedTuple):
-    """A message of the conversation, as the host hands it to its plugins: one block of one."""
-
-    place: int  # from the end: -1 is the last
-    role: str
-    text: str
-    uses: tuple[tuple[str, str, Any], ...] = ()  # id, tool, what it was given
-    results: tuple[tuple[str, str, bool], ...] = ()  # id, text, whether it failed
-
-
-def read(given: Any) -> list[Message]:
-    """The messages of a question, read forgivingly; none when they make no sense."""
-    listed = given if isinstance(given, list) else []
-    return [
-        Message(place, one["role"], _text(one.get("text")), tuple(_uses(one)), tuple(_results(one)))
-        for place, one in enumerate(listed, -len(listed))
-        if isinstance(one, dict) and one.get("role") in ("user", "assistant")
-    ]
-
-
-def _uses(message: Json) -> Iterator[tuple[str, str, Any]]:
-    for use in _dicts(message.get("toolUses")):
-        if id := _text(use.get("tool_use_id")):
-            yield id, _text(use.get("tool")), use.get("input")
-
-
-def _results(message: Json) -> Iterator[tuple[str, str, bool]]:
-    for result in _dicts(message.get("toolResults")):
-        if id := _text(result.get("tool_use_id")):
-            yield id, _text(result.get("text")), result.get("isError") is True
-
-
 def keep(messages: Sequence[Message], budget: int, goes_on: bool, model: str = "") -> list[Json]:
     """The last messages within a budget of tokens, oldest first, as the host takes them: each a message, or the place
-    (`at`) of one that stays as it is. The newest step always stays, however small it has to be cut.
+    (`at`) of one that stays as it is. Nothing when not even the newest step fits, however small it is cut.
 
-    `goes_on`: the model is to answer them at once.
+    `goes_on`: the model is to answer them at once. The prompts that wait for that stay, whatever they cost.
     """
     pending = _pending(messages) if goes_on else []
-    kept = [[{"at": message.place} for message in pending]] if pending else []
-    left = budget
+    kept: list[list[Json]] = [[{"at": message.place} for message in pending]] if pending else []
+    left = budget - _sum(pending)
     for step in _steps(messages[: len(messages) - len(pending)]):
         newest = not kept
-        found = _fit(_paired(step), left * 2 // 3 if newest else left, newest)
+        whole = (
+            [one for one in step if one.role == "assistant"] if newest and goes_on and _is_bound(step, model) else []
+        )
+        rest = [one for one in _paired(step) if one.results or not whole]
+        room = left if whole or not newest else left * 2 // 3
+        found = _fit(rest, room - _sum(whole), newest, droppable=not whole)
         if not found:
             break
-        left -= sum(_cost(message) for message in found)
-        built = [_built(message) for message in found]
-        if newest and goes_on and found[-1].results and _thinks_by_hand(model):
-            built = [{"at": one.place} for one in step if one.role == "assistant"]
-            built += [_built(message) for message in found if message.results]
-        kept.append(built)
+        left -= _sum(whole) + _sum(found)
+        kept.append([*({"at": message.place} for message in whole), *map(_built, found)])
     return [message for built in reversed(kept) for message in built]
+
+
+def _is_bound(step: Sequence[Message], model: str) -> bool:
+    """Whether a step's calls have to come back as they were, with the thoughts that led to them."""
+    return bool(step[-1].results) and _thinks_by_hand(model)
 
 
 def _pending(messages: Sequence[Message]) -> Sequence[Message]:
     """The prompts at the end that nobody has answered."""
     begin = len(messages)
     while begin > 0 and messages[begin - 1].role == "user" and not messages[begin - 1].results:
+        if messages[begin - 1].text.startswith(COMPACTED):
+            break
         begin -= 1
     return messages[begin:]
 
 
 def _steps(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
     """The steps of a conversation, newest first: a prompt, an answer, or calls with their results; back to the last
-    compaction of ours."""
+    compaction: what stands for the rest there is in the handoff, with all that it leaves out."""
     end, made = len(messages), 0
     while end > 0 and made < STEPS:
         begin = end - 1
@@ -104,7 +82,7 @@ def _steps(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
             while begin > 0 and messages[begin - 1].role == "assistant":
                 begin -= 1
         step, end = messages[begin:end], begin
-        if step[0].role == "user" and step[0].text.startswith(OPENING):
+        if step[0].role == "user" and step[0].text.startswith(COMPACTED):
             return
         if not step[0].text.startswith(ASIDE) and _paired(step):
             made += 1
@@ -125,16 +103,35 @@ def _paired(step: Sequence[Message]) -> list[Message]:
     return [message for message in whole if message.text.strip() or message.uses or message.results]
 
 
-def _fit(step: Sequence[Message], room: int, newest: bool) -> Sequence[Message]:
-    """A step with its long texts cut so that it fits; empty when it does not. The newest has to."""
-    if newest and sum(_cost(message) for message in step) <= room:
+def _fit(step: Sequence[Message], room: int, newest: bool, droppable: bool) -> Sequence[Message]:
+    """A step with its long texts cut so that it fits; of the newest, if need be, without what is largest. Empty when it
+    does not fit."""
+    if newest and _sum(step) <= room:
         return step
     found: Sequence[Message] = ()
     for most in CUTS if newest else [cut for cut in CUTS if cut <= OLDER]:
         found = [_cut(message, most) for message in step]
-        if sum(_cost(message) for message in found) <= room:
+        if _sum(found) <= room:
             return found
-    return found if newest else ()
+    found = _without_largest(found, room) if newest and droppable else found
+    return found if _sum(found) <= room else ()
+
+
+def _without_largest(step: Sequence[Message], room: int) -> list[Message]:
+    """A step without the calls that are largest with their results, as many as it takes; the last one stays."""
+    costs: dict[str, int] = {}
+    for message in step:
+        for id, tool, given in message.uses:
+            costs[id] = costs.get(id, 0) + _cost_of_call(tool, given)
+        for id, text, _ in message.results:
+            costs[id] = costs.get(id, 0) + tokens(text)
+    last = step[-1].results[-1][0] if step[-1].results else ""
+    over, gone = _sum(step) - room, set()
+    for id in sorted(costs, key=lambda id: -costs[id]):
+        if over > 0 and id != last:
+            gone.add(id)
+            over -= costs[id]
+    return _paired([one._replace(uses=tuple(use for use in one.uses if use[0] not in gone)) for one in step])
 
 
 def _cut(message: Message, most: int) -> Message:
@@ -158,10 +155,18 @@ def _shorter(given: Any, most: int, deep: int = 0) -> Any:
     return given
 
 
+def _sum(messages: Sequence[Message]) -> int:
+    """About what some messages cost, in tokens."""
+    return sum(_cost(message) for message in messages)
+
+
 def _cost(message: Message) -> int:
-    """About what a message costs, in tokens."""
-    called = sum(tokens(wire.dumps(given)) + tokens(tool) + CALL for _, tool, given in message.uses)
+    called = sum(_cost_of_call(tool, given) for _, tool, given in message.uses)
     return tokens(message.text) + called + sum(tokens(text) for _, text, _ in message.results)
+
+
+def _cost_of_call(tool: str, given: Any) -> int:
+    return tokens(wire.dumps(given)) + tokens(tool) + CALL
 
 
 def _built(message: Message) -> Json:
@@ -178,11 +183,3 @@ def _built(message: Message) -> Json:
 def _thinks_by_hand(model: str) -> bool:
     version = version_of(model)
     return bool(version) and version[:2] < MANUAL
-
-
-def _dicts(value: Any) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

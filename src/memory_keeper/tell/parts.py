@@ -1,16 +1,19 @@
-"""The parts of briefs, and PLANS: which parts a brief has, in order of worth, each with its share of the budget."""
+"""The parts of briefs, and PLANS: which parts a brief has, in order of worth, each with its share of the budget.
+
+BRIEFS has them all, and what composes each: a plan, or a module that arranges it in a way of its own.
+"""
 
 from __future__ import annotations
 
 from time import gmtime, strftime
 
 from memory_keeper import wire
-from memory_keeper.model import Event, Note
+from memory_keeper.model import Brief, Event, Note
 from memory_keeper.reduce.carried import begun, lines_of
 from memory_keeper.reduce.facts import Touched, open_todos, touched
-from memory_keeper.tell import CHARACTERS, Said
+from memory_keeper.tell import CHARACTERS, Said, Section, cut
 from memory_keeper.tell.files import ONE_EACH
-from memory_keeper.tell.handoff import choose, told
+from memory_keeper.tell.handoff import choose, compose, told
 from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
 
 TYPE_CHECKING = False
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from memory_keeper.tell import View
 
     Part = Callable[["View"], tuple[str, Iterable["Said"]]]
+    Compose = Callable[[str, "View", str, int], Brief]
 
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
@@ -226,16 +230,8 @@ def _headed(note: Note, text: str) -> str:
     return f"{when(note)}{of}{f', in the words of {whose}' if whose else ''}\n{text}"
 
 
-def replayed(view: View) -> tuple[str, Iterable[Said]]:
-    """What was said, word for word: the messages that are needed most; only who asks for them pays for finding them."""
-    from memory_keeper.tell.replay import messages
-
-    return messages(view)
-
-
 # what one part leaves over of its share goes to the next
 PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "handoff": ((standing, 0.4),),  # and what `tell.handoff` arranges
     "start": (
         (standing, 0.5),
         (handed, 0.9),
@@ -253,8 +249,38 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
         (detailed, 0.75),
         (outlined, 1.0),
     ),
-    "replay": ((replayed, 1.0),),
 }
+
+
+def _planned(name: str, view: View, nonce: str, room: int) -> Brief:
+    """A brief by its plan."""
+    sections = [(part(view), share) for part, share in PLANS[name]]
+    parts = [Section(heading, lines, share) for (heading, lines), share in sections]
+    return cut(name, parts, view.budget, nonce, _where(view), room)
+
+
+def _handoff(name: str, view: View, nonce: str, room: int) -> Brief:
+    """The handoff of the sessions that are told of, behind what the user wrote down to stay."""
+    return compose(view, view.budget, nonce, _where(view), standing(view), room)
+
+
+def _replay(name: str, view: View, nonce: str, room: int) -> Brief:
+    """What was said, word for word; only who asks for it pays for finding it."""
+    from memory_keeper.tell.replay import compose
+
+    return compose(view, view.budget, nonce, _where(view), room)
+
+
+BRIEFS: dict[str, Compose] = {"handoff": _handoff, "memory": _planned, "replay": _replay, "start": _planned}
+
+
+def _where(view: View) -> str:
+    """What a brief is of."""
+    if view.before and view.of:
+        return view.before.title
+    if view.source == "compact":
+        return "this session, before it was compacted"
+    return f"session {view.of[0][:8]}" if view.of else "earlier work on this project"
 
 
 def _asked(event: Event, last: bool = False) -> str:

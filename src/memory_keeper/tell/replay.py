@@ -13,12 +13,12 @@ from memory_keeper.model import Brief, Event, NamedTuple
 from memory_keeper.reduce import names
 from memory_keeper.reduce.finding import WEAK, doubt, find_with, worry
 from memory_keeper.reduce.holds import holding
-from memory_keeper.tell import CHARACTERS, OPENING, Said, quoted, short, units
+from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short, units
 from memory_keeper.text import clip, clip_middle, showable, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from memory_keeper.reduce.facts import Fact
     from memory_keeper.tell import View
@@ -46,10 +46,8 @@ class Message(NamedTuple):
 
 def compose(view: View, budget: int, nonce: str, where: str, characters: int = CHARACTERS) -> Brief:
     """As many messages as fit, the most needed ones, in the order in which they came; empty when there are none."""
-    opening = f'<memory-keeper brief="{NAME}" fence="{nonce}">\n{OPENING.format(where)}\n' if nonce else ""
-    closing = "</memory-keeper>" if nonce else ""
-    left = min(budget, 1_000_000) - tokens(f"{opening}{closing}## {HEADING}\n") - 3
-    room = characters - units(f"{opening}{closing}## {HEADING}\n")
+    opening, closing, left, room = envelope(NAME, OPENING.format(where), nonce, budget, characters)
+    left, room = left - tokens(HEADING) - 5, room - units(HEADING) - 4
     events = _events(view)
     order = {event.id: place for place, event in enumerate(events)}
     lines = sorted(_fitting(events, left, room, nonce), key=lambda line: order[line[1]])
@@ -79,11 +77,6 @@ def _fitting(events: Sequence[Event], budget: int, room: int, nonce: str) -> Ite
                 return
 
 
-def messages(view: View) -> tuple[str, Iterable[Said]]:
-    """The messages, the most needed ones first."""
-    return HEADING, _told(_events(view))
-
-
 def _events(view: View) -> list[Event]:
     """What was said and done, oldest first, without what subagents did and what the model only thought."""
     if not view.of:
@@ -93,11 +86,6 @@ def _events(view: View) -> list[Event]:
     asked = view.store.latest(view.project, "prompt", PROMPTS, view.of)
     spoken = [event for event in view.provisional if event.session in view.of]
     return [*(event for event in reversed(asked) if event.id not in known), *near, *reversed(spoken)]
-
-
-def _told(events: Sequence[Event]) -> Iterator[Said]:
-    for one in chosen(events):
-        yield _said(one, one.most)
 
 
 def _said(one: Message, most: int) -> Said:

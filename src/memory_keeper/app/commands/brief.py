@@ -15,9 +15,9 @@ from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell import Before
+from memory_keeper.tell import UNLIMITED, Before
 from memory_keeper.tell.handoff import by_part
-from memory_keeper.tell.parts import PLANS
+from memory_keeper.tell.parts import BRIEFS
 
 EXAMPLE = "memory-keeper brief start --budget 800"
 BUDGETS = {  # the setting that limits each
@@ -30,7 +30,7 @@ OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newes
 
 def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
-    parser.add_argument("name", metavar="NAME", choices=sorted(PLANS), help=", ".join(sorted(PLANS)))
+    parser.add_argument("name", metavar="NAME", choices=sorted(BRIEFS), help=", ".join(sorted(BRIEFS)))
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
         "--session",
@@ -57,10 +57,9 @@ def run(args: Namespace) -> int:
         of = session if args.name in OF_ONE else ""
         source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
         before = _before(keeper, project, args) if args.name == "start" and not session else None
-        brief = keeper.brief(
-            args.name, project, session, source, budget, of=of, notes=notes, room=budget * 10, before=before
-        )
-        kept = keeper.store.counts(project)["events"]
+        view = keeper.view(session, source, project=project, of=of, before=before, notes=notes)
+        brief = keeper.brief(args.name, view, budget, UNLIMITED)
+        kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
     if args.json:
         parts = by_part(brief.lines) if args.name == "handoff" else {}
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
@@ -75,6 +74,6 @@ def run(args: Namespace) -> int:
 
 
 def _before(keeper: Keeper, project: str, args: Namespace) -> Before | None:
-    """What a session that began now would be handed."""
-    environ = config.environment()
-    return find_before(keeper, project, "", args.project or os.getcwd(), find_terminal(environ), time())
+    """What a session that began now would be handed, of what there is: to print it makes nothing."""
+    where, terminal = args.project or os.getcwd(), find_terminal(config.environment())
+    return find_before(keeper, project, "", where, terminal, time(), make=False)

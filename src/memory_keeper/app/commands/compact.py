@@ -128,7 +128,8 @@ def _tell(
 
 def _show(told: dict[str, Any], entry: Entry | None, root: str, made: list[Note]) -> None:
     session, handoff = told["session"][:8], told["handoff"]
-    print(f"Session {session} is in the context archive" + (f": {told['archive']}" if told["archive"] else "."))
+    where = f": {told['archive']}" if told["archive"] else "."
+    print(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
     print(f"  handoff  {handoff['path'] or handoff['id']} ({handoff['tokens']:,} tokens)")
     if count := sum(bool(one.text) for one in made):
         print(f"  notes    {count} written")
@@ -141,7 +142,12 @@ def _show(told: dict[str, Any], entry: Entry | None, root: str, made: list[Note]
 
 
 def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None:
-    """Say it when the page that was asked for is not there."""
+    """Say it when what was asked for is not there: the session's entry, or the page."""
+    if not told["entry"]:
+        raise PartlyDone(
+            f"Session {told['session'][:8]} could not be put into the context archive",
+            hint="notes and handoff are kept; `memory-keeper doctor` may know why",
+        )
     if told["archive"] or told["left"] or not settings["tell.files"]:
         return
     why = "could not be written" if root else "has no folder to be written to: the project's is gone"

@@ -16,7 +16,7 @@ from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
-from memory_keeper.policy import clears_at, thresholds
+from memory_keeper.policy import clears_at, compacts_at, thresholds
 from memory_keeper.reduce import spent
 from memory_keeper.text import clean, one_line
 
@@ -78,15 +78,15 @@ def newest_lines(path: str, session: str) -> list[Line]:
 
 def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> dict[str, Any]:
     gauge, limits, burn = filling.gauge, filling.limits, spent.burn(found)
-    clears = clears_at(limits, filling.settings)
-    end = clears or limits.compacts_at or limits.refuses_at
+    clears, compacts = clears_at(limits, filling.settings), compacts_at(limits, filling.settings, filling.tended)
+    end = clears or compacts or limits.refuses_at
     known = burn.turns >= TURNS and burn.turn >= burn.response  # before that it says nothing about the next turns
     return {
         "session": session,
         "tokens": gauge.tokens if gauge else None,
         "window": limits.window or None,
         "percent": filling.percent,
-        "compacts_at": limits.compacts_at or None,
+        "compacts_at": compacts or None,
         "refuses_at": limits.refuses_at or None,
         "clears_at": clears or None,
         "level": filling.level,

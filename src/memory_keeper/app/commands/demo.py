@@ -8,15 +8,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+from select import select
 from statistics import median
-from textwrap import wrap
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
+from memory_keeper.app.bring_back import scores
 from memory_keeper.app.commands.show import raw_line
 from memory_keeper.app.terminal import bar, paint, print_json, size
 from memory_keeper.errors import KeeperError
+from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import find
 from memory_keeper.tell import short
@@ -28,6 +32,7 @@ SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 START = os.path.join(HERE, "app", "start.py")
 TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
+PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
 QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
 
@@ -48,14 +53,12 @@ def run(args: Namespace) -> int:
             say(f"Everything is still in {root}")
     finally:
         if not args.keep:
-            sleep(0.6)  # the writer that the session's end started looks twice
             shutil.rmtree(root, ignore_errors=True)
     if args.json:
         print_json(about)
-    if not about["brief"]:
-        raise KeeperError(
-            "The new session was told nothing", hint="run `memory-keeper demo --keep` and look into its home"
-        )
+    if not about["brief"] or not about["handoff"]:
+        missing = "The new session was told nothing" if about["handoff"] else "The session left no handoff"
+        raise KeeperError(missing, hint="run `memory-keeper demo --keep` and look into its home")
     return 0
 
 
@@ -81,9 +84,12 @@ class _Host:
         self.env = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", **own}
         self.command = [sys.executable, "-I", "-S", START]
         self.took: list[float] = []  # seconds, one for each answer of the server
+        self.over, running = os.pipe()
+        self.running = [running]  # whoever is started, by us or by a hook, holds this end as long as it runs
         self.server = subprocess.Popen(
-            [*self.command, "mcp"], env=self.env, cwd=self.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+            [*self.command, "mcp"],
+            env=self.env, cwd=self.project, pass_fds=self.running, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
 
     def payload(self, event: str, session: str, **more: str) -> dict[str, str]:
         path = os.path.join(self.folder, session + ".jsonl")
@@ -94,12 +100,12 @@ class _Host:
         done = subprocess.run(
             [*self.command, "hook", event],
             input=json.dumps(self.payload(event, session, **more)).encode(),
-            env=self.env, cwd=self.project, capture_output=True, check=True,
+            env=self.env, cwd=self.project, pass_fds=self.running, capture_output=True, check=True,
         )  # fmt: skip
         return json.loads(done.stdout or b"{}")
 
-    def ask(self, event: str, session: str, **more: str) -> Any:
-        """A hook answered by the server."""
+    def hear(self, event: str, session: str, **more: str) -> str:
+        """What the server answers a hook."""
         assert self.server.stdin and self.server.stdout
         given = {"name": "hook", "arguments": self.payload(event, session, **more)}
         question = {"jsonrpc": "2.0", "id": len(self.took), "method": "tools/call", "params": given}
@@ -109,30 +115,45 @@ class _Host:
         answer = json.loads(self.server.stdout.readline())
         self.took.append(monotonic() - begun)
         content = answer["result"]["content"]
-        return json.loads(content[0]["text"]) if content else {}
+        return content[0]["text"] if content else ""
 
-    def close(self) -> None:
-        assert self.server.stdin
+    def ask(self, event: str, session: str, **more: str) -> Any:
+        """The same, where the answer is an object."""
+        return json.loads(self.hear(event, session, **more) or "{}")
+
+    def __enter__(self) -> _Host:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.server.stdin and self.server.stdout
         self.server.stdin.close()
-        self.server.wait(10)
+        self.server.wait(PATIENCE)
+        self.server.stdout.close()
+        os.close(self.running.pop())
+        select([self.over], [], [], PATIENCE)  # the end of a session starts a writer that outlives it
+        os.close(self.over)
 
 
 def _play(root: str, say: _Say) -> dict[str, Any]:
-    host = _Host(root)
     say("1. A session runs; every hook is answered by a server that Claude Code itself starts and ends.\n", "bold")
-    host.start_process("SessionStart", SESSION, source="startup")
-    spent = _session(host, say)
-    host.close()
-    host.start_process("SessionEnd", SESSION, reason="prompt_input_exit")
-    say("\n2. The session is over. A new one begins, and before its first prompt the model is given this:\n", "bold")
-    told = host.start_process("SessionStart", NEXT, source="startup")
-    text = told.get("hookSpecificOutput", {}).get("additionalContext", "")
+    with _Host(root) as host:
+        host.start_process("SessionStart", SESSION, source="startup")
+        spent = _session(host, say)
+        host.start_process("SessionEnd", SESSION, reason="prompt_input_exit")
+    handoff, written = "", f".claude/memory/handoffs/HANDOFF-{SESSION}.md"
+    with suppress(FileNotFoundError), open(os.path.join(host.project, written), encoding="utf-8") as page:
+        handoff = page.read()
+    say(f"\n2. The session is over; its handoff, {tokens(handoff):,} tokens, can be read in the project:", "bold")
+    say(f"   {written}")
+    say("   A new one begins, and before its first prompt the model is given this:\n", "bold")
+    text = _heard(host.start_process("SessionStart", NEXT, source="startup"))
     say(text)
     say("\n3. Nothing is gone: a search, and the line of the transcript behind the first match.\n", "bold")
     with Keeper(host.home) as keeper:
         hits = find(keeper.store, QUERY, limit=3)
         raw = raw_line(keeper, hits[0].id).decode("utf-8", "replace") if hits else ""
         counts = keeper.store.counts()
+        measured = scores(keeper.store, keeper.project(host.project), 1)
     width = max(40, shutil.get_terminal_size().columns - 4)
     say(f"  $ memory-keeper search {QUERY}", "cyan")
     for hit in hits:
@@ -152,10 +173,12 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
         "hook_ms": round(took, 2),
         "told_tokens": cost,
         "context_tokens": spent,
+        "compactions": [{**one._asdict(), "kept_percent": one.percent} for one in measured],
         "query": QUERY,
         "found": [hit.id for hit in hits],
         "raw": raw,
         "brief": text,
+        "handoff": handoff,
     }
 
 
@@ -175,21 +198,18 @@ def _session(host: _Host, say: _Say) -> int:
     """Let the transcript grow line by line, with the hooks that Claude Code would have called; the most it held."""
     most = last = 0
     here = json.dumps(host.project)[1:-1].encode()
-    with open(TRANSCRIPT, "rb") as lines, open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
-        for line in lines:
-            line = line.replace(RECORDED_IN, here)
+    with open(TRANSCRIPT, "rb") as recorded:
+        lines = [line.replace(RECORDED_IN, here) for line in recorded]
+    with open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
+        for number, line in enumerate(lines):
             entry = json.loads(line)
+            if entry.get("subtype") == "compact_boundary":  # its hooks come before the host writes it down
+                _compact(host, say, json.loads(lines[number + 1])["message"]["content"])
             transcript.write(line)
             transcript.flush()
             message = entry.get("message") or {}
             content = message.get("content")
-            if entry.get("subtype") == "compact_boundary":
-                host.ask("PreCompact", SESSION, trigger="auto")
-                say("  Claude Code compacts: what it summarises away stays here", "yellow")
-                told = host.ask("SessionStart", SESSION, source="compact")
-                back = told.get("hookSpecificOutput", {}).get("additionalContext", "")
-                say(f"  and {tokens(back)} tokens of it are handed back at once")
-            elif entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
+            if entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
                 said = host.ask("UserPromptSubmit", SESSION, prompt=content)
                 say(f"  > {one_line(content, 90)}", "cyan")
                 _warn(said, say)
@@ -206,10 +226,40 @@ def _session(host: _Host, say: _Say) -> int:
     return most
 
 
+def _compact(host: _Host, say: _Say, summary: str) -> None:
+    """The hooks of a compaction, in the order of the host: a subagent of its own writes the summary."""
+    asked = host.hear("PreCompact", SESSION, trigger="auto")
+    say("  Claude Code compacts. Its summarizer is asked for more than it would keep by itself:", "yellow")
+    say(_wrapped("    ", asked))
+    raw = f"<analysis></analysis>\n<summary>\n{summary}\n</summary>"
+    host.hear("SubagentStop", SESSION, agent_id="a5", agent_type="", last_assistant_message=raw)
+    back = _heard(host.ask("SessionStart", SESSION, source="compact"))
+    host.hear("PostCompact", SESSION, trigger="auto", compact_summary=raw)
+    score = spool.newest(host.home, SESSION, "Scored")
+    if score:
+        kept, facts = score["kept"], score["kept"] + score["lost"]
+        say(f"  Its summary keeps {kept} of the {facts} facts of the handoff in {score['tokens']} tokens;", "yellow")
+        say(f"  {score['brought']} of the lost ones are brought back in {score['told']} tokens, at once:", "yellow")
+    say(textwrap.indent(back, "    "))
+
+
+def _heard(said: Any) -> str:
+    """What the model is told by an answer."""
+    text: str = said.get("hookSpecificOutput", {}).get("additionalContext", "")
+    return text
+
+
+def _wrapped(margin: str, text: str) -> str:
+    paragraphs = [
+        textwrap.fill(line, 100, initial_indent=margin, subsequent_indent=margin) for line in text.split("\n")
+    ]
+    return "\n".join(paragraphs)
+
+
 def _warn(said: Any, say: _Say) -> None:
     """What the user is shown, and the model is told as well, once per level."""
     if said.get("systemMessage"):
-        say("\n".join(wrap(said["systemMessage"], 100, initial_indent="  ! ", subsequent_indent="    ")), "yellow")
+        say(textwrap.fill(said["systemMessage"], 100, initial_indent="  ! ", subsequent_indent="    "), "yellow")
 
 
 def _gauge(held: int) -> str:

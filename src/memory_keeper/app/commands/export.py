@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memory_keeper import __version__
 from memory_keeper.app.adopt import PATIENCE
 from memory_keeper.app.commands import folder_of, project_of
-from memory_keeper.app.render import bring, foreign
+from memory_keeper.app.render import bring, foreign, render_context_archive
 from memory_keeper.app.terminal import Bar, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
@@ -21,7 +21,8 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.migrations import VERSION
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Session
-from memory_keeper.tell.files import FOLDER, Folder, is_hosts
+from memory_keeper.tell.context_archive import page
+from memory_keeper.tell.files import CONTEXT_ARCHIVE, FOLDER, Folder, is_hosts
 from memory_keeper.tell.memory import body_of
 from memory_keeper.tell.pages import archives, iso, texts
 from memory_keeper.tell.parts import STANDING
@@ -109,7 +110,7 @@ def _open(target: Target, *below: str) -> Folder:
 
 
 def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
-    """The pages, the outlines and the index, and a file for each session."""
+    """The pages, the outlines, the index and the context archive, and a file for each session."""
     known = keeper.store.sessions(project, EVERY)
     with Bar("exporting", len(known) + 1, bytes=False) as bar:
         written = _write_pages(keeper, project, target, force)
@@ -125,19 +126,28 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
 
 def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
     """Where people edit them, their edits are adopted first; elsewhere they are copies."""
-    wanted = texts(keeper.store, project, keeper.salt)
     if target.rendered:
         with Lock(keeper.home, PATIENCE, "render"):
             if not force:
                 _refuse(None, foreign(keeper, project, target.root))
             bring(keeper, project, target.root, time(), force)
-            wanted = texts(keeper.store, project, keeper.salt)
+            render_context_archive(keeper, project, target.root, force)
+            wanted = _wanted(keeper, project, target)
     else:
+        wanted = _wanted(keeper, project, target)
         with _open(target) as folder:
             _refuse(folder, [] if force else [name for name in wanted if not _may_write(folder, name, wanted[name])])
             for name, text in wanted.items():
                 folder.pour(name, [text])
     return {name: len(text.encode()) for name, text in wanted.items()}
+
+
+def _wanted(keeper: Keeper, project: str, target: Target) -> dict[str, str]:
+    """The pages with the context archive, if there is one; of that what is written already need not be made again."""
+    with _open(target) as folder:
+        found = folder.read(CONTEXT_ARCHIVE)
+    archive = page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
+    return texts(keeper.store, project, keeper.salt) | ({CONTEXT_ARCHIVE: archive} if archive else {})
 
 
 def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
+from memory_keeper.tell import UNLIMITED
 
 EXAMPLE = "memory-keeper load"
 
@@ -49,7 +50,7 @@ def run(args: Namespace) -> int:
 def _handoff(keeper: Keeper, args: Namespace, project: str, settings: dict[str, Any]) -> tuple[Brief, dict[str, str]]:
     session = session_of(keeper, args.session) if args.session else _before(keeper, project)
     budget = args.budget or settings["tell.handoffBudget"]
-    brief = keeper.brief("handoff", project, "", "", budget, of=session)
+    brief = keeper.brief("handoff", keeper.view("", "", project=project, of=session), budget, UNLIMITED)
     if not brief.text:
         raise KeeperError(f"Nothing of session {session[:8]} fits into {budget} tokens", hint="give a larger --budget")
     return brief, {"session": session}
@@ -59,8 +60,9 @@ def _memory(keeper: Keeper, args: Namespace, project: str, settings: dict[str, A
     """What is remembered of the project; a session that asks knows itself, unless there is nothing else."""
     budget, own = args.budget or settings["reduce.memoryTokens"], os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     notes = max(settings["tell.notesBudget"], budget // 5)
-    brief = keeper.brief("memory", project, own, "startup", budget, notes=notes)
-    brief = brief if brief.text else keeper.brief("memory", project, "", "startup", budget, notes=notes)
+    view = keeper.view(own, "startup", project=project, notes=notes)
+    brief = keeper.brief("memory", view, budget, UNLIMITED)
+    brief = brief if brief.text else keeper.brief("memory", view._replace(session=""), budget, UNLIMITED)
     if not brief.text and keeper.store.counts(project)["events"]:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give a larger --budget")
     if not brief.text:

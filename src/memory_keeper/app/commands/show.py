@@ -18,7 +18,7 @@ from memory_keeper.reduce.carried import lines_of
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
 
-EXAMPLE = "memory-keeper show 4914e47a:0 --raw"
+EXAMPLE = "memory-keeper show 4914e47a --raw"
 PAGE = 50  # children
 TOOK = ("model", "tokens_in", "tokens_out", "cost")  # what a model's wording says of itself
 

@@ -10,14 +10,14 @@ from typing import Any
 from memory_keeper.app.allowance import attempts
 from memory_keeper.app.bring_back import Score, scores
 from memory_keeper.app.commands import project_of
-from memory_keeper.app.compaction import Saving, saved
 from memory_keeper.app.registration import claude_folder, installed_at
+from memory_keeper.app.savings import Saving, saved
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
 from memory_keeper.tell.parts import STANDING
-from memory_keeper.text import clean
+from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper status"
 COMPACTIONS = 1000  # the newest of a project that are looked at
@@ -45,7 +45,7 @@ def run(args: Namespace) -> int:
         standing = [note for kind in kinds for note in keeper.store.notes(project or "", 0, kind) if note.text]
         open = keeper.store.open_sessions(project)
         spent = _spent(keeper, project)
-        measured = scores(keeper.store.latest(project, "compacted", COMPACTIONS)) if project else []
+        measured = scores(keeper.store, project, COMPACTIONS) if project else []
         savings = saved(keeper.store, project) if project else []
     about = {
         "project": project or "all projects",
@@ -64,7 +64,7 @@ def run(args: Namespace) -> int:
         print_json(about)
         return 0
     now = time()
-    print(paint(clean(about["project"]), "bold") + (f"  {roots[0]}" if roots else ""))
+    print(paint(clean(about["project"]), "bold") + (f"  {one_line(clean(roots[0]), 300)}" if roots else ""))
     looked = counts["last_look"]
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
     number = counts["sessions"]
