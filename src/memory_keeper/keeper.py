@@ -501,11 +501,16 @@ class Keeper:
         return family(next((usage.model for usage in used if usage), ""))
 
     def _where(self, session: str, folder: str) -> dict[str, str]:
-        """The branch that a session is on, as its last lines say, and the commit if that is checked out in its folder:
-        another may be by now."""
+        """The branch and the commit that a session is on; of one that is over, those that its end noted, else the
+        branch that its last lines name: another may be checked out by now."""
         from memory_keeper.capture.project import head
 
+        context = read_context(self.home, session)
+        if context.ended and any(context.place):
+            return {"branch": context.place[0], "commit": context.place[1]}
         branch, commit = head(config.find_root(folder)) if folder else ("", "")
+        if branch and not context.ended and context.born:
+            return {"branch": branch, "commit": commit}  # it runs: the host's lines may lag behind
         recorded = self._recorded_branch(session)
         if not recorded or recorded == (branch or DETACHED):
             return {"branch": branch, "commit": commit}

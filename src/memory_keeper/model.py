@@ -223,6 +223,7 @@ class Context(NamedTuple):
     busy: int = 0  # what still ran in the background then
     terminal: tuple[str, str, str, str] = ("", "", "", "")  # TMUX, TMUX_PANE, STY, WINDOW of the host
     ended: str = ""  # why it ended; empty while it goes on
+    place: tuple[str, str] = ("", "")  # the branch and the commit that it ended on
     after: str = ""  # the session that this one took over from when that was cleared
     ours: bool = False  # and it was us who cleared that
     summarizing: float = 0.0  # since when the host compacts it

