@@ -40,11 +40,6 @@ class Fidelity(NamedTuple):
     lost: int
     lines: list[Sentence]  # only what was lost, most needed first
 
-    @property
-    def percent(self) -> int:
-        """How many of a hundred facts were kept."""
-        return round(100 * self.kept / max(1, self.kept + self.lost))
-
 
 def compare(lines: Sequence[Sentence], summary: str, beside: str = "") -> Fidelity:
     """Which facts of a handoff's lines a summary keeps, and lines of those that it lost.
