@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"
 
@@ -130,3 +130,28 @@ def key(action: argparse.Action) -> tuple[str, ...]:
 
 def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def tools(listed: list[dict[str, Any]], arguments: dict[str, Any]) -> str:
+    """One section for each tool of the server, with what its arguments may be."""
+    lines: list[str] = []
+    for tool in listed:
+        schema, reads = tool["inputSchema"], tool["annotations"].get("readOnlyHint", False)
+        lines += [f"## {tool['name']}", "", tool["description"], "It reads only." if reads else "It writes.", ""]
+        needed = dict.fromkeys(schema.get("required", ()), " (needed)")
+        rows = [
+            f"| `{name}`{needed.get(name, '')} | {allowed(name, about, arguments)} |"
+            for name, about in schema.get("properties", {}).items()
+        ]
+        lines += ["| argument | is |", "|---|---|", *rows, ""] if rows else []
+    return "\n".join(lines).rstrip()
+
+
+def allowed(name: str, about: dict[str, Any], arguments: dict[str, Any]) -> str:
+    """What an argument may be."""
+    if "enum" in about:
+        return f"one of {', '.join(about['enum'])}"
+    return str(arguments[name][1]) if name in arguments else f"a number of {about['description']}"

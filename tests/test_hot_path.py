@@ -39,7 +39,7 @@ START_UP = {
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.migrations", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
+    f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
@@ -54,7 +54,7 @@ LOOK = {
     "_collections_abc", "_datetime", "_operator", "_sre", "collections", "copyreg", "datetime", "enum", "functools",
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
-    f"{OWN}.capture.auto_memory", f"{OWN}.capture.claude_code",
+    f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.keep.index",
 }  # fmt: skip
 # a start after somebody edited a page: it is taken apart, which needs `re` and `datetime`, and the new words become a
 # note with an id. About 15 ms, until the page is written with the next notes; nothing is composed or outlined here
@@ -62,20 +62,21 @@ ADOPT = {
     "_blake2", "_collections_abc", "_datetime", "_sre", "collections", "copyreg", "datetime", "enum",
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
-    f"{OWN}.app.adopt", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
+    "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`
 SAVE = {
-    "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.handoff", f"{OWN}.tell.files",
+    "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.handoff", f"{OWN}.keep.index",
+    f"{OWN}.tell.files",
 }  # fmt: skip
 # and find in words what was decided: about 15 ms, before a compaction that takes seconds
 DIGEST = {
     "_operator", "_sre", "_typing", "collections", "collections.abc", "contextlib", "copyreg", "enum", "functools",
     "itertools", "keyword", "math", "operator", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
     "reprlib", "types", "typing", "warnings",
-    f"{OWN}.reduce.claims", f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive", f"{OWN}.reduce.finding",
-    f"{OWN}.reduce.holds",
+    f"{OWN}.capture.calls", f"{OWN}.reduce.claims", f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive",
+    f"{OWN}.reduce.finding", f"{OWN}.reduce.holds",
     f"{OWN}.reduce.names", f"{OWN}.reduce.own_words", f"{OWN}.reduce.turns",
 }  # fmt: skip
 NEVER = (

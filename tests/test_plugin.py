@@ -41,6 +41,17 @@ def test_the_agent_only_reads_and_says_when_there_is_nothing() -> None:
     assert "`ERROR: delta_temp.txt not found or empty`" in body
 
 
+def test_the_server_s_tools_are_always_loaded() -> None:
+    manifest = json.loads((ROOT / ".claude-plugin/plugin.json").read_text())
+    assert manifest["mcpServers"]["keeper"]["alwaysLoad"] is True
+
+
+def test_a_skill_that_every_session_reads_of_is_short() -> None:
+    head = (ROOT / "plugin/skills/recall/SKILL.md").read_text().split("\n---\n")[0]
+    (description,) = (line for line in head.splitlines() if line.startswith("description: "))
+    assert len(description) < 120
+
+
 def test_only_the_user_starts_the_skill() -> None:
     head = (ROOT / SKILL).read_text().split("\n---\n")[0]
     assert "disable-model-invocation: true" in head  # so its description costs nothing, too

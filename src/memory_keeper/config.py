@@ -25,6 +25,7 @@ DEFAULTS: Json = {
     "tell.resumeBudget": 300,  # tokens of where a session stood that is resumed or forked; 0: nothing
     "tell.compactBudget": 1000,  # tokens of what a context is told again that a compaction's summary lost
     "tell.replayBudget": 0,  # tokens of original messages that a context is told after a handoff; 0: none
+    "tell.recallBudget": 300,  # tokens of what was kept about the things that a prompt names; 0: nothing
     "tell.files": True,  # render handoffs and the memory for people, in .claude/memory of the project
     "tell.notesBudget": 500,  # tokens of the standing notes in that brief
     "reduce.saveInterval": 25,  # tool calls of a session after which it gets a note

@@ -232,6 +232,8 @@ class Context(NamedTuple):
     untold: bool = False  # nobody has told it what that lost
     handed: float = 0.0  # when somebody first did
     scored: float = 0.0  # when it was first measured what the summary kept
+    told: str = ""  # the briefs that it was given
+    recalled: tuple[tuple[str, float], ...] = ()  # the lines it was told unasked, by their keys, and when first
 
 
 class Source(NamedTuple):
@@ -322,6 +324,47 @@ class Session(NamedTuple):
     last: float
     events: int
     prompts: int
+
+
+class Scope(NamedTuple):
+    """Where a search looks; each filter only where it is given."""
+
+    project: str | None = None  # None: all of them, only on request
+    level: int | None = None  # 0: events, and what was written by hand
+    kind: str = ""
+    tool: str = ""
+    file: str = ""
+    role: str = ""  # see ROLES
+    since: float = 0.0
+    until: float = 0.0
+    session: str = ""
+
+
+EVERYWHERE = Scope()
+# whose words an event has
+ROLES = {
+    "user": ("prompt", "queued", "command"),
+    "assistant": ("reply", "thinking", "call", "todo", "task"),
+    "tool": ("result",),
+}
+
+
+class Row(NamedTuple):
+    """What the index tells of an event or a note without its text."""
+
+    key: int  # the number of an event; of a note, that below zero
+    id: str
+    level: int
+    kind: str
+    at: float
+    session: str
+    project: str
+    size: int  # in words
+    path: str
+    tool: str
+    ref: str
+    failed: bool
+    who: str
 
 
 class Hit(NamedTuple):

@@ -7,11 +7,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     def loads(text: str) -> Any: ...
-    def dumps(value: Any) -> str: ...
+    def dumps(value: Any, ascii: bool = True) -> str: ...
 
 else:
     try:
-        from _json import encode_basestring_ascii, make_encoder, make_scanner
+        from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
 
         class _Plain:
             strict = False
@@ -26,7 +26,10 @@ else:
         def _refuse(value):
             raise TypeError(f"not JSON: {type(value).__name__}")
 
-        _encode = make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
+        _encode, _encode_plainly = (
+            make_encoder(None, _refuse, encode, None, ":", ",", False, False, True)
+            for encode in (encode_basestring_ascii, encode_basestring)
+        )
 
         def loads(text):
             """The value of a JSON text; ValueError when it is none."""
@@ -39,9 +42,9 @@ else:
                 raise ValueError("more after the JSON value")
             return value
 
-        def dumps(value):
-            """One line of ASCII JSON."""
-            return "".join(_encode(value, 0))
+        def dumps(value, ascii=True):
+            """One line of JSON, of ASCII or as people write it."""
+            return "".join((_encode if ascii else _encode_plainly)(value, 0))
 
     except ImportError:  # another Python: the C names are private
         import json
@@ -50,9 +53,9 @@ else:
             """The value of a JSON text; ValueError when it is none."""
             return json.loads(text, strict=False)
 
-        def dumps(value):
-            """One line of ASCII JSON."""
-            return json.dumps(value, separators=(",", ":"))
+        def dumps(value, ascii=True):
+            """One line of JSON, of ASCII or as people write it."""
+            return json.dumps(value, ensure_ascii=ascii, separators=(",", ":"))
 
 
 def read_object(text: str) -> dict[str, Any]:

@@ -274,9 +274,20 @@ def test_a_flipped_text_is_noticed(path: Path) -> None:
         "1 of the event texts are not what was written",
         "1 of the note texts are not what was written",
     ]
-    assert store.index_problem()
-    store.rebuild_index()
-    assert store.index_problem() == ""
+    store.close()
+
+
+def test_what_is_not_in_the_index_is_noticed_and_mended(path: Path) -> None:
+    fill(path)
+    store = SqliteStore(str(path))
+    store.add(Note("n1", 1.0, "fact", 1, "dir:/p", "a note"))
+    for table in ("event_text", "note_text"):
+        store.db.execute(f"delete from {table}_docsize where id = (select max(id) from {table}_docsize)")
+        assert store.index_problem()
+        store.rebuild_index()
+        assert store.index_problem() == ""
+    assert len(store.matching('"text"', 100)) == store.size(None, 100)
+    assert len(store.matching('"note"', 100, notes=True)) == 1
     store.close()
 
 

@@ -24,7 +24,9 @@ INSTRUCT, SCORE = Action("instruct"), Action("score")
 QUIET, GROWN = Status(resident=False, grown=False), Status(resident=False, grown=True)
 RESIDENT = Status(resident=True, grown=False)
 EACH = pytest.mark.parametrize("status", [QUIET, GROWN, RESIDENT])
-LATER = ("UserPromptSubmit", "PostToolUse", "Stop", "SubagentStop")
+LATER = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop")
+# what only a server looks up
+RECALL = {"UserPromptSubmit": [Action("tell", "recall")], "PostToolUseFailure": [Action("tell", "fix")]}
 SMALL, LARGE, REACTIVE, OFF = (
     Limits(200_000, 167_000),
     Limits(1_000_000, 967_000),
@@ -54,7 +56,7 @@ def test_a_command_hook_starts_a_process_only_now_and_then(event: str) -> None:
 
 @pytest.mark.parametrize("event", LATER)
 def test_a_resident_keeper_always_looks(event: str) -> None:
-    assert decide(event, RESIDENT) == [LOOK]
+    assert decide(event, RESIDENT) == [LOOK, *RECALL.get(event, [])]
 
 
 @EACH
@@ -67,7 +69,7 @@ def test_before_anything_is_lost_it_is_saved(status: Status) -> None:
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse"])
 def test_a_level_that_nobody_was_told_of_is_told(event: str) -> None:
     assert decide(event, QUIET._replace(passed=("warn",))) == [WARN]
-    assert decide(event, RESIDENT._replace(passed=("handoff",))) == [LOOK, WARN]
+    assert decide(event, RESIDENT._replace(passed=("handoff",))) == [LOOK, WARN, *RECALL.get(event, [])]
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd"])

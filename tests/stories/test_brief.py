@@ -13,7 +13,7 @@ import pytest
 from memory_keeper.app.distil import distil
 from memory_keeper.capture import redact
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Note, Source
+from memory_keeper.model import Note, Scope, Source
 from memory_keeper.search import find
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript
@@ -118,7 +118,7 @@ def test_a_word_is_found_by_its_beginning(keeper: Keeper, tmp_path: Path) -> Non
     t.prompt("합계를 계산하는 함수를 고쳐 줘. ModuleNotFoundError came up.")
     told(keeper, tmp_path, t)
     for query in ("함수", "계산", "modulenotfound", "함수 합계"):
-        assert find(keeper.store, query, PROJECT), query
+        assert find(keeper.store, query, Scope(PROJECT)), query
 
 
 def test_a_secret_put_into_dotenv_while_a_keeper_lives_is_scrubbed(tmp_path: Path) -> None:

@@ -366,7 +366,7 @@ def test_r17_a_session_id_that_goes_up(machine: Machine) -> None:
     assert {path for path in after - before if path != ours and ours not in path.parents} == set()
     assert {path.name.partition("-x-")[0] for path in ours.glob("memory/handoffs/*.md")} <= {"HANDOFF"}
     with machine.store() as store:
-        assert store.find('"zebra"') == []
+        assert store.matching('"zebra"', 10) == []
 
 
 def test_r17b_without_a_transcript_none_is_guessed(machine: Machine) -> None:
@@ -385,7 +385,7 @@ def test_r17b_without_a_transcript_none_is_guessed(machine: Machine) -> None:
     assert "Ours." in text
     assert "zebra" not in text
     with machine.store() as store:
-        assert store.find('"zebra"') == []
+        assert store.matching('"zebra"', 10) == []
 
 
 @pytest.mark.parametrize("query", ["[", "(", "*", '"', "a OR", "NEAR(", "\\", "what's (x", "\ufffd", "--", "%"])

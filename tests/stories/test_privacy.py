@@ -223,7 +223,7 @@ def test_what_a_repository_brings_is_not_believed(machine: Machine) -> None:
     assert "Hello." in text
     assert "CANARY" not in text
     with machine.store() as store:
-        assert store.find('"CANARY"') == []
+        assert store.matching('"CANARY"', 10) == []
 
 
 def test_nothing_in_our_home_is_followed_elsewhere(machine: Machine) -> None:

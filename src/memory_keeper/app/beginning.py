@@ -53,9 +53,9 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     if briefs:
         cites = [cite for brief in briefs for cite in brief.cites]
         told = {"brief": briefs[0].name, "tokens": sum(brief.tokens for brief in briefs), "cites": cites}
-        record = {"event": "Told", "at": at, "dir": call.project_dir, "extra": wire.dumps(told)}
-        spool.append(home, call.session, record)
         text = "\n".join(brief.text for brief in briefs)
+        record = {"event": "Told", "at": at, "dir": call.project_dir, "extra": wire.dumps(told), "text": text}
+        spool.append(home, call.session, record)
         said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
     return said
 

@@ -75,7 +75,9 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
         brief, score = _find_lost(keeper, session, folder, settings, context, at)
     if brief.text:
         said = wire.dumps({"brief": brief.name, "tokens": brief.tokens, "cites": list(brief.cites)})
-        spool.append(keeper.home, session, {"event": "Told", "at": at, "dir": folder, "extra": said})
+        spool.append(
+            keeper.home, session, {"event": "Told", "at": at, "dir": folder, "extra": said, "text": brief.text}
+        )
         if read_context(keeper.home, session).handed != at:
             return ""  # somebody else was faster
     if score and not context.scored:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-from importlib import import_module
-from io import TextIOWrapper
-from keyword import iskeyword
-from sqlite3 import DatabaseError
-from typing import Protocol, cast
 
 from memory_keeper import __version__, config
 from memory_keeper.errors import KeeperError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Command(Protocol):
+        """A module of `commands`."""
+
+        EXAMPLE: str
+
+        def configure(self, parser: argparse.ArgumentParser) -> None: ...
+        def run(self, args: argparse.Namespace) -> int: ...
+
 
 COMMANDS = {
     "demo": "show what it does, in a temporary home",
@@ -34,6 +42,11 @@ COMMANDS = {
     "config": "the settings in force and where they come from; change them",
     "search": "find something again",
     "show": "one event or note, whole, or as its raw transcript line",
+    "timeline": "what happened when: around something, in a session, or in this project",
+    "fix": "what fixed an error before, here",
+    "how": "how a command or a tool was run here, and which form of it worked",
+    "blame": "which sessions and prompts touched a file, and why",
+    "embed": "make what search by meaning needs of what is kept; needs the extra `semantic`",
     "brief": "print what a new context would be told",
     "summarize": "make the notes that can be made now, or have a model word them better",
     "import": "read in transcripts that are already there",
@@ -43,54 +56,71 @@ COMMANDS = {
 }
 
 
-class Command(Protocol):
-    """A module of `commands`."""
-
-    EXAMPLE: str
-
-    def configure(self, parser: argparse.ArgumentParser) -> None: ...
-    def run(self, args: argparse.Namespace) -> int: ...
-
-
 def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 ok, 1 error, 2 usage, 3 not set up, 4 busy, 5 partly done."""
     argv = sys.argv[1:] if argv is None else argv
     if not argv:
         build_parser([]).print_help()
         sys.exit(0)
-    if argv[:1] in (["hook"], ["mcp"]) and not {"-h", "--help"} & set(argv):
-        _serve_host(argv)
-    sys.exit(_run(argv))
+    if argv[0] in ("hook", "mcp", "search") and not {"-h", "--help"} & set(argv):
+        _enter(argv)
+    sys.exit(parse_and_run(argv))
 
 
-def _serve_host(argv: list[str]) -> None:
-    """The doors for Claude Code, which have no time for a parser."""
+def _enter(argv: list[str]) -> None:
+    """The doors that have no time for a parser."""
+    from importlib import import_module
+
     module = import_module("memory_keeper.app." + argv[0])
     module.main(argv)
     sys.exit(0)
 
 
-def _run(argv: list[str]) -> int:
+def parse_and_run(argv: list[str]) -> int:
+    """Run the command that some words say; its exit code."""
     args = _parse(argv)
-    try:
-        os.umask(0o077)
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a character still shows the rest
-        args.home = os.path.abspath(os.path.expanduser(args.home)) if args.home else config.find_home(dict(os.environ))
+
+    def run(home: str) -> int:
+        args.home = home
         return load(args.command).run(args)
+
+    return guarded(args.home, run)
+
+
+def guarded(given: str, run: Callable[[str], int]) -> int:
+    """Run something in a home, the one given or the usual one, and say what went wrong in one line."""
+    import posix
+
+    home = ""
+    try:
+        posix.umask(0o077)
+        # a terminal that cannot show a character still shows the rest
+        getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="replace")
+        home = _expanded(given) if given else config.find_home(config.environment())
+        return run(home)
     except KeeperError as error:
         return _say(error, error.hint, error.code)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        posix.dup2(posix.open("/dev/null", posix.O_WRONLY), 1)
         return 0
     except KeyboardInterrupt:
         return _say("interrupted", "", 130)
     except OSError as error:
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
-    except DatabaseError as error:
-        return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
     except Exception as error:
-        return _say(f"{type(error).__name__}: {error}", _log(args.home), 1)
+        from sqlite3 import DatabaseError
+
+        if isinstance(error, DatabaseError):
+            return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
+        return _say(f"{type(error).__name__}: {error}", _log(home), 1)
+
+
+def _expanded(path: str) -> str:
+    if path.startswith("/") and "/." not in path:
+        return path
+    import os
+
+    return os.path.abspath(os.path.expanduser(path))
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -112,6 +142,7 @@ def _say(message: object, hint: str, code: int) -> int:
 
 def _log(home: str) -> str:
     """Something nobody expected: leave a trace that can be pasted into an issue."""
+    import os
     import traceback
 
     try:
@@ -126,12 +157,18 @@ def _log(home: str) -> str:
 
 def load(name: str) -> Command:
     """The module of a command."""
+    from importlib import import_module
+    from keyword import iskeyword
+
     module = name + "_" * iskeyword(name)  # `import` cannot be a module's name
-    return cast(Command, import_module(f"memory_keeper.app.commands.{module}"))
+    command: Command = import_module(f"memory_keeper.app.commands.{module}")
+    return command
 
 
 def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     """The whole parser, or the part that `argv` needs."""
+    import argparse
+
     parser = argparse.ArgumentParser(
         prog="memory-keeper",
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",

@@ -28,6 +28,7 @@ LARGEST = 32 << 20  # bytes of a payload
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
 SUMMARY = 256 << 10  # and of a summary
 INSTRUCTIONS = 4_000  # characters
+UNKEPT = ("PostCompact", "PostToolUseFailure")  # calls whose text the transcript has, or another record
 HEARD = 9_900  # characters, as the host counts: it puts more into a file
 
 
@@ -87,6 +88,8 @@ def answer(
             look(home, action.what, call.session)
         elif action.do == "tell" and action.what == "lost":
             said = _joined(said, _tell_lost(call, home, environ, at))
+        elif action.do == "tell" and action.what in ("recall", "fix"):
+            said = _joined(said, _recall(call, home, environ, action.what, at))
         elif action.do == "tell":
             said |= _begin(call, home, environ, action.what, at, str(record.get("after") or ""))
         elif action.do == "save":
@@ -154,7 +157,7 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
         ("agent", call.agent),
         ("source", call.source),
         ("ref", call.ref),
-        ("text", _clean("" if call.event == "PostCompact" else call.text, home, environ, call.project_dir)),
+        ("text", _clean("" if call.event in UNKEPT else call.text, home, environ, call.project_dir)),
         ("model", call.model),
         ("busy", call.busy),
     ):
@@ -281,6 +284,18 @@ def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Jso
             text = lost_text(keeper, call.session, call.project_dir, settings, at)
     except Exception as error:
         complain(home, "lost", error)
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
+
+
+def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float) -> Json:
+    """Tell a context what was kept about what its prompt names, or what helped before against what went wrong."""
+    try:
+        from memory_keeper.app.recall import fix_text, recall_text
+
+        text = (fix_text if what == "fix" else recall_text)(call, home, environ, at)
+    except Exception as error:
+        complain(home, what, error)
         return {}
     return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
 

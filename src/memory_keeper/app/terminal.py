@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from time import localtime, monotonic, strftime
-from typing import Any, TextIO
 
 from memory_keeper.text import how_long
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, nothing else."""
+    import json
+
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
 
@@ -22,7 +25,11 @@ def print_json(value: Any) -> None:
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     """Colour, where somebody looks at it and did not ask for none."""
     stream = stream or sys.stdout
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if not stream.isatty():
+        return text
+    import os
+
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{CODES[style]}m{text}\x1b[0m"
 

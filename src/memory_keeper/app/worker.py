@@ -13,7 +13,7 @@ from memory_keeper.app.distil import is_due
 from memory_keeper.app.hook import answer, start_look, write_all
 from memory_keeper.app.look import follow
 from memory_keeper.app.problems import complain, describe, trouble
-from memory_keeper.app.protocol import HANDOFF, nothing, plainly, read
+from memory_keeper.app.protocol import HANDOFF, SCHEMAS, nothing, plainly, read, refuse
 from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.capture.tail import LAG
 from memory_keeper.keep.context import read_context
@@ -58,10 +58,13 @@ class Worker:
         asked = read(question)
         said, given = plainly(asked), asked.get("params")
         if said and asked.get("method") == "tools/call" and isinstance(given, dict):
-            if given.get("name") == HOOK:
+            name = given.get("name")
+            if name == HOOK:
                 said["result"] = self.hook(given, at)
-            elif given.get("name") == HANDOFF:
+            elif name == HANDOFF:
                 said["result"] = self.handoff(given, at)
+            elif isinstance(name, str) and name in SCHEMAS:
+                said["result"] = self.tool(name, given.get("arguments"), at)
             else:
                 said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
         return wire.dumps(said).encode("ascii") if said else b""
@@ -116,6 +119,16 @@ class Worker:
         pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
         session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
         return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) if session else ""
+
+    def tool(self, name: str, given: Any, at: float) -> Json:
+        """The answer to a model that looks something up or keeps something."""
+        try:
+            from memory_keeper.app.tools import answer  # only a session that uses them pays for them
+
+            return answer(name, given, self.home, self.environ, at)
+        except Exception as error:
+            complain(self.home, name, error)
+            return refuse(f"Memory Keeper could not answer ({describe(error)}). `memory-keeper doctor` says more.")
 
     def _knows(self, session: str) -> bool:
         """Whether it has served a session since that began. The host starts a server again that was killed when its

@@ -41,6 +41,7 @@ OWN_COMMANDS = frozenset(
         *("statusline", "theme"),
     )
 )
+REDACTED = "<REDACTED:"  # how a mark of redaction begins
 PATHS = ("file_path", "notebook_path", "path")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
@@ -144,9 +145,67 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
             yield _said(said, _text(block.get("text")))
         elif kind == "tool_result":
             ref, failed = _name(block.get("tool_use_id")), block.get("is_error") is True
-            yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed)
+            left = _file_left(entry.get("toolUseResult")) if len(content) == 1 and not failed else ""
+            yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed, extra=left)
         else:
             yield _placeholder(block)
+
+
+def _file_left(kept: Any) -> str:
+    """The file that a tool wrote, changed or read whole, and a hash of what it then held; empty where that is not said.
+
+    It is what the host shows its user, and it is redacted by now: of a file that has a secret no hash would be right.
+    """
+    if not isinstance(kept, dict) or kept.get("userModified") is True:  # the user changed what the model proposed
+        return ""
+    file = kept.get("file")
+    if isinstance(file, dict):
+        whole = file.get("startLine") == 1 and file.get("numLines") == file.get("totalLines")
+        path, text = file.get("filePath"), file.get("content") if whole else None
+    elif isinstance(kept.get("updated_file"), str):
+        path, text = kept.get("notebook_path"), kept["updated_file"]
+    else:
+        path, text = kept.get("filePath"), _changed(kept)
+    if not isinstance(path, str) or not isinstance(text, str) or REDACTED in text:
+        return ""
+    return json.dumps({"file": storable(path), "hash": fingerprint(text)})
+
+
+def _changed(kept: Json) -> str | None:
+    """What a file holds after a tool wrote or edited it; None when that cannot be told."""
+    before = kept.get("originalFile", kept.get("originalFileContents"))
+    if isinstance(kept.get("edits"), list):
+        edits = [edit for edit in kept["edits"] if isinstance(edit, dict)]
+        steps = [(edit.get("old_string"), edit.get("new_string"), edit.get("replace_all")) for edit in edits]
+    elif "oldString" in kept:
+        steps = [(kept["oldString"], kept.get("newString"), kept.get("replaceAll"))]
+    else:
+        content = kept.get("content")
+        return content if isinstance(content, str) else None
+    text = before if isinstance(before, str) else None
+    if text is None or len(text) * len(steps) > 2 * LONGEST:
+        return None
+    for old, new, everywhere in steps:
+        text = _replaced(text, old, new, everywhere is True) if text is not None else None
+    return text
+
+
+def _replaced(text: str, old: Any, new: Any, everywhere: bool) -> str | None:
+    """A text after an edit, as the host makes it: where a line is taken away, its end goes too."""
+    if not isinstance(old, str) or not isinstance(new, str) or (not old and text):
+        return None
+    if not old:
+        return new
+    if not new and not old.endswith("\n") and old + "\n" in text:
+        old += "\n"
+    times = text.count(old) if everywhere else 1
+    return text.replace(old, new, times) if old in text and times * len(new) < LONGEST else None
+
+
+def fingerprint(text: str) -> str:
+    """What tells one content of a file from another; ends of lines, and of the file, are not told apart."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n")
+    return blake2s(plain.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _said(kind: str, text: str) -> Block:

@@ -20,6 +20,7 @@ PROVISIONAL = {
     "Stop": "last_assistant_message",
     "SubagentStop": "last_assistant_message",
     "PostCompact": "compact_summary",
+    "PostToolUseFailure": "error",
 }
 SUMMARY = ("<summary>", "</summary>")
 ANALYSIS = ("<analysis>", "</analysis>")
@@ -64,8 +65,10 @@ def safe_name(name: str) -> str:
 
 
 def _provisional(event: str, payload: Json) -> str:
-    """What was asked or answered; a task that ended in the background comes as a prompt too, and is none."""
+    """What was asked, was answered or went wrong; what only stands in the place of a prompt is none."""
     text = read_text(payload, PROVISIONAL.get(event, ""))
+    if event == "PostToolUseFailure" and payload.get("is_interrupt") in (True, "true"):
+        return ""  # the user stopped it: nothing went wrong
     return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
 
 

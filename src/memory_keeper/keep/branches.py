@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import zlib
 
+from memory_keeper.keep.lookup import IN_FORCE as IN_FORCE
+from memory_keeper.keep.lookup import Lookup
 from memory_keeper.model import Event, Note, Open
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from sqlite3 import Connection
     from typing import Any, Protocol
 
     class Transaction(Protocol):
@@ -26,19 +27,11 @@ OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in E
 NOTE = ", ".join(Note._fields)
 MARKS = "?, " * 32
 SAID = "'prompt', 'reply', 'queued', 'task'"
-# the wording in force of `first`: what a person wrote wins over what a model wrote
-IN_FORCE = (
-    # said twice, as the index leaves out what replaces nothing
-    "select coalesce((select id from note better where better.replaces = first.id and better.replaces != ''"
-    " and (better.who = 'user' or first.who != 'user')"
-    " order by better.who = 'user' desc, better.seq desc limit 1), first.id)"
-)
 
 
-class Branches:
+class Branches(Lookup):
     """What a store can say of its notes."""
 
-    db: Connection
     levelled = True  # the indexes are there: not yet in a store that only a reader has opened since an update
 
     def _by(self, index: str) -> str:
@@ -81,7 +74,7 @@ class Branches:
             ).rowcount
             if not kept:
                 return False
-            self.db.execute("insert into event_text (rowid, text) values (last_insert_rowid(), ?)", (event.text,))
+            self._index_events(self._last() - 1)
             if note:
                 self._keep(note)
         return True
@@ -107,8 +100,11 @@ class Branches:
             f"insert into note ({NOTE}, crc) values ({MARKS[: 3 * len(Note._fields)]}?)",
             (*note, zlib.crc32(note.text.encode())),
         )
+        self._index_notes(self._last() - 1)
+
+    def _last(self) -> int:
         (seq,) = self.db.execute("select last_insert_rowid()").fetchone()
-        self.db.execute("insert into note_text (rowid, text) values (?, ?)", (seq, note.text))
+        return int(seq)
 
     def note(self, id: str) -> Note | None:
         """One note, by its id."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory_keeper.keep.index import tag
 from memory_keeper.model import Event, Note, Placed, Source, Usage
 from memory_keeper.text import storable
 
@@ -115,7 +116,7 @@ def offset_and_rows_move_together(open_store: Open) -> None:
     store = open_store()
     assert store.source(source.path) == read
     assert store.event("e2:0") is None
-    assert store.find('"word2"', None, 10) == []
+    assert _found(store, '"word2"') == set()
     store.record(read._replace(offset=900), [Placed(_event(2), 500)])  # and it can go on
     assert [event.id for event in store.events("s1")] == ["e1:0", "e2:0"]
     store.close()
@@ -372,6 +373,10 @@ def says_what_is_open(open_store: Open) -> None:
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
+def _found(store: Store, match: str) -> set[str]:
+    return {row.id for row in store.rows(store.matching(match, 100))}
+
+
 def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     """Every word of every event is found, in its project, and words nobody said are not."""
     store = open_store()
@@ -379,18 +384,21 @@ def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     other = _begin(store, path="/t/s2.jsonl", session="s2", project=ELSEWHERE)
     _record(store, other, [_event(20, session="s2", project=ELSEWHERE, text="word3 elsewhere naïve 배포")])
     for number in range(12):
-        (hit,) = store.find(f'"word{number}"', HERE, 10)
+        (row,) = store.rows(store.matching(f'"word{number}" AND tags : {tag("p", HERE)}', 10))
         event = _event(number)
-        assert (hit.id, hit.level, hit.kind, hit.at) == (event.id, 0, event.kind, event.at)
-        assert (hit.session, hit.project) == (event.session, event.project)
-        assert f"word{number}" in hit.snippet.replace("\x02", "").replace("\x03", "")
-    assert {hit.id for hit in store.find('"word3"', None, 10)} == {"e3:0", "e20:0"}
-    assert [hit.id for hit in store.find('"배포"', ELSEWHERE, 10)] == ["e20:0"]
-    assert store.find('"배포"', HERE, 10) == []
-    assert store.find('"nobody"', None, 10) == []
-    assert store.find('"word1" "word2"', None, 10) == []
-    assert len(store.find('"common"', HERE, 5)) == 5
-    assert len(store.find('"common"', None, 100)) == 12
+        assert (row.id, row.level, row.kind, row.at) == (event.id, 0, event.kind, event.at)
+        assert (row.session, row.project) == (event.session, event.project)
+        assert store.texts([row.key]) == {row.key: event.text}
+        assert store.texts([row.key], 3) == {row.key: event.text[:3]}
+    assert _found(store, '"word3"') == {"e3:0", "e20:0"}
+    assert _found(store, f'"elsewhere" AND tags : {tag("p", ELSEWHERE)}') == {"e20:0"}
+    assert _found(store, f'"elsewhere" AND tags : {tag("p", HERE)}') == set()
+    assert _found(store, 'parts : "배포"') == {"e20:0"}
+    assert _found(store, '"nobody"') == set()
+    assert _found(store, '"word1" "word2"') == set()
+    assert store.matching('"common"', 5) == sorted(store.matching('"common"', 100), reverse=True)[:5]
+    assert len(store.matching('"common"', 100)) == 12
+    assert (store.size(None, 100), store.size(ELSEWHERE, 100), store.size(None, 5)) == (13, 1, 5)
     store.close()
 
 

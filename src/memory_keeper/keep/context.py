@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 START, TOOL = b'{"event":"SessionStart"', b'{"event":"PostToolUse"'
 FURTHEST = 8 << 20  # bytes of a spool that are read
 SESSIONS, LINKS = 64, 8
+TOLD = 20_000  # characters of what a context was told that are remembered
 _known: dict[str, tuple[int, int, Context]] = {}  # spools, how far they were read, and what came of it
 JUST = 60.0  # seconds between the end that a clear is and the start that it is
 
@@ -162,7 +163,7 @@ def _summarized(context: Context, record: Json, at: float) -> Context:
     """A compaction is over. As a rule its context has begun before; else nobody heard of that."""
     if record.get("by") != "PostCompact" or not context.summarizing:
         return context
-    return context._replace(summarizing=0.0, handed=0.0, scored=0.0, **_compacted(context, at))
+    return context._replace(summarizing=0.0, handed=0.0, scored=0.0, told="", recalled=(), **_compacted(context, at))
 
 
 def _scored(context: Context, record: Json, at: float) -> Context:
@@ -171,8 +172,13 @@ def _scored(context: Context, record: Json, at: float) -> Context:
 
 
 def _told(context: Context, record: Json, at: float) -> Context:
-    """Only a handoff says what a compaction lost."""
-    if wire.read_object(str(record.get("extra") or "")).get("brief") != "handoff":
+    """What a context was told; only a handoff says what a compaction lost."""
+    said, text = wire.read_object(str(record.get("extra") or "")), str(record.get("text") or "")
+    known, lines = dict(context.recalled), said.get("lines")
+    new = [one for one in lines if isinstance(one, str) and one not in known] if isinstance(lines, list) else []
+    recalled = (*context.recalled, *((one, at) for one in dict.fromkeys(new)))
+    context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
+    if said.get("brief") != "handoff":
         return context
     return context._replace(untold=False, handed=context.handed or at)
 

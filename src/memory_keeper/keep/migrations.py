@@ -86,8 +86,6 @@ def _first(db: Connection) -> None:
         ) without rowid""",
         "create index usage_session on usage (session, at)",
         "create table alias (key text primary key, project text not null) without rowid",
-        "create virtual table event_text using fts5(text, content='event', content_rowid='seq')",
-        "create virtual table note_text using fts5(text, content='note', content_rowid='seq')",
     ):
         db.execute(statement)
 
@@ -105,7 +103,19 @@ def _levels(db: Connection) -> None:
         db.execute(statement)
 
 
-STEPS = (_first, _levels)
+def _index(db: Connection) -> None:
+    """Words, pieces of names, and tags: made new from all the texts, which takes a while in a large store."""
+    from memory_keeper.keep import vectors
+    from memory_keeper.keep.lookup import Lookup
+
+    lookup = Lookup()
+    lookup.db = db
+    lookup._renew_index()
+    for statement in ("create index if not exists event_failed on event (project, at) where failed", *vectors.SCHEMA):
+        db.execute(statement)
+
+
+STEPS = (_first, _levels, _index)
 VERSION = len(STEPS)
 
 

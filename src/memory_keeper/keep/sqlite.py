@@ -8,7 +8,8 @@ import zlib
 from memory_keeper import wire
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
-from memory_keeper.keep.branches import IN_FORCE, OUTLINE, Branches
+from memory_keeper.keep.branches import OUTLINE, Branches
+from memory_keeper.keep.lookup import TABLES
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ class SqliteStore(Branches):
                 raise NotSetUp(f"Nothing is kept in {path} yet") from error
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
-        self.levelled = write or version > 1
+        self.levelled, self.indexed = write or version > 1, write or version > 2
         if not version and not write:
             self.db.close()
             raise NotSetUp(f"Nothing is kept in {path} yet")
@@ -106,9 +107,7 @@ class SqliteStore(Branches):
                 f"insert into event ({EVENT}, crc) values ({MARKS[: 3 * len(Event._fields)]}?) on conflict do nothing",
                 [(*event, zlib.crc32(event.text.encode())) for event, _ in placed],
             )
-            self.db.execute(
-                "insert into event_text (rowid, text) select seq, text from event where seq > ? order by seq", (before,)
-            )
+            self._index_events(before)
             (after,) = self.db.execute("select coalesce(max(seq), 0) from event").fetchone()
             self._place(source, placed, before, after)
             self.db.executemany(
@@ -265,6 +264,14 @@ class SqliteStore(Branches):
         member = Member._make(row[width:-1])
         return Source._make(row[:width]), member, row[-1] - member.offset
 
+    def event_at(self, source: int, offset: int) -> Event | None:
+        """The first event of the line at an offset of a transcript as kept, without its text."""
+        row = self.db.execute(
+            f"select {OUTLINE} from event where seq = (select min(event) from place where source = ? and offset = ?)",
+            (source, offset),
+        ).fetchone()
+        return _event(row) if row else None
+
     def sessions(self, project: str | None = None, limit: int = 10) -> list[Session]:
         """The sessions of a project, or of all; the newest first."""
         only, given = (" where project = ?", (project,)) if project is not None else (" where project != ''", ())
@@ -389,35 +396,6 @@ class SqliteStore(Branches):
         )
         return any(text.strip()[:2000] == row[0].strip()[:2000] for row in rows)
 
-    def find(
-        self, match: str, project: str | None = None, limit: int = 10, kind: str = "", session: str = ""
-    ) -> list[Hit]:
-        """Events, and notes that a person wrote, whose text matches an FTS5 expression, the best first; each filter
-        only where it is given. What other notes say is in their events; they are found when their kind is asked for."""
-        filters = {"project": project, "kind": kind or None, "session": session or None}
-        only = {name: value for name, value in filters.items() if value is not None}
-        twice = "" if kind else " and e.kind != 'queued'"  # what was typed early is a prompt later
-        rows = self.db.execute(
-            "select e.id, 0, e.kind, e.at, e.session, e.project, -bm25(event_text),"
-            " snippet(event_text, 0, '\x02', '\x03', '…', 24), e.path"
-            " from event_text join event e on e.seq = event_text.rowid where event_text match ?"
-            + "".join(f" and e.{name} = ?" for name in only)
-            + twice
-            + " order by rank limit ?",
-            (match, *only.values(), limit),
-        ).fetchall()
-        rows += self.db.execute(
-            "select n.id, n.level, n.kind, n.at, n.session, n.project, -bm25(note_text),"
-            " snippet(note_text, 0, '\x02', '\x03', '…', 24), ''"
-            " from note_text join note n on n.seq = note_text.rowid where note_text match ?"
-            + "".join(f" and n.{name} = ?" for name in only)
-            + ("" if kind else " and n.who = 'user'")
-            + f" and n.id = ({IN_FORCE} from note first where first.id = iif(n.replaces = '', n.id, n.replaces))"
-            + " order by rank limit ?",
-            (match, *only.values(), limit),
-        ).fetchall()
-        return [Hit._make(row) for row in sorted(rows, key=lambda row: -row[6])[:limit]]
-
     def last_usage(self, session: str) -> Usage | None:
         """The newest response of a session's main thread."""
         row = self.db.execute(
@@ -510,8 +488,13 @@ class SqliteStore(Branches):
     def index_problem(self) -> str:
         """What is wrong with the search index; empty when nothing is. Needs a store opened for writing."""
         try:
-            for table in ("event_text", "note_text"):
-                self.db.execute(f"insert into {table} ({table}, rank) values ('integrity-check', 1)")
+            for index, table in TABLES.items():
+                self.db.execute(f"insert into {index} ({index}) values ('integrity-check')")
+                (missing,) = self.db.execute(
+                    f"select count(*) from {table} where seq not in (select id from {index}_docsize)"
+                ).fetchone()
+                if missing:
+                    return f"{missing} rows of {table} are not in it"
         except engine.DatabaseError as error:
             return str(error)
         return ""
@@ -519,8 +502,7 @@ class SqliteStore(Branches):
     def rebuild_index(self) -> None:
         """Make the search index again from the texts."""
         with self._change():
-            for table in ("event_text", "note_text"):
-                self.db.execute(f"insert into {table} ({table}) values ('rebuild')")
+            self._renew_index()
 
     def _change(self, durable: bool = False) -> _Transaction:
         return _Transaction(self.db, self.path, durable)

@@ -27,6 +27,11 @@ def always(status: Status) -> bool:
     return True
 
 
+def resident(status: Status) -> bool:
+    """A server answers: a command hook starts a process, which must not look anything up."""
+    return status.resident
+
+
 def worthwhile(status: Status) -> bool:
     """A resident keeper looks for nothing; a command hook starts a process for it, so only now and then."""
     return status.resident or status.grown
@@ -63,9 +68,12 @@ TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("UserPromptSubmit", worthwhile, Action("look")),
     ("UserPromptSubmit", untold, Action("tell", "lost")),
     ("UserPromptSubmit", fuller, Action("warn")),
+    ("UserPromptSubmit", resident, Action("tell", "recall")),
     ("PostToolUse", worthwhile, Action("look")),
     ("PostToolUse", untold, Action("tell", "lost")),
     ("PostToolUse", fuller, Action("warn")),
+    ("PostToolUseFailure", worthwhile, Action("look")),
+    ("PostToolUseFailure", resident, Action("tell", "fix")),
     ("Stop", worthwhile, Action("look")),
     ("Stop", clears, Action("look", "settle")),
     ("SubagentStop", worthwhile, Action("look")),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from memory_keeper.capture.calls import COMMITTED, UNDOES
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce import claims, names, turns
 from memory_keeper.reduce.extractive import statements, unmarked
@@ -72,11 +73,9 @@ FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^%|^<|^\+
 VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+|\"[^\"]*\"|'[^']*'|(?:/[\w.@+-]+)+")
 ASSERTS = re.compile(r"\bassert|[!=]=|\bexpected\b", re.I)
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]{1,100}\) )?(.{1,300})$", re.M)
-COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
 SERIAL = re.compile(r"\d{3,}")  # what tells one run from the next of the same command: of an issue, of a comment
 REFUSED = ("The user doesn't want to", "[Request interrupted", "Permission to use")
 UNANSWERED = 4  # turns back to which a question may still be open
-UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|revert (?!--)|reset --hard HEAD[~^])")
 
 
 class Run(NamedTuple):

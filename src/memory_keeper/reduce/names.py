@@ -11,6 +11,14 @@ import re
 from math import log1p
 from typing import Generic, TypeVar
 
+from memory_keeper.capture.calls import DROPS as DROPS
+from memory_keeper.capture.calls import command_of as command_of
+from memory_keeper.capture.calls import core as core
+from memory_keeper.capture.calls import ends_with, undone
+from memory_keeper.capture.calls import fields as fields
+from memory_keeper.capture.calls import first_step as first_step
+from memory_keeper.capture.calls import steps as steps
+from memory_keeper.capture.calls import typed as typed
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.text import clean
 
@@ -76,51 +84,6 @@ TICKET = re.compile(r"-\d{1,5}\b")
 PROJECT = re.compile(r"\b(?!(?:SHA|UTF|ISO|RFC|AES|RSA|MD|CP|GPT|TLS|HTTP|IEEE|UTC|GMT|ES|PEP|ANSI|BASE)$)[A-Z]{2,6}$")
 NUMBER = re.compile(r"(?<![\w.#:/-])(?:\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w:/-]|[.,]\w)")
 
-# what may stand before a command: other folders, remarks
-CD = re.compile(r"""^(?:\s*cd\s+(?:"[^"\n]*"|'[^'\n]*'|\S+)\s*(?:&&|;)\s*|\s*#[^\n]*\n\s*)+""")
-# what is skipped on the way to a step's end, and the end
-STEP = re.compile(
-    r"""<REDACTED:[^>\s]{1,60}>|"(?:\\.|[^"\\])*"|'[^']*'|\\.|(\s*(?:\||&&|;|\n|(?<!\S)[12&]?>|>))""", re.S
-)
-GOES_ON = re.compile(r"\s*\\\n\s*")
-BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
-ASSIGNS = re.compile(r"[A-Za-z_]\w*=")  # of use for what follows only
-SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
-COMMITS = re.compile(r"\bgit (?:-C \S+ )?commit\b")
-DROPS = re.compile(r"git (?:checkout (?:HEAD )?-- |restore )([\w./@+-]*[\w.]\.\w+)$")
-# commands that say nothing about a project
-COMMON = frozenset((
-    "ls", "cat", "cd", "pwd", "echo", "head", "tail", "grep", "rg", "find", "sed", "awk", "wc", "sleep", "which",
-    "mkdir", "rm", "cp", "mv", "true", "sort", "xargs", "touch", "chmod", "export", "test", "for", "if", "while",
-    "printf", "kill", "ps", "git status", "git diff", "git log", "git add", "git commit", "git show",
-    "git branch",
-))  # fmt: skip
-
-# what a call is given, where its text has to be taken apart again
-FIELDS = {
-    "Bash": ("command", "description", "timeout", "run_in_background", "dangerouslyDisableSandbox"),
-    "Edit": ("file_path", "old_string", "new_string", "replace_all"),
-    "MultiEdit": ("file_path", "edits"),
-    "Write": ("file_path", "content"),
-    "NotebookEdit": ("notebook_path", "cell_id", "new_source", "cell_type", "edit_mode"),
-    "Grep": (
-        "pattern",
-        "path",
-        "output_mode",
-        "glob",
-        "type",
-        "head_limit",
-        "multiline",
-        "offset",
-        "-n",
-        "-i",
-        "-A",
-        "-B",
-        "-C",
-    ),
-    "Glob": ("pattern", "path"),
-    "Read": ("file_path", "offset", "limit", "pages"),
-}
 WAYS = {
     "Edit": "edit",
     "MultiEdit": "edit",
@@ -167,17 +130,6 @@ class Names(NamedTuple):
     refs: list[Named]
     links: dict[str, list[Linked]]  # by name, heaviest first
     root: str  # the folder that short paths are short for; empty when nothing tells
-
-
-def fields(event: Event) -> dict[str, str]:
-    """What a call was given, for the tools whose fields are known; else nothing."""
-    known = FIELDS.get(event.tool)
-    if known is None:
-        return {}
-    text = "\n" + event.text
-    starts = sorted((at, key) for key in known if (at := text.find(f"\n{key}: ")) >= 0)
-    ends = [*(at for at, _ in starts), len(text)][1:]
-    return {key: text[at + len(key) + 3 : end] for (at, key), end in zip(starts, ends, strict=True)}
 
 
 def looked_at(event: Event) -> str:
@@ -245,63 +197,6 @@ def _tickets(text: str) -> Iterator[str]:
             yield project[0] + one[0]
 
 
-def core(command: str) -> str:
-    """What a shell command is at heart: program and first words, without folder, settings, options and pipes."""
-    words = first_step(command).split()
-    if not words or ASSIGNS.match(words[0]) or words[0] in COMMON or " ".join(words[:2]) in COMMON:
-        return ""
-    return " ".join([word for word in words if not word.startswith("-")][:3])
-
-
-def first_step(command: str) -> str:
-    """The first command of a line that does more than change folder, without what is set for it."""
-    return SETTING.sub("", _step(command))
-
-
-def typed(command: str, limit: int) -> str:
-    """The same as it was typed, with what is set for it; where its end is cut off, at the end of a word, that shows."""
-    step = _step(command)
-    line = BROKEN.split(step, maxsplit=1)[0].rstrip()
-    if len(line) > limit:
-        line = line[:limit].rpartition(" ")[0] or line[:limit]
-    end = _unclosed(line)
-    line = line if end == len(line) else line[:end].rpartition(" ")[0].rstrip()
-    return line if line == step else f"{line} …".strip()
-
-
-def _step(command: str) -> str:
-    line = CD.sub("", GOES_ON.sub(" ", command.strip()[:2000]))
-    return next((line[: found.start(1)] for found in STEP.finditer(line) if found[1]), line).strip()
-
-
-def steps(command: str) -> list[str]:
-    """All commands of a line, one after the other."""
-    line, found, begin = GOES_ON.sub(" ", command.strip()[:2000]), list[str](), 0
-    for end in STEP.finditer(line):
-        if end[1]:
-            found.append(line[begin : end.start(1)].strip())
-            begin = end.end()
-    return [step for step in (*found, line[begin:].strip()) if step]
-
-
-def _unclosed(line: str) -> int:
-    """Where a quotation begins that does not end; else the end of the line."""
-    mark, begin, skip = "", len(line), False
-    for place, char in enumerate(line):
-        if skip or (char == "\\" and mark != "'"):
-            skip = not skip
-        elif char == mark:
-            mark = ""
-        elif not mark and char in "\"'`":
-            mark, begin = char, place
-    return begin if mark else len(line)
-
-
-def command_of(event: Event) -> str:
-    """The command line of a shell call; empty for any other event."""
-    return fields(event).get("command", "") if event.kind == "call" and event.tool == "Bash" else ""
-
-
 def weigh(events: Sequence[Event]) -> Names:
     """Every name of a session's events with its weight."""
     calls = {event.ref: event for event in events if event.kind in ("call", "todo") and event.ref}
@@ -320,29 +215,7 @@ def weigh(events: Sequence[Event]) -> Names:
                 whole.add(one)
             listing = event.kind == "todo" or (call is not None and call.kind == "todo")  # numbers of tasks
             seen.append((event, way, call, path, named, names(text), set() if listing else refs(text) - own))
-    return _weighed(seen, whole, sum(event.kind == "call" for event in events), _undone(events))
-
-
-def _undone(events: Sequence[Event]) -> set[str]:
-    """The edits that were taken back: by their opposite, or by git, which drops all of a file since a commit."""
-    made: dict[tuple[str, str, str], str] = {}
-    since: dict[str, list[str]] = {}
-    gone: set[str] = set()
-    for event in events:
-        if event.kind == "call" and event.tool == "Edit":
-            given = fields(event)
-            old, new = given.get("old_string", ""), given.get("new_string", "")
-            if first := made.pop((event.path, new, old), ""):
-                gone |= {first, event.id}
-            else:
-                made[event.path, old, new] = event.id
-                since.setdefault(event.path, []).append(event.id)
-        elif (line := command_of(event)) and "git" in line:
-            if COMMITS.search(line):
-                since.clear()
-            elif dropped := DROPS.match(first_step(line)):
-                gone.update(id for path in since if _ends("/" + path, dropped[1]) for id in since[path])
-    return gone
+    return _weighed(seen, whole, sum(event.kind == "call" for event in events), undone(events))
 
 
 def _spaced(events: Sequence[Event]) -> list[str]:
@@ -483,9 +356,9 @@ class _Paths:
         for number, known in enumerate(same[:MOST]):
             if known == path:
                 return
-            if _ends(known, path):
+            if ends_with(known, path):
                 return self._vote(known, path)
-            if _ends(path, known):
+            if ends_with(path, known):
                 same[number] = path
                 return self._vote(path, known)
         same.append(path)
@@ -497,7 +370,7 @@ class _Paths:
 
     def find(self, path: str) -> str:
         same = self.by_base.get(path.rpartition("/")[2], [])
-        return next((known for known in same[:MOST] if known == path or _ends(known, path)), path)
+        return next((known for known in same[:MOST] if known == path or ends_with(known, path)), path)
 
     def root(self) -> str:
         """What was left off most often: of whole paths, else of the folders that short ones are in."""
@@ -519,7 +392,3 @@ class _Paths:
                     root = known[: -len(folder) - 1]
                     roots[root] = roots.get(root, 0) + 1
         return roots
-
-
-def _ends(path: str, short: str) -> bool:
-    return path.endswith("/" + short.lstrip("/")) and len(path) > len(short)

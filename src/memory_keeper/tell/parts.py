@@ -50,10 +50,22 @@ HIGHEST = 9  # levels
 def standing(view: View) -> tuple[str, Iterable[Said]]:
     """What the user wrote down to stay: the project, its architecture and conventions, then decisions, issues and
     facts, the newest first. A handoff for people has no need of it."""
-    found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind) if _stands(view, note)]
+    notes = (note for kind in STANDING for note in view.store.notes(view.project, 0, kind))
+    found = [note for note in notes if note.who and _stands(view, note)]
     each = [note for note in found if note.kind in ONE_EACH]
     many = sorted((note for note in found if note.kind not in ONE_EACH), key=lambda note: note.at, reverse=True)
     return "Standing notes, by the user", _within(view.notes_budget, each, many)
+
+
+def remembered(view: View) -> tuple[str, Iterable[Said]]:
+    """What models wanted remembered, the newest first: their words, never told as the user's."""
+    found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind, limit=NOTES)]
+    theirs = sorted((note for note in found if not note.who), key=lambda note: note.at, reverse=True)
+    return "Kept by models in earlier sessions", (
+        Said(f"{note.kind} of {when(note)[:10]}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
+        for note in theirs
+        if _stands(view, note)
+    )
 
 
 def _stands(view: View, note: Note) -> bool:
@@ -235,6 +247,7 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
     "start": (
         (standing, 0.5),
         (handed, 0.9),
+        (remembered, 0.2),
         (prompts, 0.5),
         (todos, 0.35),
         (noted, 0.6),
@@ -244,6 +257,7 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
     ),
     "memory": (
         (standing, 0.3),
+        (remembered, 0.2),
         (unnoted, 0.4),
         (todos, 0.2),
         (detailed, 0.75),

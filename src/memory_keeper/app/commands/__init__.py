@@ -9,6 +9,7 @@ from contextlib import suppress
 from time import time
 
 from memory_keeper.app.problems import describe
+from memory_keeper.app.zoom import session_of as session_of
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
@@ -40,15 +41,6 @@ def folder_of(args: Namespace) -> str:
 def project_of(keeper: Keeper, args: Namespace) -> str:
     """The project a command is about."""
     return keeper.project(folder_of(args))
-
-
-def session_of(keeper: Keeper, given: str) -> str:
-    """The session a user named, by all of its id or by the beginning that every screen shows."""
-    found = keeper.store.sessions_called(given) if given else []
-    if given and len(found) != 1:
-        what = "No session is" if not found else "More than one session is"
-        raise KeeperError(f"{what} called {given}", hint="`memory-keeper status` lists them")
-    return found[0] if found else ""
 
 
 def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:

@@ -10,9 +10,10 @@ from time import time
 from memory_keeper import config
 from memory_keeper.app.before import find_before
 from memory_keeper.app.commands import positive, project_of, session_of
+from memory_keeper.app.recall import preview
 from memory_keeper.app.terminal import print_json
 from memory_keeper.capture.host import find_terminal
-from memory_keeper.config import find_root
+from memory_keeper.config import DEFAULTS, find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell import UNLIMITED, Before
@@ -25,12 +26,15 @@ BUDGETS = {  # the setting that limits each
     "memory": "reduce.memoryTokens",
     "replay": "tell.replayBudget",
 }
+RECALL = "recall"
+NAMES = sorted((*BRIEFS, RECALL))
 OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newest where none is named
 
 
 def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
-    parser.add_argument("name", metavar="NAME", choices=sorted(BRIEFS), help=", ".join(sorted(BRIEFS)))
+    parser.add_argument("name", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
+    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="of recall: the prompt that it is told with")
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
         "--session",
@@ -42,6 +46,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Compose it from what is kept now."""
+    if args.prompt and args.name != RECALL:
+        raise KeeperError(f"A brief called {args.name} takes no prompt", hint="see `memory-keeper brief --help`")
+    if args.name == RECALL:
+        return _recall(args)
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         session = session_of(keeper, args.session)
@@ -70,6 +78,22 @@ def run(args: Namespace) -> int:
     if not brief.text:
         raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
     print(brief.text)
+    return 0
+
+
+def _recall(args: Namespace) -> int:
+    """What a prompt brings back by what it names; that may well be nothing."""
+    root, prompt = find_root(args.project or os.getcwd()), " ".join(args.prompt)
+    if not prompt:
+        raise KeeperError("Of what prompt?", hint='memory-keeper brief recall "fix src/app.py"')
+    budget = args.budget or config.load(args.home, root, config.environment())[0]["tell.recallBudget"]
+    with Keeper(args.home) as keeper:
+        brief = preview(keeper, prompt, project_of(keeper, args), root, budget or DEFAULTS["tell.recallBudget"], time())
+    if args.json:
+        shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
+        print_json({**shown, "name": RECALL, "cites": list(brief.cites)})
+    elif brief.text:
+        print(brief.text)
     return 0
 
 

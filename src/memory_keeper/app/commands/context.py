@@ -9,13 +9,11 @@ from typing import Any
 from memory_keeper.app.commands import folder_of, positive, running_session
 from memory_keeper.app.filling import Filling, measure
 from memory_keeper.app.terminal import bar, moment, paint, print_json
-from memory_keeper.capture.claude_code import Line, read_line, read_moment
-from memory_keeper.capture.tail import open_regular
-from memory_keeper.capture.usage import BOUNDARY
+from memory_keeper.capture.claude_code import read_moment
+from memory_keeper.capture.newest import newest_lines
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Source
 from memory_keeper.policy import clears_at, compacts_at, thresholds
 from memory_keeper.reduce import spent
 from memory_keeper.text import clean, one_line
@@ -58,22 +56,6 @@ def run(args: Namespace) -> int:
     else:
         _show(about, filling, found)
     return 0
-
-
-def newest_lines(path: str, session: str) -> list[Line]:
-    """The lines of a transcript from its last compaction on."""
-    fd = open_regular(path) if path else None
-    if fd is None:
-        return []
-    with os.fdopen(fd, "rb") as file:
-        data = file.read()
-    begin = data.rfind(b"\n", 0, max(0, data.rfind(BOUNDARY))) + 1
-    lines, offset, source = [], begin, Source(path, session, "")
-    for line in data[begin:].split(b"\n"):
-        if read := read_line(line, source, offset, 0.0):
-            lines.append(read)
-        offset += len(line) + 1
-    return lines
 
 
 def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> dict[str, Any]:

@@ -90,7 +90,8 @@ def _list(args: Namespace, notes: list[Note]) -> int:
     if not notes:
         print("No standing notes. memory-keeper note set project TEXT writes the first one.")
     for note in notes:
-        print(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)), 'dim')}")
+        by = "" if note.who else "  by a model"
+        print(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)) + by, 'dim')}")
         print("    " + one_line(clean(note.text), 160))
     return 0
 

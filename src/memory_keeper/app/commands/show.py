@@ -1,19 +1,22 @@
-"""`show ID`: one event or note, whole; with `--raw`, the transcript line it came from."""
+"""`show ID`: one event or note, whole; what a note covers, and the transcript's own lines behind it."""
 
 from __future__ import annotations
 
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
 from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.zoom import called, raw_lines
 from memory_keeper.errors import KeeperError
+from memory_keeper.keep import moments
 from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Note
+from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.carried import lines_of
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
@@ -28,29 +31,40 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="as a brief or a search gave it; a unique beginning is enough")
     parser.add_argument("--children", action="store_true", help="what a note covers")
     parser.add_argument("--page", type=positive, default=1, metavar="N", help=f"which {PAGE} of the children")
-    parser.add_argument("--raw", action="store_true", help="the transcript's own line, as kept")
+    parser.add_argument("--raw", action="store_true", help="the transcript's own line, as kept; of a note, all of them")
 
 
 def run(args: Namespace) -> int:
     """Zoom in on one thing."""
     with Keeper(args.home) as keeper:
-        note = keeper.store.note(args.id)
-        if note:
-            return _show_note(keeper, note, args)
-        event = keeper.event(args.id)
-        if not event:
+        found = called(keeper, args.id)
+        if not found:
             raise KeeperError(
                 f"Nothing, or more than one thing, is called {args.id}", hint="`memory-keeper search` gives ids"
             )
+        if isinstance(found, Note):
+            return _raw_note(keeper, found, args.json) if args.raw else _show_note(keeper, found, args)
         if args.raw:
-            return _raw(keeper, event.id, args.json)
-    about = as_json(event) | ({"children": []} if args.children else {})
+            return _raw(keeper, found.id, args.json)
+        return _show_event(keeper, found, args)
+
+
+def _show_event(keeper: Keeper, event: Event, args: Namespace) -> int:
+    """An event, and the note that tells of it."""
+    note = moments.covering(keeper.store.db, event.id)
+    about = {**as_json(event), "note": note, **({"children": []} if args.children else {})}
     if args.json:
         print_json(about)
         return 0
     _say(about)
     print(clean(event.text))
+    _hint(f"timeline --around {short(event.id)}", f"show {short(event.id)} --raw", f"show {note}" if note else "")
     return 0
+
+
+def _hint(*ways: str) -> None:
+    """Where to go from here."""
+    print(paint(f"\nmemory-keeper {' | '.join(way for way in ways if way)}", "dim"))
 
 
 def _say(about: dict[str, Any]) -> None:
@@ -66,7 +80,8 @@ def _say(about: dict[str, Any]) -> None:
 
 def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     """A note in this wording, the others there are, and what it covers."""
-    about = as_json(note)
+    above = moments.covering(keeper.store.db, origin(note))
+    about = {**as_json(note), **({"note": above} if above else {})}
     children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
     force = keeper.store.wording(note.id)
     wordings: list[dict[str, Any]] = [
@@ -92,6 +107,8 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
         print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
     if args.children:
         _say_children(keeper, children, args.page)
+    more = f"show {note.id} --children" if children and not args.children else ""
+    _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
     return 0
 
 
@@ -129,6 +146,32 @@ def _raw(keeper: Keeper, id: str, as_document: bool) -> int:
         sys.stdout.flush()
         sys.stdout.buffer.write(line + b"\n")
     return 0
+
+
+def _raw_note(keeper: Keeper, note: Note, as_document: bool) -> int:
+    """The transcript's lines of all that a note covers, of whatever level."""
+    try:
+        if as_document:
+            lines = [line.decode("utf-8", "replace") for line in raw_lines(keeper, _leaves(keeper, note.id))]
+            print_json({"id": note.id, "raw": lines})
+            return 0
+        sys.stdout.flush()
+        for line in raw_lines(keeper, _leaves(keeper, note.id)):
+            sys.stdout.buffer.write(line + b"\n")
+    except (OSError, ValueError) as error:
+        raise KeeperError(
+            f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"
+        ) from None
+    return 0
+
+
+def _leaves(keeper: Keeper, id: str) -> Iterator[str]:
+    """The events beneath a note."""
+    for child in keeper.store.children(id):
+        if keeper.store.note(child):
+            yield from _leaves(keeper, child)
+        else:
+            yield child
 
 
 def raw_line(keeper: Keeper, id: str) -> bytes:

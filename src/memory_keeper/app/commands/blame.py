@@ -1,0 +1,93 @@
+"""`blame FILE`: which sessions and prompts touched this file, and why."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.app.commands import folder_of, positive
+from memory_keeper.app.commands.fix import plain, scope_of
+from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.config import find_root
+from memory_keeper.keeper import Keeper
+from memory_keeper.search.blame import Blame, Edit, Touch, blame
+from memory_keeper.search.staleness import of_files, say
+from memory_keeper.tell import short
+from memory_keeper.text import clean, one_line
+
+EXAMPLE = "memory-keeper blame src/uploader/client.py"
+SHOWN = 4  # edits of one prompt
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which file."""
+    parser.add_argument("file", metavar="FILE", help="its path, whole or as seen from the project; its name if unique")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many prompts (default 10)")
+
+
+def run(args: Namespace) -> int:
+    """The newest first."""
+    root = find_root(folder_of(args))
+    with Keeper(args.home) as keeper:
+        found = _look(keeper, args, root)
+        since = _since(keeper, found, root) if found.project == keeper.project(folder_of(args)) else ""
+    if args.json:
+        print_json({**plain(found), "since": since})
+        return 0
+    if found.others:
+        print("several files are called that:")
+        print("\n".join(f"  {clean(one)}" for one in found.others))
+        return 0
+    if not found.touches:
+        print("nothing found")
+        return 0
+    print(paint(clean(found.path), "bold") + (f"  {paint(since, 'yellow')}" if since else ""))
+    for touch in found.touches:
+        _say(touch, found.path)
+    return 0
+
+
+def _look(keeper: Keeper, args: Namespace, root: str) -> Blame:
+    """As it was given; else as seen from the working directory."""
+    scope = scope_of(keeper, args)
+    found = blame(keeper.store, args.file, scope, args.limit)
+    if not found.touches and not found.others and not args.file.startswith("/"):
+        whole = os.path.normpath(os.path.join(os.getcwd(), args.file))
+        if whole.startswith(root + "/"):
+            found = blame(keeper.store, whole[len(root) + 1 :], scope, args.limit)
+    return found
+
+
+def _since(keeper: Keeper, found: Blame, root: str) -> str:
+    """What became of the file since it was last touched."""
+    for touch in found.touches:
+        states = of_files(keeper.store, root, touch.session, touch.last, touch.files)
+        if states:
+            return say(states)
+    return ""
+
+
+def _say(touch: Touch, path: str) -> None:
+    named = f"  as {clean(touch.path)}" if touch.path != path else ""
+    print(f"\n{paint(moment(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
+    if touch.prompt:
+        print(f'  {paint(short(touch.prompt.id), "cyan")}  asked: "{touch.prompt.text}"')
+    for said in touch.why:
+        print(f"  {paint(short(said.id), 'cyan')}  {said.text}")
+    for edit in touch.edits[:SHOWN]:
+        print(f"  {paint(short(edit.id), 'cyan')}  {_edit(edit)}")
+    if len(touch.edits) > SHOWN:
+        print(f"  … {len(touch.edits) - SHOWN} more")
+    if touch.commit:
+        print(f"  {paint(short(touch.commit.id), 'cyan')}  committed {touch.commit.text}")
+
+
+def _done(touch: Touch) -> str:
+    counts = ((len(touch.edits), "edit"), (touch.reads, "read"), (touch.failed, "failed call"))
+    return ", ".join(f"{number} {what}{'s' * (number > 1)}" for number, what in counts if number)
+
+
+def _edit(edit: Edit) -> str:
+    change = f"`{edit.old}` -> `{edit.new}`" if edit.old or edit.new else f"by {one_line(clean(edit.tool), 40)}"
+    return change + (paint("  taken back later", "yellow") if edit.reverted else "")

@@ -1,0 +1,57 @@
+"""`embed`: make what search by meaning needs of what is kept."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.app.commands import PATIENCE, positive
+from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.keep import vectors
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper
+from memory_keeper.search import minilm, semantic
+
+EXAMPLE = "memory-keeper embed"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """How much of it."""
+    parser.add_argument("--limit", type=positive, default=1 << 60, metavar="N", help="at most so many texts")
+
+
+def run(args: Namespace) -> int:
+    """Make vectors until none is missing. The lock is held only while they are kept, so hooks do not wait."""
+    minilm.check()
+    done = 0
+    with Keeper(args.home) as keeper:
+        total = min(args.limit, _begin(keeper))
+        with Bar("embedding", total, bytes=False) as bar:
+            while done < total and (made := semantic.missing(keeper.writer, min(semantic.BATCH, total - done))):
+                _keep(keeper, made)
+                done += len(made)
+                bar.advance(len(made))
+        left = vectors.count_lacking(keeper.writer.db)
+    if args.json:
+        print_json({"embedded": done, "missing": left, "model": minilm.MODEL})
+    else:
+        print(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
+    return 0
+
+
+def _begin(keeper: Keeper) -> int:
+    """How many are missing, now that those of another model are gone."""
+    if not keeper.store.newest_key():  # a reader: where nothing was ever kept it says so, and makes no store
+        return 0
+    with Lock(keeper.home, PATIENCE):
+        keeper.forget_old_store()
+        vectors.drop_others(keeper.writer, minilm.MODEL)
+        return vectors.count_lacking(keeper.writer.db)
+
+
+def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
+    """Keep some, unless another store was put in the place of the one whose texts they are of."""
+    store = keeper.writer
+    with Lock(keeper.home, PATIENCE):
+        keeper.forget_old_store()
+        if keeper.writer is store:
+            vectors.keep(store, minilm.MODEL, made)

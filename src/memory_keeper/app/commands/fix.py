@@ -1,0 +1,90 @@
+"""`fix ERROR`: what fixed this error before."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Scope
+from memory_keeper.search.fixes import CONFIDENT, Answer, Fix, answer
+from memory_keeper.search.staleness import State, moved_on, of_files, say
+from memory_keeper.tell import short
+
+EXAMPLE = "memory-keeper fix \"ModuleNotFoundError: No module named 'yaml'\""
+LARGEST = 1 << 20  # characters of an output on stdin
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which error, and where it may have been seen."""
+    parser.add_argument("error", nargs="+", metavar="ERROR", help="what it says, or - for a whole output on stdin")
+    parser.set_defaults(words="error")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    parser.add_argument("--limit", type=positive, default=3, metavar="N", help="at most so many (default 3)")
+
+
+def run(args: Namespace) -> int:
+    """The surest first."""
+    error = sys.stdin.read(LARGEST) if args.error == ["-"] else " ".join(args.error)
+    if not error.strip():
+        raise KeeperError("There is no error to look for", hint="give its text, or - and the output on stdin")
+    with Keeper(args.home) as keeper:
+        scope = scope_of(keeper, args)
+        found = answer(keeper.store, error, scope, args.limit)
+        here = keeper.project(folder_of(args))
+        root = find_root(folder_of(args))
+        since = [_since(keeper, root, fix) if fix.project == here else ([], "") for fix in found.fixes]
+    if args.json:
+        fixes = [plain(fix) | {"files": plain(states), "since": said} for fix, (states, said) in _both(found, since)]
+        print_json({**plain(found), "fixes": fixes})
+        return 0
+    _say(found, since)
+    return 0
+
+
+def scope_of(keeper: Keeper, args: Namespace) -> Scope:
+    """This project, or all."""
+    return Scope(project=None if args.all_projects else project_of(keeper, args))
+
+
+def plain(value: Any) -> Any:
+    """A value for `--json`, with what it is made of."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: plain(part) for name, part in zip(value._fields, value, strict=True)}
+    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _both(found: Answer, since: list[tuple[list[State], str]]) -> list[tuple[Fix, tuple[list[State], str]]]:
+    return list(zip(found.fixes, since, strict=True))
+
+
+def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
+    """What has changed since an error was fixed: its files, else the commit."""
+    states = of_files(keeper.store, root, fix.session, fix.solved, fix.files)
+    unknown = bool(fix.files) and not states
+    return states, moved_on(keeper.store, fix.session, root) if unknown else say(states)
+
+
+def _say(found: Answer, since: list[tuple[list[State], str]]) -> None:
+    if not found.seen:
+        print("nothing found")
+        return
+    print(paint(found.signature, "bold"))
+    times = "once" if found.seen == 1 else f"{found.seen} times"
+    print(paint(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", "dim"))
+    for fix, (_, said) in _both(found, since):
+        sure = "" if fix.confidence >= CONFIDENT else "  perhaps"
+        print(f"\n{paint(moment(fix.at), 'dim')}  session {fix.session[:8]}{paint(sure, 'yellow')}")
+        if fix.signature != found.signature:
+            print(f"  {paint('nearly the same:', 'dim')} {fix.signature}")
+        print(f"  {paint(short(fix.failed), 'cyan')}  `{fix.command}` failed")
+        for step in fix.how:
+            print(f"  {paint(short(step.id), 'cyan')}  {step.text}")
+        print(f"  {paint(short(fix.solved), 'cyan')}  then it worked")
+        if said:
+            print(f"  {paint(said, 'yellow')}")

@@ -1,0 +1,61 @@
+"""`how TOOL`: how a command or a tool was run here."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.app.commands import positive
+from memory_keeper.app.commands.fix import plain, scope_of
+from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.keeper import Keeper
+from memory_keeper.search.how import Form, how
+from memory_keeper.tell import short
+
+EXAMPLE = "memory-keeper how docker compose"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which command."""
+    parser.add_argument("tool", nargs="+", metavar="TOOL", help="a program and its first words, or a tool such as Edit")
+    parser.set_defaults(words="tool")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many forms (default 10)")
+
+
+def run(args: Namespace) -> int:
+    """The most used form first."""
+    with Keeper(args.home) as keeper:
+        found = how(keeper.store, " ".join(args.tool), scope_of(keeper, args), args.limit)
+    if args.json:
+        print_json(plain(found))
+        return 0
+    if not found.times:
+        print("nothing found")
+        return 0
+    print(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
+    for form in found.forms:
+        _say(form)
+    if found.errors:
+        print(paint("\nwhat failed", "bold"))
+    for error in found.errors:
+        print(f"{paint(short(error.id), 'cyan')}  {_times(error.times)}, last {moment(error.last)}: {error.error}")
+    if found.instead:
+        print(paint("\nwhat worked instead", "bold"))
+    for one in found.instead:
+        print(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}")
+        print(f"    {paint(one.error, 'red')}")
+        print(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}")
+    return 0
+
+
+def _say(form: Form) -> None:
+    status = f" (exit {', '.join(form.exits)})" if form.exits else ""
+    failed = f", {form.failed} failed{status}" if form.failed else ""
+    print(f"\n{paint(short(form.id), 'cyan')}  {form.form}")
+    print(paint(f"    {_times(form.times)}: {form.ok} worked{failed}; last {moment(form.last)}", "dim"))
+    if form.worked and form.worked != form.form:
+        print(f"    worked as: {form.worked}")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

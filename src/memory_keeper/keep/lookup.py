@@ -1,0 +1,153 @@
+"""The half of the embedded engine that searches: which rows match an expression of FTS5, and what is known of them.
+
+A key is the number of an event, or that of a note below zero. Nothing here ranks; every answer is capped, so that a
+store of a million rows answers as soon as one of a thousand.
+"""
+
+from __future__ import annotations
+
+from memory_keeper.model import Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from sqlite3 import Connection
+    from typing import Any
+
+TABLES = {"event_text": "event", "note_text": "note"}
+NEW = "insert into {} (rowid, text, parts, tags) values (?, ?, ?, ?)"
+# the wording in force of `first`: what a person wrote wins over what a model wrote
+IN_FORCE = (
+    # said twice, as the index leaves out what replaces nothing
+    "select coalesce((select id from note better where better.replaces = first.id and better.replaces != ''"
+    " and (better.who = 'user' or first.who != 'user')"
+    " order by better.who = 'user' desc, better.seq desc limit 1), first.id)"
+)
+
+
+class Lookup:
+    """What a store can say of what it found."""
+
+    db: Connection
+    indexed = True  # as we write it now: not yet in a store that only a reader has opened since an update
+
+    def matching(self, match: str, limit: int, notes: bool = False) -> list[int]:
+        """The keys of the newest rows that match."""
+        table = "note_text" if notes else "event_text"
+        rows = self.db.execute(
+            f"select rowid from {table} where {table} match ? order by rowid desc limit ?", (match, limit)
+        )
+        return [-key for (key,) in rows] if notes else [key for (key,) in rows]
+
+    def rows(self, keys: Sequence[int]) -> list[Row]:
+        """What is known of rows but their text; of a note only if its wording is in force, or says anything."""
+        events = _numbers(key for key in keys if key > 0)
+        notes = _numbers(-key for key in keys if key < 0)
+        found: list[tuple[Any, ...]] = []
+        if events:
+            found += self.db.execute(
+                "select seq, event.id, 0, kind, at, session, project, sz, path, tool, ref, failed, who from event"
+                f" join event_text_docsize on event_text_docsize.id = seq where seq in ({events})"
+            )
+        if notes:
+            found += self.db.execute(
+                "select -n.seq, n.id, level, kind, at, session, project, sz, '', '', '', 0, who from note n"
+                f" join note_text_docsize size on size.id = n.seq where n.seq in ({notes}) and text != ''"
+                f" and n.id = ({IN_FORCE} from note first where first.id = iif(n.replaces = '', n.id, n.replaces))"
+            )
+        return [Row._make((*row[:7], _first_number(row[7]), *row[8:])) for row in found]
+
+    def texts(self, keys: Sequence[int], most: int = -1) -> dict[int, str]:
+        """The texts of rows, or their first characters."""
+        found: dict[int, str] = {}
+        for table, sign in (("event", 1), ("note", -1)):
+            numbers = _numbers(key * sign for key in keys if key * sign > 0)
+            what = "text" if most < 0 else f"substr(text, 1, {int(most)})"
+            if numbers:
+                rows = self.db.execute(f"select seq, {what} from {table} where seq in ({numbers})")
+                found.update((sign * seq, text) for seq, text in rows)
+        return found
+
+    def of_tool(self, rows: Sequence[Row], tool: str) -> list[Row]:
+        """Those of the rows that are calls of a tool, or what it answered: an answer names only its call."""
+        sessions = list({row.session for row in rows})
+        calls = self.db.execute(
+            f"select ref from event where session in ({', '.join('?' * len(sessions))}) and tool = ? collate nocase",
+            (*sessions, tool),
+        )
+        refs = {ref for (ref,) in calls}
+        return [row for row in rows if row.tool.lower() == tool.lower() or (row.ref and row.ref in refs)]
+
+    def size(self, project: str | None, most: int) -> int:
+        """How many events there are, up to so many."""
+        only, given = (" where project = ?", (project,)) if project is not None else ("", ())
+        (count,) = self.db.execute(
+            f"select count(*) from (select 1 from event{only} limit {int(most)})", given
+        ).fetchone()
+        return int(count)
+
+    def has_vectors(self) -> bool:
+        """Whether any text has a vector; nobody made one in most stores."""
+        if not self.indexed:
+            return False
+        return bool(self.db.execute("select 1 from vector limit 1").fetchone())
+
+    def newest_key(self) -> int:
+        """The number of the newest event."""
+        (key,) = self.db.execute("select coalesce(max(seq), 0) from event").fetchone()
+        return int(key)
+
+    def scan(self, clause: str, given: Sequence[object], notes: bool = False) -> Iterator[tuple[int, str]]:
+        """The keys and texts of the rows that a clause selects, the newest first, one by one."""
+        table, sign = ("note", -1) if notes else ("event", 1)
+        rows = self.db.execute(f"select seq, text from {table} where {clause} order by seq desc", given)
+        return ((sign * seq, text) for seq, text in rows)
+
+    # --- keeping the index; inside a change of the caller's ---
+
+    def _index_events(self, after: int) -> None:
+        rows = self.db.execute(
+            "select seq, text, project, session, kind, at from event where seq > ? order by seq", (after,)
+        )
+        self.db.executemany(NEW.format("event_text"), _indexed(rows))
+
+    def _index_notes(self, after: int) -> None:
+        rows = self.db.execute(
+            "select seq, text, project, session, kind, at, level from note where seq > ? order by seq", (after,)
+        )
+        self.db.executemany(NEW.format("note_text"), _indexed(rows))
+
+    def _renew_index(self) -> None:
+        renew(self.db)
+        self._index_events(0)
+        self._index_notes(0)
+
+
+def renew(db: Connection) -> None:
+    """An empty index in the place of any other."""
+    from memory_keeper.keep.index import TABLE
+
+    for table in TABLES:
+        db.execute(f"drop table if exists {table}")
+        db.execute(TABLE.format(table))
+
+
+def _indexed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    from memory_keeper.keep.index import tags, words_of  # not for who only reads
+
+    for seq, text, *where in rows:
+        yield (seq, *words_of(text), tags(*where))
+
+
+def _numbers(keys: Iterable[int]) -> str:
+    return ", ".join(map(str, keys))
+
+
+def _first_number(sizes: bytes) -> int:
+    """How many words the first column has; FTS5 packs seven bits to a byte, the highest first."""
+    number = 0
+    for byte in sizes:
+        number = number << 7 | byte & 127
+        if byte < 128:
+            break
+    return number

@@ -1,0 +1,409 @@
+"""What fixed an error before: the same failure in an earlier stretch, the command's next success, and what lay between.
+
+Nothing here guesses. A fix is a later success of the same command in the same session; what is told is what was edited
+or run between the last time the error was seen and the next time that command ran. The more of that has to do with the
+error, and the less there is of it, the surer it is. Without a success, or where too much lay between, there is no fix.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory_keeper.capture.calls import WRITES, fields, undone
+from memory_keeper.keep.index import tag
+from memory_keeper.keep.passage import SHOWN as LOOKED_AT
+from memory_keeper.keep.passage import call_of, events_of, failed_among, passage
+from memory_keeper.model import Event, NamedTuple
+from memory_keeper.search.runs import Match, Run, hearts, match, outcome, program, runs, works
+from memory_keeper.search.signature import holds, normal, places, says, signatures, words
+from memory_keeper.search.signature import likeness as similar
+from memory_keeper.text import clean, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Row, Scope
+
+HITS = 5_000  # results that have all the words, the newest
+FAILED, UNSAID = 100, 40  # of them that failed, and of the newest, that are read
+TELLING = 6  # words of an error that are searched for
+LOOKED = 24  # of them that are looked at
+SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked
+REACH = 600  # events after an error in which it is solved, or not
+EDITS = 12  # between an error and a success: more are another piece of work
+STEPS = 5  # that are told of one fix
+ALL = 40  # errors of one output in which one is looked for
+NEAR = 0.8  # two signatures that share so much may be of the same error
+SHOWN, CUT = 100, 60  # characters of a command, of a side of an edit
+CONFIDENT, WORTH = 0.7, 0.5  # from which on it may be told unasked, when asked
+HOST = "<tool_use_error>"  # the host explains its own errors itself
+MENDS = re.compile(
+    r"\b(?:install|add|get|tidy|sync|restore|init|migrate|generate|start|up|kill|prune|clean|rm|chmod|export|update"
+    r"|upgrade|login|fetch|pull|stash|rebase|create|mkdir|set|config|link|reset|build|restart|apply|fix|fmt|format)\b"
+    r"|--(?:fix|write|force|no-\w+)\b|-w\b"
+)
+UNRELATED = re.compile(r"^git (?:add|commit|push|merge|checkout -b)\b")
+CHECKS = re.compile(r"\b(?:tests?|spec|jest|pytest|vitest|check|lint|tsc|vet|mypy|build)\b")
+# what may go away by itself
+PASSING = re.compile(
+    r"time-? ?(?:d )?out|timeout|temporar|connect|network|unreachable|reset by|rate limit|\b(?:429|502|503|504)\b|busy"
+    r"|locked|\.lock\b|resolve host|again later|deadlock",
+    re.I,
+)
+# what another form of a command may mend: not a test that fails
+USAGE = re.compile(
+    r"^(?!(?-i:FAIL)|assert|E )(?=.*(?:recogni|unknown|invalid|usage|not found|no such|permission|denied|exist|option"
+    r"|argument|flag|required|missing|cannot|unable|reject|parse|syntax|HTTP|already|not an?\b|must be|support"
+    r"|ambiguous|no task|no rule|could not|forbidden|unauthor|not a function))",
+    re.I,
+)
+REASONS = re.compile(
+    r"\b(?:because|since|issue|problem|cause|reason|due to|fix|missing|need|should|wrong|instead)|원인|문제|때문|해결",
+    re.I,
+)
+PART = re.compile(r"[^\W_]+")
+NAMED = re.compile(r"[A-Za-z_]\w{3,}")
+
+
+class Step(NamedTuple):
+    """One thing that was done between a failure and the success, and the event that says so."""
+
+    text: str
+    id: str
+
+
+class Fix(NamedTuple):
+    """How an error went away once."""
+
+    signature: str
+    at: float
+    session: str
+    failed: str  # the event in which it was last seen
+    solved: str  # the event in which the same command succeeded
+    how: tuple[Step, ...]
+    files: tuple[str, ...]  # that were changed
+    confidence: float
+    command: str = ""  # that failed, and later did not
+    project: str = ""
+
+
+class Answer(NamedTuple):
+    """What is known of an error."""
+
+    signature: str
+    fixes: list[Fix]
+    seen: int  # how often it was seen
+    last: float  # when it was last
+
+
+class _Seen(NamedTuple):
+    """An earlier failure with the error that is asked for."""
+
+    result: Event
+    signature: str
+    like: float
+
+
+def fixes(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> list[Fix]:
+    """What solved this error earlier, the surest first; nothing where the evidence is weak."""
+    return answer(store, error, scope, limit).fixes
+
+
+def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix | None:
+    """What solved exactly this error in another session, where that is sure enough to be told unasked."""
+    asked = signatures(error, 1) if not error.startswith(HOST) else []
+    if asked and asked[0].startswith("CONFLICT "):  # each has its own way out
+        return None
+    seen = _seen(store, asked, scope, nearly=False) if asked else []
+    tried = (_fixed(store, group) for group in _by_session(seen, session)[:TRIED])
+    return next((fix for fix in tried if fix and fix.confidence >= CONFIDENT), None)
+
+
+def answer(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> Answer:
+    """What is known of this error: how it was solved, and how often it was seen."""
+    asked = signatures(error, 2) or [said for said in (normal(one_line(error, 400)),) if said.count(" ") > 1]
+    seen = _seen(store, asked, scope) if asked else []
+    found = [fix for fix in _solved(store, seen) if fix.confidence >= WORTH]
+    last = max((one.result.at for one in seen), default=0.0)
+    return Answer(asked[0] if asked else "", found[:limit], len(seen), last)
+
+
+# --- earlier failures ---
+
+
+def _seen(store: SqliteStore, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[_Seen]:
+    """Earlier failures with this error, the likest and newest first. Only what has its words is looked at."""
+    told = words(asked[0], TELLING)
+    rows = _having(store, told, scope) if told else []
+    if not rows and len(told) > 3 and nearly:  # nobody had all of them: the most telling half
+        rows = _having(store, sorted(told, key=lambda word: (word.islower(), -len(word)))[: len(told) // 2 + 1], scope)
+    texts = store.texts([row.key for row in rows], LOOKED_AT)
+    kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
+    found = [seen for event in events_of(store.db, kept) if (seen := _read(event, asked, nearly))]
+    found = [one for one in found if one.result.failed or _went_wrong(store, one.result)]
+    return sorted(found, key=lambda one: (-one.like, -one.result.at))
+
+
+def _having(store: SqliteStore, told: Sequence[str], scope: Scope) -> list[Row]:
+    """The newest results with all of some words: those that failed, then some of which that is not said."""
+    phrases = [" ".join(PART.findall(word)) for word in told]
+    match = " AND ".join(f'"{phrase}"' for phrase in phrases if phrase)
+    where = [tag("k", "result"), *([tag("p", scope.project)] if scope.project is not None else [])]
+    if not match or not store.indexed:
+        return []
+    keys = store.matching(f"text : ({match}) AND tags : ({' AND '.join(where)})", HITS)
+    failed = failed_among(store.db, keys)
+    rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
+    rows.sort(key=lambda row: (not row.failed, -row.at))
+    return [row for row in rows if row.kind == "result" and within(row, scope)]
+
+
+def within(row: Row | Event, scope: Scope) -> bool:
+    """Whether something lies in a scope."""
+    here = scope.project is None or row.project == scope.project
+    early = row.at < scope.since or (bool(scope.until) and row.at > scope.until)
+    return here and not early and scope.session in ("", row.session)
+
+
+def _went_wrong(store: SqliteStore, result: Event) -> bool:
+    """Whether a command failed behind a pipe: others only print what went wrong elsewhere."""
+    call = call_of(store.db, result)
+    return call is not None and call.tool == "Bash" and outcome(Run(call, result, 0))[0]
+
+
+def _has(text: str, told: Sequence[str]) -> bool:
+    """Whether a text has most of some words: cheaper to ask than what it says went wrong."""
+    low = text.lower()
+    return sum(word.lower() in low for word in told) >= len(told) * NEAR
+
+
+def _read(event: Event, asked: Sequence[str], nearly: bool) -> _Seen | None:
+    """A result as a failure with this error; None when it has another one, or none."""
+    for one in asked:
+        if says(event.text, one):
+            return _Seen(event, one, 1.0)
+    best = None
+    for said in signatures(event.text, ALL) if nearly else ():
+        like = max(0.9 if holds(said, one) else similar(one, said) for one in asked)
+        if like >= NEAR and (best is None or like > best.like):
+            best = _Seen(event, said, like)
+    return best
+
+
+# --- what became of them ---
+
+
+def _solved(store: SqliteStore, seen: Sequence[_Seen]) -> list[Fix]:
+    """The fixes of some failures, one for each session, the surest and newest first."""
+    found = [fix for group in _by_session(seen)[:SESSIONS] if (fix := _fixed(store, group))]
+    return sorted(found, key=lambda fix: (-round(fix.confidence, 1), -fix.at))
+
+
+def _by_session(seen: Sequence[_Seen], without: str = "") -> list[list[_Seen]]:
+    """Failures by the thread that they happened in, the newest first; those of one session left out."""
+    groups: dict[tuple[str, str], list[_Seen]] = {}
+    for one in seen:
+        if one.result.session != without:
+            groups.setdefault((one.result.session, one.result.agent), []).append(one)
+    return list(groups.values())
+
+
+def _fixed(store: SqliteStore, seen: Sequence[_Seen]) -> Fix | None:
+    """How a session got rid of an error: what came after it was last seen there, else after an earlier time."""
+    inorder = sorted(seen, key=lambda one: one.result.at, reverse=True)
+    back = 0.0
+    for one in inorder[:4]:
+        if fix := _resolve(store, one):
+            return fix._replace(confidence=round(fix.confidence - back, 2))
+        back = 0.3  # it came back, and nobody got rid of it then
+    return None
+
+
+def _resolve(store: SqliteStore, seen: _Seen) -> Fix | None:
+    """What lay between a failure and the next success of its command."""
+    call = call_of(store.db, seen.result)
+    if not call:
+        return None
+    events = passage(store.db, call.session, call.agent, call.id, REACH)
+    ran = list(runs(events))
+    first = next((run for run in ran if run.result.id == seen.result.id), None)
+    first = first._replace(result=seen.result) if first else None
+    way = _way(store, first, ran, seen.signature) if first and _counts(first) else None
+    if not way:
+        return None
+    failed, after, solved = way.failed, way.after, way.solved
+    gone = undone(events)  # what was taken back later has fixed nothing
+    between = [run for run in ran if failed.place < run.place < after.place and not run.result.failed]
+    between = [run for run in between if run.call.id not in gone]
+    done = _done(way, between, seen.signature, store.roots(call.project))
+    if done is None:
+        return None
+    how, files, weight = done
+    said = _explained(events[failed.place : after.place], seen.signature)
+    weight += 0.1 * (way.pair.like == 2) + 0.1 * (after is solved) - 0.1 * (not outcome(solved)[1]) + 0.05 * bool(said)
+    weight *= 1.0 if seen.like == 1.0 else 0.8
+    return Fix(
+        seen.signature,
+        solved.result.at,
+        call.session,
+        failed.result.id,
+        solved.result.id,
+        (*how, *said)[: STEPS + 1],
+        files,
+        round(min(weight, 1.0), 2),
+        _told(way.pair.one),
+        call.project,
+    )
+
+
+def _counts(failed: Run) -> bool:
+    """Whether a failure is one of work: not of looking around, and not one that the host explains itself."""
+    if failed.result.text.startswith(HOST) or not outcome(failed)[0]:
+        return False
+    return bool(works(failed.command)) if failed.command else failed.call.tool.startswith("mcp__")
+
+
+class _Way(NamedTuple):
+    """From an error to a success of its command."""
+
+    failed: Run  # the last that had the error
+    after: Run  # the next of the same command, which had not
+    solved: Run  # the first that succeeded
+    pair: Match  # of which command
+
+
+def _way(store: SqliteStore, first: Run, ran: Sequence[Run], signature: str) -> _Way | None:
+    """How the same command went on after it failed; None when it never succeeded."""
+    last, gone = first, None
+    for run in ran:
+        pair = match(first, run) if run.place > first.place else Match()
+        if not pair.like:
+            continue
+        run = run._replace(result=events_of(store.db, [run.result.id])[0])  # with all that it printed
+        if outcome(run)[0]:
+            still = says(run.result.text, signature)
+            last, gone = (run, None) if still else (last, gone or run)
+        else:
+            return _Way(last, gone or run, run, pair)
+    return None
+
+
+def _done(
+    way: _Way, between: Sequence[Run], signature: str, roots: Sequence[str]
+) -> tuple[tuple[Step, ...], tuple[str, ...], float] | None:
+    """What was done about a failure, as far as it has to do with it, the files that it changed, and how sure that is;
+    None where too much was done."""
+    failed = way.failed
+    edits = [run for run in between if run.call.tool in WRITES and run.call.path]
+    commands = [run for run in between if hearts(run.command) and not match(failed, run).like]
+    if len(edits) > EDITS:
+        return None
+    near = [run for run in edits if _concerns(run.call, failed, signature)]
+    mended = [run for run in commands if _mends(run.command, signature)]
+    changed = _changed_form(way)
+    told = near or (edits if len(edits) <= 3 else [])
+    if told or mended:
+        weight = 0.5 + 0.2 * bool(near) + 0.1 * (len(edits) + len(mended) <= 3) - 0.05 * max(0, len(edits) - 4)
+        # who says where it is wrong is seldom mended elsewhere
+        weight -= (0.3 if places(failed.result.text, signature) else 0.1) * (not near)
+    elif edits:
+        return None  # many edits, and none that has to do with it
+    elif changed and USAGE.search(signature):
+        weight = 0.7 if _about_the_same(way.pair) else 0.5
+    elif PASSING.search(signature):
+        return (Step("ran it again, and it went away", way.after.call.id),), (), 0.4
+    else:
+        return None
+    ordered = sorted([*told[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place)
+    how = [_step(run, roots) for run in ordered]
+    if changed and not near:
+        how.append(Step(changed, way.solved.call.id))
+    return tuple(how), tuple(dict.fromkeys(run.call.path for run in told)), weight
+
+
+def _about_the_same(pair: Match) -> bool:
+    """Whether two commands differ in options only, or in the program's name."""
+    mine, theirs = ([word for word in step.split() if not word.startswith("-")] for step in (pair.one, pair.other))
+    return mine == theirs or program(pair.one) != program(pair.other)
+
+
+def _mends(command: str, signature: str) -> bool:
+    """Whether a command may have mended something: by what it does, or as it names what the error names."""
+    steps = [step for step in hearts(command) if not UNRELATED.match(step)]
+    return any(MENDS.search(step) or (_shares(step, signature) and not CHECKS.search(step)) for step in steps)
+
+
+def _changed_form(way: _Way) -> str:
+    """Which other form of the command worked; empty where it was the same, or only its pipes were others."""
+    if not way.failed.command:
+        mine, theirs = (one_line(clean(run.call.text), SHOWN) for run in (way.failed, way.solved))
+        return f"called it with `{theirs}` instead of `{mine}`" if mine != theirs else ""
+    mine, theirs = way.pair.one, way.pair.other
+    return f"ran `{_told(theirs)}` instead of `{_told(mine)}`" if mine.split() != theirs.split() else ""
+
+
+def _concerns(call: Event, failed: Run, signature: str) -> bool:
+    """Whether an edit has to do with an error: its file is named where the error is, or it changes what the error
+    names."""
+    name = call.path.rpartition("/")[2]
+    said = places(failed.result.text, signature) or failed.result.text
+    return (len(name) > 2 and name in said) or _shares(call.text, signature)
+
+
+def _shares(text: str, signature: str) -> bool:
+    """Whether a text has a name of a signature: one that no other error would have."""
+    named = {word for word in words(signature) for word in NAMED.findall(word)}
+    telling = [word for word in named if not word.islower() or "_" in word or f"'{word}" in signature]
+    return any(word in text for word in telling if not word.endswith(("Error", "Exception")))
+
+
+def _step(run: Run, roots: Sequence[str]) -> Step:
+    if run.call.tool not in WRITES:
+        return Step(f"ran `{_told(run.command)}`", run.call.id)
+    return Step(f"{'wrote' if run.call.tool == 'Write' else 'edited'} {describe(run.call, roots)}", run.call.id)
+
+
+def _told(command: str) -> str:
+    """A command as it is told: the step of it that does something."""
+    return one_line(clean((hearts(command) or [command])[-1]), SHOWN)
+
+
+def describe(call: Event, roots: Sequence[str] = ()) -> str:
+    """The file of an edit, and what it changed in it."""
+    path = one_line(clean(short_path(call.path, roots)), 120)
+    old, new = changed_part(call)
+    return f"{path}: `{old}` -> `{new}`" if old or new else path
+
+
+def changed_part(call: Event) -> tuple[str, str]:
+    """What an edit took away and what it put there: the lines that differ, each side on one line."""
+    given = fields(call) if call.tool == "Edit" else {}
+    if not given and call.tool == "MultiEdit":
+        from memory_keeper import wire
+
+        edits = wire.read_object('{"edits":' + fields(call).get("edits", "[]") + "}").get("edits")
+        first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else {}
+        given = {key: str(value) for key, value in first.items()}
+    old, new = given.get("old_string", "").split("\n"), given.get("new_string", "").split("\n")
+    while old and new and old[0] == new[0]:
+        del old[0], new[0]
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+    before, after = (one_line(clean(" ".join(side)), CUT) for side in (old, new))
+    return before, after
+
+
+def short_path(path: str, roots: Sequence[str] = ()) -> str:
+    """A path as seen from the project."""
+    root = next((root for root in roots if path.startswith(root + "/")), "")
+    return path[len(root) + 1 :] if root else path
+
+
+def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:
+    """What the model said of it on the way, where that gives a reason."""
+    told = [event for event in events if event.kind == "reply" and REASONS.search(event.text[:2000])]
+    named = [event for event in told if any(word in event.text for word in words(signature) if not word.islower())]
+    best = next(iter(named or told), None)
+    return (Step(f'said: "{one_line(clean(best.text), 200)}"', best.id),) if best else ()

@@ -1,0 +1,92 @@
+"""The times that a query names: `in May 2023`, `on 8 May`, `2026-11-03`, `yesterday`, `three days ago`."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+from memory_keeper.model import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CALENDAR = """
+    january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    zero one two three four five six seven eight nine ten
+"""
+MONTHS, DAYS, COUNTS = (line.split() for line in CALENDAR.strip().splitlines())
+NUMBERS = {word: number for number, word in enumerate(COUNTS)}
+ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d?)(?:-(\d\d?))?\b")
+MONTH = re.compile(
+    r"(?:\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? )?"
+    r"\b(" + "|".join(f"{month}|{month[:3]}" for month in MONTHS) + r")\b\.?"
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?\b(?!:))?,?(?: ((?:19|20)\d\d)\b)?",
+    re.I,
+)
+YEAR = re.compile(r"\b(?:in|of|during|since|from) ((?:19|20)\d\d)\b", re.I)
+AGO = re.compile(r"\b(\d{1,3}|an?|" + "|".join(NUMBERS) + r") (day|week|month|year)s? ago\b", re.I)
+NEAR = re.compile(r"\b(today|yesterday|(?:this|last) (?:week|month|year|" + "|".join(DAYS) + r"))\b", re.I)
+LENGTH = {"day": 1, "week": 7, "month": 30, "year": 365}
+
+
+class Moment(NamedTuple):
+    """A time that a query names: whether a moment lies in it."""
+
+    said: str
+    holds: Callable[[float], bool]
+
+
+def read_moments(text: str, now: float) -> list[Moment]:
+    """The times that a query names."""
+    text = text[:4096]
+    found: list[Moment] = []
+    for one in ISO.finditer(text):
+        found.append(_date(one[0], int(one[1]), int(one[2]), int(one[3] or 0)))
+    for one in MONTH.finditer(text):
+        day = int(one[1] or one[3] or 0)
+        # `may` is a verb, `mar` and `dec` are names, unless written as a month or with a day or a year
+        if not (day or one[4] or (one[2][0].isupper() and (len(one[2]) > 3 or one[2] == "May"))):
+            continue
+        number = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(one[2].lower()[:3]))
+        found.append(_date(one[0], int(one[4] or 0), number, day))
+    found += [_date(one[0], int(one[1]), 0, 0) for one in YEAR.finditer(text)]
+    found += [_ago(one, now) for one in AGO.finditer(text)]
+    found += [_near(one[0].lower(), now) for one in NEAR.finditer(text)]
+    return found
+
+
+def _date(said: str, year: int, month: int, day: int) -> Moment:
+    """A date of which only some parts may be known."""
+
+    def holds(at: float) -> bool:
+        then = datetime.fromtimestamp(at)
+        return (not year or then.year == year) and (not month or then.month == month) and (not day or then.day == day)
+
+    return Moment(said, holds)
+
+
+def _ago(said: re.Match[str], now: float) -> Moment:
+    count = NUMBERS.get(said[1].lower(), 1 if said[1][0] in "aA" else int(said[1]) if said[1].isdigit() else 1)
+    length = LENGTH[said[2].lower()]
+    return _between(said[0], now - (count + 0.5) * length * 86400, now - (count - 0.5) * length * 86400)
+
+
+def _near(said: str, now: float) -> Moment:
+    today = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    which, _, unit = said.partition(" ")
+    if said == "today" or said == "yesterday":
+        first = today - timedelta(days=said == "yesterday")
+        return _between(said, first.timestamp(), (first + timedelta(days=1)).timestamp())
+    if unit in DAYS:
+        back = (today.weekday() - DAYS.index(unit)) % 7 or 7
+        first = today - timedelta(days=back)
+        return _between(said, first.timestamp(), (first + timedelta(days=1)).timestamp())
+    length = LENGTH[unit] * 86400.0
+    end = now if which == "this" else now - length * 0.3  # loosely: who says last week may mean five days ago
+    return _between(said, now - length * (1 if which == "this" else 2), end)
+
+
+def _between(said: str, first: float, last: float) -> Moment:
+    return Moment(said, lambda at: first <= at < last)

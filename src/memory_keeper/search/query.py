@@ -1,0 +1,171 @@
+"""What a query asks for: words, phrases, names and moments, as terms that the index can look up.
+
+Whatever a query contains it is never a syntax error: only letters and digits of it ever reach the index, and quoted.
+"""
+
+from __future__ import annotations
+
+from memory_keeper.keep.index import composed, pairs, pieces, runs
+from memory_keeper.model import NamedTuple
+from memory_keeper.text import storable
+
+LONGEST, MOST = 4096, 40  # characters and terms of a query
+WEAK = 0.35  # what a piece of a name counts beside the whole name
+PAIRS = 16  # of a long run without blanks
+# words that say nothing of what is looked for
+IDLE = """
+    a about after again all also am an and any are as at be because been before being between both but by came can
+    come could d did didn do does doesn don during each ever few for from get got had has have he her here him his
+    how i if in into is isn it its just let like ll m made make many may me might more most much must my no nor not
+    now of off on once only or other our out over own per please re s said same she should so some such t tell than
+    that the their them then there these they thing things this to too under until up upon us use ve very want was
+    wasn we went were what when where which while who whom whose why will with would yes yet you your
+"""
+STOP = frozenset(IDLE.split())
+# the same word in other clothes, where taking its ending off does not show it
+FORMS = """
+    buy bought|go went gone going|run ran|write wrote written|take took taken|give gave given|see saw seen|
+    win won|teach taught|sing sang sung|swim swam|find found|think thought|begin began begun|
+    break broke broken|bring brought|build built|choose chose chosen|draw drew drawn|drive drove driven|
+    eat ate eaten|fall fell fallen|feel felt|fight fought|fly flew flown|forget forgot forgotten|
+    grow grew grown|hear heard|hold held|keep kept|know knew known|leave left|lose lost|meet met|pay paid|
+    ride rode|rise rose|sell sold|send sent|sleep slept|speak spoke spoken|spend spent|stand stood|
+    steal stole|throw threw thrown|understand understood|wake woke|wear wore worn|child children|
+    person people|man men|woman women|foot feet|mouse mice|life lives|wife wives|index indices indexes|
+    freeze froze frozen|hide hid hidden|shrink shrank shrunk|bind bound|feed fed|get got gotten|db database|
+    config configuration cfg|auth authentication|repo repository|env environment|dir directory|
+    pg postgres postgresql|k8s kubernetes|js javascript|ts typescript|py python|err error|msg message|
+    fn func function|dep dependency deps|doc documentation|param parameter|arg argument|var variable|
+    impl implementation|tmp temporary|ci pipeline|prod production|perf performance|async asynchronous|
+    init initialize initialise|del delete|colour color|behaviour behavior|normalise normalize|
+    serialise serialize|initialise initialize|optimise optimize|licence license|cancelled canceled|
+    catalogue catalog|grey gray
+"""
+
+
+class Term(NamedTuple):
+    """One thing to look for."""
+
+    match: str  # an expression of FTS5
+    weight: float = 1.0
+    marks: tuple[str, ...] = ()  # the words that show it in a text, in lower case
+    must: bool = False  # what lacks it is no answer
+    of: str = ""  # a piece of this other one, to look for where that is hardly found
+
+
+def read_query(text: str) -> list[Term]:
+    """The terms of a query, each once; words that say nothing only where there is nothing else."""
+    text = composed(storable(text[:LONGEST].replace("\0", " ").replace("“", '"').replace("”", '"')))
+    found: list[Term] = []
+    idle: list[Term] = []
+    parts = text.split('"')
+    for number, part in enumerate(parts):
+        if number % 2 and number < len(parts) - 1:
+            found += _phrase(part)
+            continue
+        for chunk in part.split():
+            for term in _read_chunk(chunk):
+                (idle if term.marks and all(mark in STOP for mark in term.marks) else found).append(term)
+    once = {term.match: term for term in reversed(found or idle)}
+    return list(reversed(once.values()))[:MOST]
+
+
+def words_in(text: str) -> list[str]:
+    """The runs of letters and digits."""
+    return "".join(char if char.isalnum() else " " for char in text).split()
+
+
+def _phrase(said: str) -> list[Term]:
+    """What stands in quotes must stand so in the text, but for endings."""
+    if runs(said):
+        return [term._replace(must=term.weight == 1) for term in _read_chunk(said)]
+    words = words_in(said)
+    return [Term(_quoted(words), 1.0, tuple(word.lower() for word in words), must=True)] if words else []
+
+
+def _read_chunk(chunk: str) -> list[Term]:
+    """The terms of what stands between two blanks."""
+    found: list[Term] = []
+    for run in runs(chunk):
+        found += _run(run)
+        chunk = chunk.replace(run, " ")
+    for part in chunk.split():
+        found += _name(_without_short(part))
+    return found
+
+
+def _without_short(chunk: str) -> str:
+    """A word without the 's of a name or the 'll of a verb."""
+    head, mark, tail = chunk.replace("’", "'").rpartition("'")
+    return head if mark and head and len(tail) < 3 and tail.isalpha() else chunk
+
+
+def _run(run: str) -> list[Term]:
+    """Any part of a run without blanks is found; of a long one, its pairs too, as nobody may have said all of it."""
+    if len(run) == 1:
+        return [Term(f'parts : "{run}" *', 1.0, (run,))]
+    two = pairs(run)[:-1]
+    whole = Term(f'parts : "{" ".join(two)}"', 1.0, (run,))
+    if len(two) < 2:
+        return [whole]
+    return [whole, *[Term(f'parts : "{pair}"', WEAK, (pair,), of=whole.match) for pair in two[:PAIRS]]]
+
+
+def _name(chunk: str) -> list[Term]:
+    """A word in all its forms; a name or path as a whole, and more weakly its pieces."""
+    words = words_in(chunk)
+    split = [piece for word in words for piece in pieces(word)]
+    if not words:
+        return []
+    if len(split) == 1:
+        return [_word(words[0], chunk.endswith("*"))]
+    marks = tuple(word.lower() for word in words)
+    whole = Term(f"({' OR '.join(dict.fromkeys((_quoted(words), _quoted(split))))})", 1.0, marks)
+    last = words_in(chunk.rstrip("/").rpartition("/")[2]) if "/" in chunk else []
+    if last and last != words:  # a path: its folders say little without the file
+        return [whole, Term(_quoted(last), 0.6, tuple(word.lower() for word in last), of=whole.match)]
+    pieced = sorted({piece.lower() for piece in split if len(piece) > 1} - STOP)
+    return [whole, *[_word(piece)._replace(weight=WEAK, of=whole.match) for piece in pieced]]
+
+
+def _word(word: str, begun: bool = False) -> Term:
+    low = word.lower()
+    if begun:
+        return Term(f'"{word}" *', 1.0, (low,))
+    forms = _forms().get(low, (low,))
+    return Term(any_of(forms), 1.0, forms)
+
+
+def any_of(forms: tuple[str, ...]) -> str:
+    """An expression that any of these words satisfies."""
+    return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
+
+
+def _quoted(words: list[str]) -> str:
+    return '"' + " ".join(words) + '"'
+
+
+_known: dict[str, tuple[str, ...]] = {}
+
+
+def _forms() -> dict[str, tuple[str, ...]]:
+    if not _known:
+        for group in FORMS.replace("\n", "").split("|"):
+            forms = tuple(group.split())
+            for form in forms:
+                _known[form] = tuple(dict.fromkeys((form, *_known.get(form, ()), *forms)))
+    return _known
+
+
+# --- typing errors ----------------------------------------------------------------------------------------------------
+
+
+def nearly(word: str) -> list[str]:
+    """Every word that is one typing error away: a letter too many, too few, wrong, or two swapped."""
+    letters = "abcdefghijklmnopqrstuvwxyz" + "0123456789" * any(char.isdigit() for char in word)
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    found = [head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1]
+    found += [head + tail[1:] for head, tail in cuts if tail]
+    found += [head + letter + tail for head, tail in cuts for letter in letters]
+    found += [head + letter + tail[1:] for head, tail in cuts if tail for letter in letters]
+    return [one for one in dict.fromkeys(found) if one and one != word]

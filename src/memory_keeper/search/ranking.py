@@ -1,0 +1,151 @@
+"""How well rows answer a query: each by itself, with what stands beside it, and with the session it stands in.
+
+A row counts a term once, however often it says it: rows are short, and a long one that repeats a word is seldom the
+better answer. Rare terms count more (as in BM25), long rows less. A question and its answer stand in neighbouring rows
+and share few words, so a row is also read with its neighbours, the nearer the more; and a session that speaks of many
+of the terms lends some weight to each of its rows. Rarity is counted inside the scope of the search.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from memory_keeper.model import Hit, NamedTuple, Row
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from memory_keeper.search.moments import Moment
+
+SATURATION = 1.2
+SHORT = 40.0  # words: up to there a row counts in full
+LENGTH = 0.75  # how much a longer one loses
+REACH, FADE = 3, 0.7  # rows to each side that are read with a row, and what is left of a match at each step
+ALONE, BESIDE, SESSION = 0.5, 1.0, 0.5  # the three shares of a score
+CROWDED = (0.85, 0.97)  # what each further row of the same session counts: for who looks a word up, for who asks
+HALF_LIFE, FRESH = 14 * 86400.0, 0.15  # what is new counts a little more
+# what the kind of a row says about how likely it is what somebody looks for
+PRIORS = {
+    "prompt": 1.0, "note": 1.1, "project": 1.1, "architecture": 1.1, "conventions": 1.1, "decision": 1.15, "issue": 1.1,
+    "fact": 1.15, "title": 0.8, "session": 0.75, "outline": 0.6, "handoff": 0.5, "task": 0.7, "thinking": 0.6,
+    "todo": 0.6, "call": 0.6, "result": 0.55, "command": 0.6, "summary": 0.6, "memory": 0.9, "notice": 0.4, "meta": 0.4,
+}  # fmt: skip
+PRIOR = 0.8  # of what is not named there: replies
+TALK = frozenset({"prompt", "reply", "task"})
+
+
+class Ranked(NamedTuple):
+    """A row and how well it answers."""
+
+    row: Row
+    score: float
+    share: float  # of the query's weight that stands in the row itself, from 0 to 1
+
+
+class Weighed(NamedTuple):
+    """A term of a query with the rows that have it."""
+
+    weight: float
+    keys: frozenset[int]
+    number: float  # how many rows have it, about, if not all of them are known
+
+
+def rarity(count: float, size: int) -> float:
+    """How much it says that a row has what so many of all rows have."""
+    size = max(size, int(count))
+    return log(1 + (size - count + 0.5) / (count + 0.5))
+
+
+def rank(
+    rows: Sequence[Row], terms: Sequence[Weighed], size: int, moments: Sequence[Moment] = (), now: float = 0.0
+) -> list[Ranked]:
+    """Rows by how well they answer; `size` is how many there are in all, with these terms or without."""
+    weighed = [(term.keys, term.weight * rarity(term.number, size)) for term in terms]
+    weighed += [(held, rarity(len(held), len(rows))) for held in _held(rows, moments) if held]
+    total = sum(weight for _, weight in weighed) or 1.0
+    by_key = {row.key: row for row in rows}
+    lengths = {row.key: max(1.0, row.size / SHORT) for row in rows}
+    beside = {row.key: _beside(row, by_key) for row in rows}
+    zero = dict.fromkeys(by_key, 0.0)
+    alone, around, share = zero, dict(zero), dict(zero)
+    sessions: dict[str, float] = {}
+    for keys, weight in weighed:
+        near: dict[int, float] = {}
+        within: dict[str, float] = {}
+        for key in keys & by_key.keys():
+            length = lengths[key]
+            alone[key] += weight * (SATURATION + 1) / (1 + SATURATION * (1 - LENGTH + LENGTH * length))
+            share[key] += weight / total
+            for other, fade in beside[key]:
+                near[other] = near.get(other, 0.0) + fade / length
+            if key > 0:
+                session = by_key[key].session
+                within[session] = within.get(session, 0.0) + 1 / length
+        for key, found in near.items():
+            around[key] += weight * _saturated(found)
+        for session, found in within.items():
+            sessions[session] = sessions.get(session, 0.0) + weight * _saturated(found)
+    best = [max(scores.values(), default=0.0) or 1.0 for scores in (alone, around, sessions)]
+    ranked: list[Ranked] = []
+    for row in rows:
+        key = row.key
+        score = ALONE * alone[key] / best[0] + BESIDE * around[key] / best[1]
+        score = (score + SESSION * sessions.get(row.session, 0.0) / best[2]) / (ALONE + BESIDE + SESSION)
+        ranked.append(Ranked(row, score * _prior(row, alone[key] / total, now), share[key]))
+    ranked.sort(key=lambda one: (-one.score, -one.row.at, -one.row.key))
+    return ranked
+
+
+def _prior(row: Row, whole: float, now: float) -> float:
+    """What speaks for a row besides its words: its age, and its kind, the less the more of the query it has alone."""
+    prior = PRIORS.get(row.kind, PRIOR)
+    if prior < 1:
+        prior += (1 - prior) * min(1.0, whole) ** 2
+    fresh = FRESH * 0.5 ** ((now - row.at) / HALF_LIFE) if now > row.at > 0 else 0.0
+    return prior * (1 + fresh) / (1 + FRESH)
+
+
+def _beside(row: Row, by_key: Mapping[int, Row]) -> list[tuple[int, float]]:
+    """The row, and those of the same session that stand next to it."""
+    found = [(row.key, 1.0)]
+    if row.key < 0:
+        return found
+    for step in range(1, REACH + 1):
+        for key in (row.key - step, row.key + step):
+            other = by_key.get(key)
+            if other and other.session == row.session:
+                found.append((key, FADE**step))
+    return found
+
+
+def _saturated(found: float) -> float:
+    return found * (SATURATION + 1) / (found + SATURATION)
+
+
+def _held(rows: Sequence[Row], moments: Sequence[Moment]) -> list[frozenset[int]]:
+    """The rows that lie in each of the times a query names."""
+    return [frozenset(row.key for row in rows if row.key > 0 and moment.holds(row.at)) for moment in moments]
+
+
+def spread(ranked: Sequence[Ranked], limit: int, crowded: float = CROWDED[1]) -> list[Ranked]:
+    """The best, where each further one of the same session counts a little less."""
+    waiting: dict[str, list[Ranked]] = {}
+    for one in reversed(ranked):
+        waiting.setdefault(one.row.session, []).append(one)  # the best of a session is the last of its list
+    weight = dict.fromkeys(waiting, 1.0)
+    found: list[Ranked] = []
+    while waiting and len(found) < limit:
+        session = max(waiting, key=lambda session: waiting[session][-1].score * weight[session])
+        one = waiting[session].pop()
+        found.append(one._replace(score=one.score * weight[session]))
+        weight[session] *= crowded
+        if not waiting[session]:
+            del waiting[session]
+    return found
+
+
+def hit(one: Ranked, shown: str) -> Hit:
+    """A ranked row as the outside sees it."""
+    row = one.row
+    return Hit(row.id, row.level, row.kind, row.at, row.session, row.project, round(one.score, 4), shown, row.path)

@@ -1,0 +1,280 @@
+"""What tells an error from others, however its numbers, paths and addresses change.
+
+An output is long and one line of it says what went wrong: an exception, a compiler's `error:`, `fatal:`, a test that
+failed. That line is found by how it begins, whatever the language, and everything that differs from run to run is
+taken out of it. Names are kept: `No module named 'a'` and `No module named 'b'` are two errors. Of an assertion the
+values are all it says, so they stay. Every rule looks at one line of bounded length, so no input is slow.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memory_keeper.text import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD, TAIL = 24_000, 12_000  # characters of an output that are looked at
+EDGE = 6_000  # of an output of which only is asked whether it went wrong
+LINE = 400  # of a line
+LONGEST = 240  # of a signature
+LINES = 2_000
+MOST = 8  # signatures of one output
+LEAST = 3  # words of an error by which it may be asked for
+
+# --- which line says it ---
+
+LEAD = r"^(?:\[?[\w-]*ERROR\]?:? )?(?:E {2,}|[ \t>|│┃●✗✕×✖•⨯❌-]*)"
+THROWN = re.compile(
+    LEAD + r"(?:Uncaught |Unhandled |Exception in thread \"[^\"]{0,80}\" |\[|error: )?"
+    r"(?:\w+[.$])*(?:[A-Z]\w*(?:Error|Exception|Interrupt|Fault|NotFound|Timeout|Violation)|Errno::\w+)"
+    r"(?: ?\[\w+\])?(?: \(\w+\))?: ?\S"
+)
+CAUSE = re.compile(r"^\s*Caused by: .*[A-Z]\w*(?:Error|Exception)\b")
+CODED = re.compile(
+    r"\berror\[\w+\]: |\berror (?:TS|CS|C|LNK|MSB|FS|AL)\d+: |\bORA-\d{5}: |\bERROR \d+ \(\w+\)|^\s*\d+:\d+\s+error\s"
+    r"|^panic: \S|\bpanicked at "
+)
+LINTED = re.compile(r"^\S{1,200}:\d+:\d+:? (?:[A-Z]{1,5}\d{2,5}\b|lint/)|^[A-Z]{1,4}\d{3,4} (?:\[\*\] )?\S")
+SAID = re.compile(
+    r"^(?:\S{1,200}?:(?:\d+:){0,2} ?|\[)?(?:\w+: )?(?:fatal error|fatal|panic|error|err|ERROR|Error|FATAL|FATAL ERROR)"
+    r"\]?(?: \w+)?(?:: +|\] )\S"
+    r"|^npm (?:ERR!|error) \S|^Error response from daemon: |^(?:ERROR:? )?failed to solve: |^ {0,4}[×✖⨯❌] \S"
+    r"|^\S{1,200}: command not found|: command not found: |^\S{1,60}: (?:\d+: )?\S{1,80}: not found$"
+    r"|: No such file or directory|: Permission denied|\bis not recognized as an? |\bundefined reference to "
+    r"|^make(?:\[\d+\])?: \*\*\* (?!\[)"
+    r"|^<tool_use_error>",
+    re.I,
+)
+PLACED = re.compile(
+    r"^(?:\S{0,6} )?[\w./\\@+-]{1,200}\.[A-Za-z]\w{0,8}(?::\d+:\d+: |:\d+: |\(\d+,\d+\): |:\[\d+,\d+\] )\S"
+)
+TESTED = re.compile(
+    r"^\s*--- FAIL: |^(?:FAILED|ERROR) \S+(?: - |$)|^FAIL: \S|^\s*● \S.* › |^not ok \d|^CONFLICT \("
+    r"| ! \[(?:remote )?rejected\]|^E {2,}\S|^\s+assert \S|^assert .{1,100} (?:[!=<>]=|in|is|<|>) "
+)
+BARE = re.compile(r"^(?:\w+[.$])*[A-Z]\w*(?:Error|Exception)$")
+WORDS = re.compile(
+    r"error|exception|fatal|panic|undefined|cannot|can't|couldn't|could not|unable to|not found|no such|denied|refused"
+    r"|invalid|unexpected|unrecogni[sz]ed|unknown|missing|failed|failure|timed? ?out|conflict|rejected|does not exist"
+    r"|doesn't exist|already (?:exists|in use|used)|out of memory|illegal"
+    r"|not (?:a|an|been|allowed|supported|permitted|installed)\b|오류|에러|실패|찾을 수 없",
+    re.I,
+)
+# what only says that something went wrong, or that nothing did
+EMPTY = re.compile(
+    r"^(?:\W*(?:Exit code|exit status|Command failed|Error: Process completed|Process exited|Traceback|hint:|warning"
+    r"|warn\b|npm warn|note:|help:|info\b|debug\b|at |During handling|The above exception|FAILURE: Build failed"
+    r"|collect2: |Found \d+ errors?|Automatic merge failed|Error:?$|Errors?:? \d+|= |--- PASS|ERROR task failed)"
+    r"|npm (?:ERR!|error) (?:A complete|path|syscall|errno|code (?:ELIFECYCLE|\d)|Exit status|Failed at)"
+    r"|npm (?:ERR!|error) (?:This is|command|\W|$)|[├└]"
+    r"|make(?:\[\d+\])?: \*\*\* \[|error(?::)? (?:Command failed|could not compile|aborting due|Recipe|script )"
+    r"|error: (?:could not compile|aborting due|Recipe |script |process didn't|test failed, to rerun)"
+    r"|(?:\+|\$|>|#|//|/\*|\*|%) |FAIL$|FAILED$|FAILED \(|={3,}|-{4,}|_{4,})"
+    r"|\b0 (?:errors?|failures?|failed|problems?|issues|warnings)\b|\bno (?:errors?|problems|failures|issues)\b"
+    r"|(?<![-\w])\d+ (?:passed|failed|passing|failing)\b|^(?:PASS|ok|✓|✔|√)\b|\bexit code:? \d+$|Warning: ",
+    re.I,
+)
+# what no program said
+REFUSED = (
+    "The user doesn't want to",
+    "[Request interrupted",
+    "Permission to use",
+    "Claude requested permissions",
+    "<tool_use_error>Sibling tool call",
+)
+LETTERS = re.compile(r"[^\W\d_]{3,}")
+CODE = re.compile(r"[{};(,]\s*$|^\s*(?:func|def|fn|class|if|return|const|let|var|import|go: downloading)\b")
+# what every line has that a rule below takes: most lines have none of it, and are asked nothing else
+HINTS = re.compile(
+    r"err|fail|fault|exception|interrupt|timeout|violation|not ?found|fatal|panic|no such|denied|rejected|assert"
+    r"|conflict|recogni|undefined|cannot|can't|could|unable|refused|invalid|unexpected|unknown|missing|timed|exist|already"
+    r"|illegal|memory|not (?:a|an|ok|been|allowed|supported|permitted|installed)\b|\*\*\*|tool_use|lint/|caused by|ora-"
+    r"|[:(\[]\d|^e {2,}|^[a-z]{1,4}\d{3,4} |[×✖⨯❌]|오류|에러|실패|찾을",
+    re.I,
+)
+# the rules, the surest first, and what a line that follows one is worth; a later rule is asked only where none held
+RANKS = (
+    (8, CAUSE), (7, THROWN), (7, CODED), (6, LINTED), (5, SAID), (6, PLACED), (4, TESTED), (3, BARE), (2, WORDS),
+)  # fmt: skip
+FILE = re.compile(r"\w\.[A-Za-z]\w{0,8}[:(\[]+\d|/[\w.-]{1,100}\.[A-Za-z]\w{0,8}\b")
+BARELY = 2
+OF_TESTS = 4
+SURE = 5  # from this rank on a line is an error wherever it stands
+
+# --- what differs from run to run ---
+
+SPEAKER = re.compile(r"^(?:\[[\w:./-]{1,40}\] (?=\S)|[\w-]{1,40} +\| )")  # who says it, where programs print together
+BULLET = re.compile(r"^(?:E {2,}|[\s>|│┃●✗✕×✖•⨯❌\u2800-\u28ff\[-]*)")
+AT = re.compile(  # where in which file, at the start of a line
+    r"^(?:[\w./\\@+~-]{1,200}(?::\[\d+,\d+\] ?|\(\d+,\d+\): ?|:\d+(?::\d+)?(?:-\d+)?(?::| -)? )"
+    r"|\d+:\d+\s+|psql:\S+:\d+: )+"
+)
+LOGGED = re.compile(r"\blevel=(?:error|fatal)\b.*?\bmsg=\"([^\"]{8,})\"", re.I)
+STAMP = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"
+)
+UUID = re.compile(r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b")
+ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+DIGEST = re.compile(r"\b(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,64}\b")
+SPAN = re.compile(r"\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|secs|seconds?|min|mins|minutes?|h|hours?)\b")
+URL = re.compile(
+    r"\b(https?|wss?|postgres(?:ql)?|mysql|redis|mongodb|ssh|git|file)://([^\s/'\"<>)]{0,100})[^\s'\"<>)]{0,300}"
+)
+TEMPORARY = re.compile(
+    r"(?:/private)?(?:/tmp|/var/tmp|/var/folders|/dev/shm)/[^\s'\"`:,;)\]]{1,200}|[A-Z]:\\[^\s'\"]{0,200}\\Temp\\[^\s'\"]{1,200}"
+)
+PATH = re.compile(
+    r"(?<![\w@./-])(?:[A-Za-z]:\\|~/|\.{1,2}/|/)[^\s'\"`:,;()\[\]<>]{1,300}|(?<![\w@./-])[\w.-]{1,100}(?:/[\w.@+-]{1,100})+\.[A-Za-z]\w{0,8}\b"
+)
+PLACE = re.compile(r"(?<=\w):\d+(?::\d+)?\b|,? (?:at )?line \d+(?:,? col(?:umn)? \d+)?\b|\(\d+[,:]\d+\)")
+COUNT = re.compile(r"(?<![A-Za-z_#\d])\d+(?:[.,]\d+)*")
+TAIL_COUNT = re.compile(r"(?<=[_-])\d{3,}\b")
+MEANS = re.compile(r"\b(?:status|code|errno|os error|signal|HTTP(?:/[\d.]+)?|SQLSTATE|ERROR)[\s:=\[(]*$", re.I)
+QUOTED = re.compile(r"\"[^\"\n]{41,}\"|'[^'\n]{41,}'|`[^`\n]{41,}`")
+SECRET = re.compile(r"<REDACTED:[^>\s]{1,40}>")
+ASSERTS = re.compile(r"^assert\b|\bAssertionError\b|\bAssertion\b|[!=]==?|\bexpect(?:ed|ation)?\b", re.I)
+REASON = re.compile(r"^((?:FAILED|ERROR) \S+::\S+) - .*")
+REFS = re.compile(r"(?<=^make)\[\d+\]|(?<=rejected\] )\s*\S{1,200} -> \S{1,200}| \[recovered.*")
+BLANKS = re.compile(r"\s+")
+HOLES = re.compile(r"<(?:time|id|addr|hash|span|url|tmp|str|secret)>|#")
+WORD = re.compile(r"[^\W_][\w.$@-]*\w|\w")
+COMMON_WORDS = frozenset((
+    "a", "all", "an", "and", "are", "as", "assert", "assertionerror", "at", "be", "been", "by", "can", "cannot",
+    "could", "did", "do", "does", "error", "errors", "expected", "failed", "failure", "false", "for", "from", "has",
+    "have", "in", "is", "it", "its", "line", "must", "module", "named", "no", "none", "not", "of", "on", "or",
+    "please", "such", "that", "the", "this", "to", "true", "try", "type", "use", "was", "when", "where", "with",
+    "you", "your",
+))  # fmt: skip
+
+
+def signature(text: str) -> str:
+    """The normalised form of what an output says went wrong; empty when it says nothing that tells."""
+    return next(iter(signatures(text, 1)), "")
+
+
+def signatures(text: str, limit: int = MOST) -> list[str]:
+    """All that an output says went wrong, the most telling first, each once."""
+    told = list(_telling(text))
+    tested = any(rank == OF_TESTS for rank, _, _ in told)  # beside a test that failed, what programs log says little
+    found = sorted(told, key=lambda one: (-(OF_TESTS - 0.5 if tested and one[0] == SURE else one[0]), one[1]))
+    if found and found[0][0] > BARELY:  # a word like `failed` tells where nothing better does
+        found = [one for one in found if one[0] > BARELY]
+    known = dict.fromkeys(
+        said for _, _, line in found[: 20 * limit] if (said := normal(line)) and not EMPTY.search(said) and _tells(said)
+    )
+    return sorted(known, key=lambda said: not words(said))[:limit]  # `assert False` may be anything's
+
+
+def is_wrong(text: str) -> bool:
+    """Whether an output surely shows an error, whatever became of the exit status: a pipe hides it."""
+    part = text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
+    return any(rank >= SURE for rank, _, _ in _telling(part))
+
+
+def normal(line: str) -> str:
+    """A line without what differs from run to run."""
+    line = line[:LINE].replace("<tool_use_error>", "").replace("</tool_use_error>", "")
+    if logged := LOGGED.search(line):
+        line = logged[1]
+    line = AT.sub("", BULLET.sub("", SECRET.sub("<secret>", line)).strip())
+    line = REASON.sub(r"\1", line)
+    keeps = bool(ASSERTS.search(line))
+    refused = "refused" in line
+    for pattern, hole in HOLED:
+        line = pattern.sub(hole, line)
+    line = URL.sub(lambda url: f"{url[1]}://{url[2] if refused else url[2].rpartition('@')[2].partition(':')[0]}", line)
+    line = TEMPORARY.sub("<tmp>", line)
+    line = PATH.sub(_base, line)
+    line = REFS.sub("", QUOTED.sub("<str>", line))  # before numbers go
+    if not keeps:
+        line = line if refused else PLACE.sub("", line)
+        line = TAIL_COUNT.sub("#", COUNT.sub(lambda one: _number(one, refused), line))
+    return BLANKS.sub(" ", line).removesuffix("(<span>)").strip(" .]:━─═")[:LONGEST].strip()
+
+
+HOLED = ((UUID, "<id>"), (ADDRESS, "<addr>"), (STAMP, "<time>"), (DIGEST, "<hash>"), (SPAN, "<span>"))
+
+
+def says(text: str, signature: str) -> bool:
+    """Whether an output says exactly this error; only the lines with its longest word are read."""
+    word = max(words(signature), key=len, default="")
+    if not word or "panicked:" in signature:
+        return signature in signatures(text, LINES)
+    lines = (line for line in text.replace("\r", "\n").split("\n") if word in line)
+    return any(normal(one) == signature for line in lines for one in _lines(line))
+
+
+def places(text: str, signature: str) -> str:
+    """The lines of an output that say this error, where they name files; else nothing."""
+    said = "\n".join(line for _, _, line in _telling(text) if normal(line) == signature)
+    return said if FILE.search(said) else ""
+
+
+def words(signature: str, limit: int = 8) -> list[str]:
+    """The words of a signature that tell it from others, in their order: what to search for."""
+    found = dict.fromkeys(WORD.findall(HOLES.sub(" ", signature)))
+    telling = [word for word in found if len(word) > 2 and word.lower() not in COMMON_WORDS and not word.isdecimal()]
+    best = sorted(telling, key=lambda word: (word.islower() and word.isalpha(), -len(word)))[:limit]
+    return [word for word in telling if word in best]
+
+
+def likeness(one: str, other: str) -> float:
+    """How many of their words two signatures share: 1 for the same, 0 where they have none in common."""
+    if one == other:
+        return 1.0
+    mine, theirs = (set(map(str.lower, WORD.findall(HOLES.sub(" ", said)))) for said in (one, other))
+    return len(mine & theirs) / max(1, len(mine | theirs))
+
+
+def holds(whole: str, part: str) -> bool:
+    """Whether a signature has all the words of what somebody remembers of it, three of them at least."""
+    asked = {word.lower() for word in WORD.findall(part)}
+    known = {word.lower() for word in WORD.findall(whole)}
+    return len(asked) >= LEAST and bool(words(part)) and asked <= known
+
+
+def _telling(text: str) -> Iterator[tuple[int, int, str]]:
+    """The lines that say what went wrong: how surely, where, and the line. Of a chain the last cause says it."""
+    if text.startswith(REFUSED):
+        return
+    lines = _lines(text)
+    chained = any(line.startswith("Traceback (most recent call last)") for line in lines)
+    for place, line in enumerate(lines):
+        if not HINTS.search(line) or not LETTERS.search(line) or EMPTY.search(line):
+            continue
+        rank = next((rank for rank, rule in RANKS if rule.search(line)), 0)
+        if rank == BARELY and CODE.search(line):
+            continue
+        if rank and "panicked at" in line and place + 1 < len(lines) and line.rstrip().endswith(":"):
+            line = f"{line.partition('panicked at')[0]}panicked: {lines[place + 1].strip()}"
+        last = rank == 8 or (chained and rank == 7 and not line[:1].isspace() and line[:2] != "E ")
+        if rank:
+            yield rank, -place if last else place, line
+
+
+def _lines(text: str) -> list[str]:
+    if text.startswith("<tool_use_error>"):  # the host's own: what follows quotes what it was given
+        return text[:LINE].splitlines()[:1]
+    if len(text) > HEAD + TAIL:
+        text = f"{text[:HEAD]}\n{text[-TAIL:]}"
+    lines = [SPEAKER.sub("", line[:LINE], 1) for line in clean(text).split("\n")]
+    return lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
+
+
+def _base(path: re.Match[str]) -> str:
+    """A path by its last part: the folders before it are another machine's."""
+    return path[0].rstrip("/\\.").replace("\\", "/").rpartition("/")[2] or "/"
+
+
+def _number(found: re.Match[str], refused: bool) -> str:
+    before = found.string[max(0, found.start() - 20) : found.start()]
+    return found[0] if MEANS.search(before) or (refused and before.endswith(":")) else "#"
+
+
+def _tells(said: str) -> bool:
+    """Whether a signature is more than a type's name or a word or two."""
+    left = WORD.findall(HOLES.sub(" ", said))
+    return len(left) >= 2 or ("#" not in said and len(left) == 1 and "." in left[0])

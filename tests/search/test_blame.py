@@ -1,0 +1,158 @@
+"""Which prompts touched a file, what was said of it, and what was taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_keeper.model import Scope
+from memory_keeper.search.blame import blame
+from tests.search.workshop import Work, Workshop
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path)
+
+
+def adds_a_rebate(session: Work) -> Work:
+    session.prompt("Give loyal customers a rebate.")
+    session.read_file("src/cart.py", "total = 1\n")
+    session.say("I need the total after tax, because the law says so.")
+    session.edit("src/cart.py", "total = 1", "total = 2")
+    session.edit("src/cart.py", "x = 1", "x = 2")
+    session.bash("git commit -qam 'Add the rebate'", "[main 1a2b3c4] Add the rebate\n 1 file changed, 2 insertions(+)")
+    return session
+
+
+def test_a_touch_has_its_prompt_its_reason_and_its_commit(shop: Workshop) -> None:
+    store = shop.keep(adds_a_rebate(shop.session()))
+    found = blame(store, "src/cart.py", shop.scope())
+    assert found.path == "src/cart.py"
+    (touch,) = found.touches
+    assert touch.prompt and touch.prompt.text == "Give loyal customers a rebate."
+    assert touch.why[0].text == "I need the total after tax, because the law says so."
+    assert touch.commit and touch.commit.text == "1a2b3c4 Add the rebate"
+    assert [(edit.old, edit.new, edit.reverted) for edit in touch.edits] == [
+        ("total = 1", "total = 2", False),
+        ("x = 1", "x = 2", False),
+    ]
+    assert touch.reads == 1
+    for id in (touch.prompt.id, touch.why[0].id, touch.commit.id, touch.last, *(edit.id for edit in touch.edits)):
+        assert store.event(id)
+
+
+def test_the_newest_prompt_comes_first(shop: Workshop) -> None:
+    first, second = adds_a_rebate(shop.session()), shop.session()
+    second.prompt("Round it down.")
+    second.edit("src/cart.py", "total = 2", "total = 3")
+    second.prompt("And say so in the docs.")
+    second.read_file("src/cart.py", "total = 3")
+    found = blame(shop.keep(first, second), "cart.py", shop.scope())
+    assert [touch.prompt.text for touch in found.touches if touch.prompt] == [
+        "And say so in the docs.",
+        "Round it down.",
+        "Give loyal customers a rebate.",
+    ]
+    assert len(blame(shop.keep(), "cart.py", shop.scope(), limit=2).touches) == 2
+
+
+@pytest.mark.parametrize("form", ["src/cart.py", "./src/cart.py", "cart.py", "{root}/src/cart.py"])
+def test_a_file_is_known_by_any_form_of_its_path(shop: Workshop, form: str) -> None:
+    store = shop.keep(adds_a_rebate(shop.session()))
+    assert len(blame(store, form.format(root=shop.root), shop.scope()).touches) == 1
+    assert blame(store, "art.py", shop.scope()).touches == []
+
+
+def test_a_name_that_several_files_have_is_asked_back(shop: Workshop) -> None:
+    session = adds_a_rebate(shop.session())
+    session.edit("test/cart.py", "a", "b")
+    store = shop.keep(session)
+    found = blame(store, "cart.py", shop.scope())
+    assert (found.touches, found.others) == ([], ("src/cart.py", "test/cart.py"))
+    assert len(blame(store, "test/cart.py", shop.scope()).touches) == 1
+
+
+def test_an_edit_that_was_taken_back_is_marked(shop: Workshop) -> None:
+    session = adds_a_rebate(shop.session())
+    later = shop.session()
+    later.prompt("Leave the total alone.")
+    later.edit("src/cart.py", "total = 2", "total = 1")
+    found = blame(shop.keep(session, later), "src/cart.py", shop.scope())
+    assert [edit.reverted for touch in found.touches for edit in touch.edits] == [True, True, False]
+
+
+def test_what_git_put_back_is_marked(shop: Workshop) -> None:
+    session = shop.session()
+    session.prompt("Try something.")
+    session.edit("src/cart.py", "total = 1", "total = 9")
+    session.bash("git checkout -- src/cart.py", "")
+    session.edit("src/cart.py", "total = 1", "total = 2")
+    (touch,) = blame(shop.keep(session), "src/cart.py", shop.scope()).touches
+    assert [edit.reverted for edit in touch.edits] == [True, False]
+
+
+def test_an_edit_that_failed_is_none(shop: Workshop) -> None:
+    session = shop.session()
+    session.prompt("Change it.")
+    session.edit("src/cart.py", "a", "b", failed=True)
+    (touch,) = blame(shop.keep(session), "src/cart.py", shop.scope()).touches
+    assert (touch.edits, touch.failed) == ((), 1)
+
+
+@pytest.mark.parametrize("command", ["git mv src/basket.py src/cart.py", "cd . && mv src/basket.py src/cart.py"])
+def test_a_file_that_was_moved_has_its_past(shop: Workshop, command: str) -> None:
+    session = shop.session()
+    session.prompt("Write the basket.")
+    session.write_file("src/basket.py", "total = 1\n")
+    session.bash(command, "")
+    session.prompt("Now the total.")
+    session.edit("src/cart.py", "total = 1", "total = 2")
+    found = blame(shop.keep(session), "src/cart.py", shop.scope())
+    assert [touch.path for touch in found.touches] == ["src/cart.py", "src/basket.py"]
+
+
+def test_two_checkouts_of_a_project_have_one_file(shop: Workshop, tmp_path: Path) -> None:
+    for folder in (shop.root, other := tmp_path / "copy"):
+        folder.mkdir(exist_ok=True)
+        (folder / ".git").mkdir()
+        (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+        (folder / ".git/config").write_text('[remote "origin"]\n\turl = https://example.org/shop.git\n')
+    store = shop.keep(adds_a_rebate(shop.session()), adds_a_rebate(shop.session(other)))
+    assert len(blame(store, "src/cart.py", shop.scope()).touches) == 2
+
+
+def test_another_project_is_asked_only_on_request(shop: Workshop, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    store = shop.keep(adds_a_rebate(shop.session(other)), shop.session())
+    assert blame(store, "cart.py", shop.scope()).touches == []
+    assert len(blame(store, "cart.py", Scope()).touches) == 1
+    store = shop.keep(adds_a_rebate(shop.session()))
+    assert len(blame(store, "cart.py", Scope()).others) == 2
+
+
+def test_blame_prints_prompts_reasons_and_edits(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    shop.keep(adds_a_rebate(shop.session()))
+    said = shop.told(capsys, "blame", "cart.py")
+    assert said.startswith("src/cart.py")
+    for part in ('asked: "Give loyal', "because the law", "`total = 1` -> `total = 2`", "committed 1a2b3c4", "2 edits"):
+        assert part in said
+    assert shop.ask(capsys, "blame", "src/cart.py")["touches"][0]["reads"] == 1
+
+
+def test_blame_finds_nothing_and_says_so(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    shop.keep(adds_a_rebate(shop.session()))
+    for odd in ("no/such.py", "/", "..", "%", "'", "a\nb", "src/"):
+        assert shop.told(capsys, "blame", odd) == "nothing found\n"
+
+
+def test_the_note_of_a_session_says_what_was_decided(shop: Workshop) -> None:
+    session = shop.session()
+    session.prompt("We decided: cart.py keeps prices in cents, because floats lose money.")
+    session.say("I decided to keep prices in cents in cart.py instead of floats, because floats lose money.")
+    session.edit("src/cart.py", "price = 1.0", "price = 100")
+    session.say("Done.")
+    (touch,) = blame(shop.keep(session), "src/cart.py", shop.scope()).touches
+    assert any(said.text.startswith("Decided: ") for said in touch.why)

@@ -1,0 +1,112 @@
+"""Commands and what became of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_keeper.search.runs import Run, exit_status, hearts, in_order, match, outcome, program, runs, works
+from tests.reduce.story import Story
+
+
+@pytest.mark.parametrize(
+    ("line", "steps"),
+    [
+        ("cd a && npm run build 2>&1 | tail -20", ["npm run build"]),
+        ("FOO=1 sudo npx tsc -b > out.txt", ["tsc -b"]),
+        ("git add . && git commit -m 'a; b && c'", ["git add .", "git commit -m 'a; b && c'"]),
+        ("cat > x.py << 'EOF'\nimport os; os.system('make')\nEOF\npython x.py", ["python x.py"]),
+        ("ls -la; grep x y | wc -l", []),
+        ("timeout 60 uv run pytest -q", ["pytest -q"]),
+        ("", []),
+    ],
+)
+def test_the_steps_of_a_line_that_do_something(line: str, steps: list[str]) -> None:
+    assert works(line) == steps
+
+
+def test_what_only_prepares_is_not_what_a_line_is_run_for() -> None:
+    assert hearts("git add . && git commit -m x && git push") == ["git commit -m x", "git push"]
+    assert hearts("git add .") == ["git add ."]
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [("go test ./... -v", "go test"), ("npm run build", "npm run build"), ("pytest -q a.py", "pytest"),
+     ("git -C /x status", "git status"), ("./scripts/deploy.sh prod", "deploy.sh"), ("", "")],
+)  # fmt: skip
+def test_the_name_of_a_command(step: str, name: str) -> None:
+    assert program(step) == name
+
+
+def run_of(command: str, answer: str = "", failed: bool = False) -> Run:
+    story = Story()
+    story.run(command, answer, failed)
+    (run,) = runs(story.events)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "failed", "found"),
+    [
+        ("make", "", True, (True, True)),
+        ("make", "error: but it went well", False, (False, True)),
+        ("make | tail", "error: no", False, (True, True)),
+        ("make | tail", "3 passed", False, (False, True)),
+        ("make | tail", "hm", False, (False, False)),
+        ("pytest || true", "1 failed, 2 passed", False, (True, True)),
+        ("cat log | tail", "error: no", False, (False, False)),
+        ("cd a && make", "error: but it went well", False, (False, True)),
+    ],
+)
+def test_the_exit_status_is_believed_unless_a_pipe_hides_it(
+    command: str, answer: str, failed: bool, found: tuple[bool, bool]
+) -> None:
+    assert outcome(run_of(command, answer, failed)) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "like"),
+    [
+        ("pytest -q", "pytest -x", 2),
+        ("pytest -q tests/a.py", "pytest", 1),
+        ("pytest tests/a.py", "pytest tests/b.py", 0),
+        ("npm run build", "npm run lint", 0),
+        ("go test ./a -run X", "go test ./a", 1),
+        ("git push", "git push -u origin main", 0),
+        ("python a.py", "python3 a.py", 1),
+        ("cd x && make all 2>&1 | tail", "make all", 2),
+        ("git add . && git commit -m a", "git add .", 0),
+        ("make lint && make test", "make lint", 1),
+        ("make lint && make test", "make test", 2),
+        ("ls a", "ls a", 0),
+    ],
+)
+def test_how_alike_two_commands_are(one: str, other: str, like: int) -> None:
+    assert match(run_of(one), run_of(other)).like == like
+
+
+def test_the_exit_status_is_read_where_it_is_said() -> None:
+    assert exit_status(run_of("make", "Exit code 2\nno rule", failed=True).result) == "2"
+    assert exit_status(run_of("make", "no rule", failed=True).result) == ""
+    assert exit_status(run_of("make", "Exit code 2").result) == ""
+
+
+def test_what_the_user_refused_is_no_run() -> None:
+    story = Story()
+    story.run("make", "The user doesn't want to proceed with this tool use.", failed=True)
+    assert list(runs(story.events)) == []
+
+
+def test_calls_of_a_session_stay_in_their_order_though_the_clock_jumps() -> None:
+    story = Story()
+    calls = [story.run("make"), story.run("make")._replace(at=5.0), story.run("make")._replace(session="t", at=1500.0)]
+    order = in_order(list(enumerate(calls)))
+    assert sorted(range(3), key=order.__getitem__) == [0, 1, 2]
+
+
+@given(st.text(max_size=300))
+def test_any_line_is_a_command(line: str) -> None:
+    assert all(step.strip() for step in works(line))
+    assert match(run_of(line), run_of(line)).like == (2 if works(line) else 0)

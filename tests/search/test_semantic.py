@@ -1,0 +1,156 @@
+"""Search by meaning where its package is missing, and the vectors in the store, which need no package."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_keeper.app.commands import embed
+from memory_keeper.errors import NotSetUp
+from memory_keeper.keep import vectors
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Event, Note, Placed, Scope, Source
+from memory_keeper.search import ask, minilm, scoped, semantic
+from memory_keeper.search.query import read_query
+
+HERE, THERE = "dir:/here", "dir:/there"
+SAID = (
+    ("prompt", "the parser drops the last line"),
+    ("call", "Bash: pytest tests/parser"),
+    ("reply", "the reader closed before the last line was read"),
+    ("prompt", "yes"),
+    ("reply", "done: it reads to the end of the file now"),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    made = SqliteStore(str(tmp_path / "store.db"))
+    if not made.db.execute("select 1 from sqlite_master where name = 'vector'").fetchone():
+        for statement in vectors.SCHEMA:
+            made.db.execute(statement)
+    for number, project in enumerate((HERE, THERE)):
+        source = made.begin(Source(f"/t/{number}.jsonl", f"s{number}", project))
+        events = [
+            Event(f"e{number}-{n}:0", 100.0 * number + n, kind, f"s{number}", project, text)
+            for n, (kind, text) in enumerate(SAID)
+        ]
+        made.record(source, [Placed(event, n) for n, event in enumerate(events)])
+    made.add(Note("n1", 300.0, "decision", 0, HERE, "we read files to their end", who="user"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine where no package brings the model."""
+    monkeypatch.setattr(minilm, "PACKAGES", ())
+    minilm._needed.cache_clear()
+    yield
+    minilm._needed.cache_clear()
+
+
+def keep_all(store: SqliteStore, model: str = minilm.MODEL) -> list[int]:
+    rows = vectors.lacking(store.db, 100)
+    while rows:
+        vectors.keep(store, model, [(key, bytes(4)) for key, _ in rows])
+        rows = vectors.lacking(store.db, 100)
+    return [key for (key,) in store.db.execute("select key from vector order by key")]
+
+
+def test_without_the_package_nothing_is_said_to_be_there(bare: None) -> None:
+    assert not semantic.available()
+
+
+def test_without_the_package_one_is_told_how_to_get_it(bare: None) -> None:
+    with pytest.raises(NotSetUp) as error:
+        minilm.check()
+    assert "memory-keeper[semantic]" in error.value.hint
+
+
+def test_without_the_package_the_command_says_so_and_keeps_nothing(bare: None, tmp_path: Path) -> None:
+    with pytest.raises(NotSetUp):
+        embed.run(Namespace(home=str(tmp_path / "none"), limit=9, json=False))
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_vectors_words_alone_rank(store: SqliteStore) -> None:
+    scope = Scope(project=HERE)
+    ranked = ask(store, read_query("last line"), "last line", scope)
+    assert ranked
+    assert semantic.blend(store, ranked, "last line", scope, scoped(store, scope)) == ranked
+    assert semantic.nearest(store, "last line", scope, 10) == []
+
+
+def test_a_store_from_before_the_vectors_has_none(store: SqliteStore) -> None:
+    store.db.execute("drop table vector")
+    assert not vectors.any_kept(store.db, minilm.MODEL)
+
+
+def test_prompts_replies_and_notes_get_one_the_oldest_first(store: SqliteStore) -> None:
+    assert [key for key, _ in vectors.lacking(store.db, 3)] == [1, 3, 5]  # no call, and nothing as short as `yes`
+    assert vectors.count_lacking(store.db) == 7
+    assert keep_all(store) == [-1, 1, 3, 5, 6, 8, 10]
+    assert vectors.count_lacking(store.db) == 0
+
+
+def test_keeping_twice_keeps_once(store: SqliteStore) -> None:
+    vectors.keep(store, "one", [(1, b"first")])
+    vectors.keep(store, "one", [(1, b"second"), (3, b"third")])
+    assert vectors.read(store.db, "one", [1, 3]) == [(1, b"first"), (3, b"third")]
+
+
+def test_another_model_begins_anew(store: SqliteStore) -> None:
+    keep_all(store, "old")
+    assert vectors.any_kept(store.db) and vectors.any_kept(store.db, "old") and not vectors.any_kept(store.db, "new")
+    vectors.drop_others(store, "new")
+    assert not vectors.any_kept(store.db)
+    assert vectors.count_lacking(store.db) == 7
+
+
+@pytest.mark.parametrize(
+    ("scope", "keys"),
+    [
+        (Scope(), [-1, 1, 3, 5, 6, 8, 10]),
+        (Scope(project=HERE), [-1, 1, 3, 5]),
+        (Scope(project=THERE), [6, 8, 10]),
+        (Scope(project=HERE, role="user"), [1]),
+        (Scope(project=HERE, kind="reply"), [3, 5]),
+        (Scope(project=HERE, kind="decision"), [-1]),
+        (Scope(project=HERE, since=2.0, until=300.0), [3, 5]),
+        (Scope(session="s1"), [6, 8, 10]),
+        (Scope(project=HERE, tool="Bash"), []),
+        (Scope(project=HERE, file="parser.py"), []),
+        (Scope(project=HERE, level=1), []),
+    ],
+)
+def test_a_scope_gives_its_own_and_no_others(store: SqliteStore, scope: Scope, keys: list[int]) -> None:
+    keep_all(store)
+    found = {key for key, _ in vectors.within(store.db, minilm.MODEL, scope)}
+    allowed = {row.key for row in scoped(store, scope)(store.rows(list(found)))}
+    assert sorted(allowed) == keys
+
+
+def test_a_vector_goes_with_its_text(store: SqliteStore) -> None:
+    keep_all(store)
+    store.db.execute("delete from event where seq = 3")
+    store.db.execute("delete from note")
+    assert vectors.read(store.db, minilm.MODEL, [-1, 1, 3]) == [(1, bytes(4))]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Retry_Policy.py fails", ["retry", "_", "policy", ".", "py", "fails"]),
+        ("naïve café", ["naive", "cafe"]),
+        ("日本 语x", ["日", "本", "语", "x"]),
+        ("a\u200bb\x00c\u00a0d", ["abc", "d"]),
+        ("…“quoted”", ["…", "“", "quoted", "”"]),
+        ("", []),
+    ],
+)
+def test_words_are_cut_as_the_model_learnt_them(text: str, words: list[str]) -> None:
+    assert minilm.words(text) == words
