@@ -382,10 +382,20 @@ class Keeper:
 
         place = find_place(directory)
         project = _choose(place, self.writer)
-        if any(self.writer.project(key) != project for key in place.keys):
-            self.writer.name_project(place.keys, project)
+        keys = (*place.keys, *self._first_commit(project, place.root))
+        if any(self.writer.project(key) != project for key in keys):
+            self.writer.name_project(keys, project)
             self._found.clear()
         return project
+
+    def _first_commit(self, project: str, root: str) -> tuple[str, ...]:
+        """The key by which a project is known again when its remote has another name; once, if nobody has it."""
+        if not project.startswith("remote:") or self.writer.first_commits(project):
+            return ()
+        from memory_keeper.capture.project import first_commit
+
+        key = first_commit(root)
+        return (key,) if key and not self.writer.project(key) else ()
 
     def root_of(self, project: str) -> str:
         """The folder that a project was last worked on in; empty when it is not known."""
@@ -609,10 +619,15 @@ def _choose(place: Place, store: SqliteStore) -> str:
     if known:
         return known
     before = store.project(place.keys[-1])
-    from memory_keeper.capture.project import holds
+    from memory_keeper.capture.project import has_commit, holds
 
     lesser = before and RANK[before.partition(":")[0]] < RANK[best.partition(":")[0]]
-    return before if lesser and holds(place.root, before) else best
+    if lesser and holds(place.root, before):
+        return before
+    renamed = before.startswith("remote:") and best.startswith("remote:")
+    if renamed and any(has_commit(place.root, commit) for commit in store.first_commits(before)):
+        return before
+    return best
 
 
 def with_agents(source: Source) -> list[Source]:

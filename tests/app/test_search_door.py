@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from memory_keeper.app.cli import build_parser
-from memory_keeper.app.commands.search import OPTIONS
-from memory_keeper.app.search import read_words
+from memory_keeper.app.search import OPTIONS, read_words
 from tests.machine import START, Machine
 
 SAID = (
@@ -23,7 +22,7 @@ SAID = (
     ["--", "--zebra", "-x"],
     ["zebra", "--regex", "--deep", "--home", "/h", "--project", "/p", "--session", "s"],
 )
-REFUSED = (
+REFUSED: tuple[list[str], ...] = (
     [], ["--json"], ["zebra", "--limit"], ["zebra", "--limit", "0"], ["zebra", "--kind", "nonsense"], ["-x", "zebra"],
     ["zebra", "--since", "someday"], ["zebra", "--no-such"], ["zebra", "--json=1"], ["zebra", "--lim", "3"],
     ["zebra", "--level", "-1"], ["--help"],

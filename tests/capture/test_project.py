@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -216,10 +217,26 @@ def test_git_init_later_keeps_the_project(tmp_path: Path, keeper: Keeper) -> Non
 def test_another_repository_in_the_same_directory_is_another_project(tmp_path: Path, keeper: Keeper) -> None:
     repo = repository(tmp_path / "a", "git@host:o/one.git")
     before = keeper.project(str(repo), change=True)
-    git(repo, "remote", "set-url", "origin", "git@host:o/two.git")
+    shutil.rmtree(repo / ".git")
+    git(repository(tmp_path / "a", "git@host:o/two.git"), "commit", "-q", "--amend", "-m", "another first")
     after = keeper.project(str(repo), change=True)
     assert after != before
     assert keeper.project(str(repo)) == after
+    keeper.close()
+
+
+def test_the_same_repository_under_another_address_is_the_same_project(tmp_path: Path, keeper: Keeper) -> None:
+    repo = repository(tmp_path / "a", "git@host:o/one.git")
+    before = keeper.project(str(repo), change=True)
+    git(repo, "remote", "set-url", "origin", "git@host:o/renamed.git")
+    assert keeper.project(str(repo), change=True) == before
+    assert keeper.project(str(repo)) == before
+    clone = repository(tmp_path / "b", "git@host:o/renamed.git")
+    assert keeper.project(str(clone), change=True) == before
+    fork = tmp_path / "c"
+    git(tmp_path, "clone", "-q", str(repo), str(fork))
+    git(fork, "remote", "set-url", "origin", "git@host:me/one.git")
+    assert keeper.project(str(fork), change=True) != before, "a fork begins with the same commit"
     keeper.close()
 
 

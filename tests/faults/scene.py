@@ -271,7 +271,7 @@ class Scene:
         verdict = compare(expected, [mark_of(event) for event in events])
         if any(verdict):
             return verdict
-        wrong = [f"{mark} is not found once" for mark in expected if mark and len(store.find(mark)) != 1]
+        wrong = [f"{mark} is not found once" for mark in expected if mark and len(store.matching(f'"{mark}"', 9)) != 1]
         for event, mark in zip(events, expected, strict=True):
             where = store.line(event.id)
             if not where:

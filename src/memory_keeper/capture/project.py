@@ -28,7 +28,7 @@ def find_place(directory: str) -> Place:
     """The project of a directory."""
     root = find_root(directory)
     inside = _git_dir(root)
-    key = (_remote(inside) or _first_commit(root)) if inside else ""
+    key = (_remote(inside) or first_commit(root)) if inside else ""
     return Place(root, (key, "dir:" + root) if key else ("dir:" + root,))
 
 
@@ -84,7 +84,7 @@ def plain_address(address: str) -> str:
     return (host + slash + path).rstrip("/").removesuffix(".git")
 
 
-def _first_commit(root: str) -> str:
+def first_commit(root: str) -> str:
     """The oldest commit, told by git if it is there; a repository cannot configure this call to run anything."""
     import os
     import subprocess
@@ -115,7 +115,13 @@ def holds(root: str, project: str) -> bool:
     git = _git_dir(root) if kind in ("remote", "root") else ""
     if not git:
         return True
-    return _remote(git) == project if kind == "remote" else _is_hash(name) and _has(git + "/objects", name)
+    return _remote(git) == project if kind == "remote" else has_commit(root, name)
+
+
+def has_commit(root: str, commit: str) -> bool:
+    """Whether a directory's repository has a commit."""
+    git = _git_dir(root)
+    return bool(git) and _is_hash(commit) and _has(git + "/objects", commit)
 
 
 def _has(objects: str, id: str) -> bool:

@@ -153,6 +153,11 @@ class SqliteStore(Branches):
         row = self.db.execute("select project from alias where key = ?", (key,)).fetchone()
         return row[0] if row else ""
 
+    def first_commits(self, project: str) -> list[str]:
+        """The first commits by which a project is known."""
+        rows = self.db.execute("select key from alias where project = ? and key like 'root:%'", (project,))
+        return [key[5:] for (key,) in rows]
+
     def roots(self, project: str | None = None) -> list[str]:
         """The directories a project, or any, was seen in, the deepest first."""
         only, given = (" and project = ?", (project,)) if project is not None else ("", ())
