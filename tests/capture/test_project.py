@@ -218,7 +218,8 @@ def test_another_repository_in_the_same_directory_is_another_project(tmp_path: P
     repo = repository(tmp_path / "a", "git@host:o/one.git")
     before = keeper.project(str(repo), change=True)
     shutil.rmtree(repo / ".git")
-    git(repository(tmp_path / "a", "git@host:o/two.git"), "commit", "-q", "--amend", "-m", "another first")
+    repository(tmp_path / "a", "git@host:o/two.git", commit=False)
+    git(repo, "commit", "-q", "--allow-empty", "-m", "another first")
     after = keeper.project(str(repo), change=True)
     assert after != before
     assert keeper.project(str(repo)) == after
