@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -303,3 +304,30 @@ def test_one_that_goes_on_was_not_cleared(home: str) -> None:
     assert find_cleared(home, "new", 7, 5000.0) == ""
     cleared(home, "new")
     assert find_cleared(home, "new", 7, 5000.0) == "", "nor is it the new one itself"
+
+
+# --- what it was told -------------------------------------------------------------------------------------------------
+
+
+def told(*lines: str, text: str = "", brief: str = "recall") -> dict[str, Any]:
+    return event("Told", extra=json.dumps({"brief": brief, "lines": lines}), **({"text": text} if text else {}))
+
+
+def test_what_a_context_was_told_and_when_first(home: str) -> None:
+    leave(home, START, told(text="all of it", brief="start"), told("a.1", "b.2"), told("b.2", "c.3"))
+    context = read_context(home, "s1")
+    assert context.told == "\nall of it"
+    assert context.recalled == (("a.1", 1002.0), ("b.2", 1002.0), ("c.3", 1003.0))
+    assert not context.handed
+
+
+@pytest.mark.parametrize("source", ["compact", "clear", "startup"])
+def test_a_new_context_was_told_nothing(home: str, source: str) -> None:
+    leave(home, START, told("a.1", text="all of it"), event("SessionStart", source=source))
+    assert (read_context(home, "s1").told, read_context(home, "s1").recalled) == ("", ())
+
+
+@pytest.mark.parametrize("extra", ["", "x", "[]", '{"lines": 7}', '{"lines": [7, null, []]}', "{" * 9999])
+def test_a_record_that_nobody_can_read_tells_nothing(home: str, extra: str) -> None:
+    leave(home, START, event("Told", extra=extra))
+    assert read_context(home, "s1").recalled == ()

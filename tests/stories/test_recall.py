@@ -298,6 +298,40 @@ def test_the_first_session_ever_is_told_nothing(machine: Machine) -> None:
 
 # --- an error that was solved before ----------------------------------------------------------------------------------
 
+
+def edited(machine: Machine, prompt: str, *files: str) -> None:
+    """A session of some days ago that wrote these files."""
+    began, machine.began = machine.began, machine.began - 3 * DAY
+    session = machine.session()
+    machine.began = began
+    session.transcript.prompt(prompt)
+    for file in files:
+        path = session.project / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+        session.transcript.call("Edit", {"file_path": str(path), "old_string": "x", "new_string": "y"}, "edited")
+    session.transcript.reply("Done.")
+    session.write()
+    session.end()
+    machine.look()
+
+
+def test_a_first_prompt_that_names_a_file_in_part_is_told_where_it_lies(machine: Machine) -> None:
+    for number in range(4):
+        edited(machine, f"Unrelated matter {number}.", f"src/other{number}/thing{number}.py")
+    edited(
+        machine, "Make retry_policy back off.", "src/uploader/retry_policy.py", "tests/uploader/test_retry_policy.py"
+    )
+    session = machine.session()
+    said = ask(session, "Please make `retry_policy` wait longer.")
+    assert "Files that this has meant before: `src/uploader/retry_policy.py`" in said
+    assert "thing" not in said
+    assert ask(session, "And `retry_policy` once more.") == "", "once in a context"
+    assert ask(machine.session(), "Please change src/uploader/retry_policy.py.").count("retry_policy.py`") == 0
+    (machine.project / "src/uploader/retry_policy.py").unlink()
+    assert "`src/uploader/retry_policy.py`" not in ask(machine.session(), "Please make `retry_policy` wait longer.")
+
+
 COMMAND = "python -m shop.report"
 ERROR = "Exit code 1\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'tabulate'"
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.model import Call, Row
+    from memory_keeper.search.files import Likely
     from memory_keeper.search.fixes import Fix
     from memory_keeper.tell.recall import Line
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
 TOLD = 200  # newest briefs of a session that goes on, of which it is asked what they told
+FORESEEN = 4  # files that are told with a first prompt
+SURE = 7.0  # from there on nine of ten such files were read or written (bench/prompt_files.py)
 APART = 0.001  # seconds from the call to its record: what is lost in a compaction may be told by the same call
 
 
@@ -95,11 +98,29 @@ class Finding:
         names = names_in(prompt)
         found = about(self.keeper.store, names, self.project, self.fresh) if names else []
         fix = self.fix(prompt) if says_error(prompt) else None
-        if not found and not fix:
+        files = self.files(prompt) if names and not self.context.stopped else []
+        if not found and not fix and not files:
             return NOTHING
         from memory_keeper.tell.recall import recall
 
-        return recall(found, fix, self.at, posix.urandom(4).hex(), self.budget, len(names) <= FEW, self)
+        return recall(found, fix, files, self.at, posix.urandom(4).hex(), self.budget, len(names) <= FEW, self)
+
+    def files(self, prompt: str) -> list[Likely]:
+        """The files that a first prompt will almost surely lead to, but those that it names by their whole path."""
+        from memory_keeper.search.files import likely
+        from memory_keeper.tell.recall import FILES
+
+        if FILES in self.keys:
+            return []
+        found = likely(self.keeper.store, prompt, self.project, FORESEEN)
+        return [
+            one
+            for one in found
+            if one.score >= SURE and one.path not in prompt and one.events and self._is_there(one.path)
+        ]
+
+    def _is_there(self, path: str) -> bool:
+        return path[:1] != "/" and ".." not in path.split("/") and posix.access(f"{self.root}/{path}", posix.F_OK)
 
     def hint(self, error: str) -> Recalled:
         """What helped against an error."""

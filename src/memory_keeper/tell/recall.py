@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from memory_keeper.capture.named import Name
+    from memory_keeper.search.files import Likely
     from memory_keeper.search.fixes import Fix
     from memory_keeper.search.recall import About
 
@@ -69,8 +70,16 @@ SETTLED = re.compile(
 DOES = re.compile(
     r"\W{0,3}\s(?:now|must|should|will|uses?|keeps?|needs?|never|always|has|is|does|may|can(?:not)?|only)\b"
 )
+FAR = re.compile(
+    r"(?<![\w./~-])/(?:[\w.@+-]+/){2,}([\w.@+-]+/[\w.@+-]+)"
+)  # of a long path its end says which file it is
+EDIT = re.compile(r"(.{1,200}?): `(.*?)` -> `(.*)`$", re.S)
+OLD, NEW = 24, 40  # characters of what an edit took away, and of what it put there
 HINT = 120  # tokens
-ERROR, STEPS, COMMAND = 90, 130, 40  # characters of an error, of what helped, of the command
+ERROR, STEPS, COMMAND = 90, 200, 40  # characters of an error, of what helped, of the command
+SHORT = 40  # characters of what helped that say nothing
+PATH = 120  # characters of a path
+FILES = "files"  # the key of the line that names files
 
 
 class Line(NamedTuple):
@@ -93,26 +102,52 @@ class Line(NamedTuple):
 
 
 def recall(
-    found: Sequence[About], fix: Fix | None, now: float, nonce: str, budget: int, few: bool, reader: Reader
+    found: Sequence[About],
+    fix: Fix | None,
+    files: Sequence[Likely],
+    now: float,
+    nonce: str,
+    budget: int,
+    few: bool,
+    reader: Reader,
 ) -> tuple[Brief, tuple[str, ...]]:
     """What is told of what was found, within a budget, and the keys of its lines; nothing when nothing is worth it. Who
     names more than a `few` things is told what was settled about them, and of none what it is."""
     lines = choose(line for line in _lines(found, now) if (line.settles or few) and not reader.knows(line))
     seen = f'"{one_line(clean(fix.signature), ERROR)}" was seen' if fix else ""
-    helped = [(_helped(fix, now, seen), fix.solved)] if fix else []
+    helped = [(_helped(fix, now, seen, STEPS), fix.solved)] if fix else []
     told = [*helped, *((Said(line.text + reader.stale(line), line.cite), line.key) for line in lines)]
+    if files:
+        paths = ", ".join(f"`{one_line(clean(one.path), PATH)}`" for one in files)
+        told.append((Said(f"Files that this has meant before: {paths}", files[0].events[0]), FILES))
     return _brief("recall", OPENING, told, nonce, budget)
 
 
 def fixed(fix: Fix, now: float, nonce: str, budget: int = HINT) -> tuple[Brief, tuple[str, ...]]:
-    """What is told of an error that went away once."""
-    return _brief("fix", SEEN, [(_helped(fix, now, "Seen"), fix.solved)], nonce, min(budget, HINT))
+    """What is told of an error that went away once: as much of what helped as fits."""
+    for most in range(STEPS, SHORT, -SHORT // 4):
+        brief, keys = _brief("fix", SEEN, [(_helped(fix, now, "Seen", most), fix.solved)], nonce, min(budget, HINT))
+        if brief.text:
+            return brief, keys
+    return Brief("fix", "", 0), ()
 
 
-def _helped(fix: Fix, now: float, seen: str) -> Said:
-    steps = one_line("; ".join(clean(step.text) for step in fix.how), STEPS)
+def _helped(fix: Fix, now: float, seen: str, most: int) -> Said:
     ran = f"; then `{one_line(clean(fix.command), COMMAND)}` succeeded" if fix.command else ""
-    return Said(f"{seen} before, {_ago(fix.at, now)}; fixed by: {steps}{ran}", fix.solved)
+    steps = one_line("; ".join(_step(step.text) for step in fix.how) + ran, most)
+    return Said(f"{seen} before, {_ago(fix.at, now)}; fixed by: {steps}", fix.solved, whole=True)
+
+
+def _step(text: str) -> str:
+    """A step in short: of an edit from where it differs, and of that what it put there says most."""
+    text = FAR.sub(r"\1", clean(text))
+    edit = EDIT.match(text)
+    if not edit:
+        return text
+    old, new = edit[2], edit[3]
+    same = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), 0)
+    same = old.rfind(" ", 0, same) + 1
+    return f"{edit[1]}: `{one_line(old[same:], OLD)}` -> `{one_line(new[same:], NEW)}`"
 
 
 def _brief(
