@@ -110,9 +110,9 @@ class Outcome(NamedTuple):
     seconds: dict[str, float]
 
 
-def main() -> int:
-    """The tables, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def run_alone(about: str | None, arguments: Callable[..., None], run: Callable[..., dict[str, Any]]) -> int:
+    """One part of the benchmark by itself: its tables, or JSON."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser)
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -621,4 +621,4 @@ def digest(outcome: Outcome) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone(__doc__, arguments, run))

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 from bench import measure
 from bench.measure import BARE, PYTHON, START, Case, Took, median, quantile
-from bench.recall_sets import EMPTY, WORD, search, telling
+from bench.recall_sets import EMPTY, WORD, run_alone, search, telling
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
 
@@ -89,18 +89,6 @@ class Stock(NamedTuple):
     def open(self) -> SqliteStore:
         """The store, to be read."""
         return SqliteStore(str(self.home / "store.db"), write=False)
-
-
-def main() -> int:
-    """The tables, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments(parser)
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
-    said = run(args, quiet=args.json)
-    if args.json:
-        print(json.dumps(said, indent=2))
-    return 0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -598,4 +586,4 @@ def additions(stocks: Sequence[Stock], rg: str, quiet: bool) -> dict[str, Any]:
 PARTS = {"searches": searches, "commands": commands, "additions": additions}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone(__doc__, arguments, run))

@@ -111,6 +111,10 @@ UNREAL = ("/proc/", "/dev/fd/")  # where a path means something else to everybod
 _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 
+# in a process that somebody waits for, what may take minutes is left to another one
+hurried = False
+
+
 def find_home(environ: dict[str, str]) -> str:
     """Where everything is kept; outside every repository."""
     given, data = _absolute(environ.get("MEMORY_KEEPER_HOME", ""), environ), environ.get("XDG_DATA_HOME", "")

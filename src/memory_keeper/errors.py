@@ -29,6 +29,10 @@ class Busy(KeeperError):  # noqa: N818
     code = 4
 
 
+class Outdated(Busy):
+    """The store is of an earlier version, and another process brings it up to date."""
+
+
 class PartlyDone(KeeperError):  # noqa: N818
     """Some of it worked; the message says what did not."""
 

@@ -45,6 +45,7 @@ MARKS = {
 OWN_COMMAND = "/memory-keeper:"
 RANK = {"dir": 0, "root": 1, "remote": 2}
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
+PATIENCE = 120.0  # seconds for whoever makes the search index anew
 TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts a keeper goes on looking at
 RECENT = 8  # transcripts that are checked for lines nobody reported
@@ -117,9 +118,18 @@ class Keeper:
     def writer(self) -> SqliteStore:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
-            self._writer = SqliteStore(self.store_path)
+            self._writer = SqliteStore(self.store_path, migrate=not config.hurried)
             self._inode = posix.stat(self.store_path).st_ino
         return self._writer
+
+    @property
+    def searchable(self) -> SqliteStore:
+        """The store, to search: after an update the first who wants to waits until its index is made anew."""
+        if not self.store.indexed:
+            with Lock(self.home, PATIENCE):
+                self.writer.newest_key()
+            self.close()
+        return self.store
 
     def forget_old_store(self) -> None:
         """Let go of a store that was put aside for a new one while we had it open."""

@@ -379,6 +379,7 @@ class Hit(NamedTuple):
     score: float
     snippet: str
     path: str
+    by: str = ""  # user or model, of what one of them wrote down
 
 
 def version_of(model: str) -> list[int]:

@@ -213,7 +213,7 @@ def test_a_broken_search_index_is_made_again(home: Path, transcripts: Path, caps
     run("import", "transcripts", str(transcripts))
     before = kept(home)
     db = sqlite3.connect(home / "store.db")
-    db.execute("insert into event_text (event_text) values ('delete-all')")
+    db.execute("insert into event_words (event_words) values ('delete-all')")
     db.commit()
     db.close()
     assert checks(capsys)["search index"][0]["verdict"] == "FAIL"

@@ -20,11 +20,12 @@ SAID = (
     ["--level", "1", "zebra", "--role", "user", "--tool", "Bash", "--file", "a.py"],
     ["zebra", "--since", "2026-01-31", "--until", "2026-02-01"],
     ["--", "--zebra", "-x"],
+    ["git", "commit", "--no-verify"],
     ["zebra", "--regex", "--deep", "--home", "/h", "--project", "/p", "--session", "s"],
 )
 REFUSED: tuple[list[str], ...] = (
     [], ["--json"], ["zebra", "--limit"], ["zebra", "--limit", "0"], ["zebra", "--kind", "nonsense"], ["-x", "zebra"],
-    ["zebra", "--since", "someday"], ["zebra", "--no-such"], ["zebra", "--json=1"], ["zebra", "--lim", "3"],
+    ["zebra", "--since", "someday"], ["zebra", "--limt", "3"], ["zebra", "--json=1"], ["zebra", "--lim", "3"],
     ["zebra", "--level", "-1"], ["--help"],
 )  # fmt: skip
 
@@ -58,12 +59,15 @@ def test_what_it_prints(machine: Machine) -> None:
     machine.session().turn("Where is the zebra? 얼룩말", "In the zoo.")
     machine.look()
     (hit,) = json.loads(search(machine, "zebra", "--json").stdout)
-    assert set(hit) == {"id", "level", "kind", "at", "session", "project", "score", "snippet", "path"}
+    assert set(hit) == {"id", "level", "kind", "at", "session", "project", "score", "snippet", "path", "by"}
     assert "얼룩말" in search(machine, "zebra", "--json").stdout, "as people write it"
     said = search(machine, "zebra").stdout
     assert "«zebra»" in said
     assert "timeline" in said, "where to go on"
     assert search(machine, "giraffe").stdout == "nothing found\n"
+    other = machine.folder("other")
+    assert "--all-projects" in search(machine, "zebra", "--project", str(other)).stdout
+    assert str(machine.project) in search(machine, "zebra", "--project", str(other), "--all-projects").stdout
     assert json.loads(search(machine, "giraffe", "--json").stdout) == []
 
 

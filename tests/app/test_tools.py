@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from time import time
 from typing import Any
@@ -19,10 +21,12 @@ from hypothesis import strategies as st
 from memory_keeper import config
 from memory_keeper.app.cli import main
 from memory_keeper.app.protocol import SCHEMAS, TOOLS, plainly
-from memory_keeper.app.tools import ARGUMENTS, WHOLE
+from memory_keeper.app.tools import ARGUMENTS, LARGE, WHOLE, _share
 from memory_keeper.app.worker import Worker
+from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.text import tokens
+from tests.faults.server import eventually
 from tests.machine import Machine, Session
 
 WHY = "We keep the retries at five, because the quota of the gateway is six."
@@ -80,7 +84,7 @@ def model(machine: Machine, past: Session) -> Model:
 
 def ids(said: str) -> list[str]:
     """The ids in the lines of an answer."""
-    return re.findall(r"^\| (?:\d\d:\d\dZ )?((?:all:)?[\w-]+(?::\d+)?) ", said, re.MULTILINE)
+    return re.findall(r"^\| (?:\d\d:\d\dZ )?(?!\d{4}-)((?:all:)?[\w-]+(?::\d+)?) ", said, re.MULTILINE)
 
 
 def quoted(said: str) -> list[str]:
@@ -128,7 +132,7 @@ def test_a_session_that_asks_nothing_does_not_load_them(machine: Machine, past: 
 def test_from_a_word_to_the_whole(model: Model) -> None:
     said = model.hear("search", query="retries quota")
     hit = next(line for line in quoted(said) if "quota of the gateway" in line)
-    assert re.fullmatch(r"\| [0-9a-f]{8} \d{4}-\d\d-\d\d \((just now|\d+ \w+ ago)\) reply: .*", hit), hit
+    assert re.fullmatch(r"\| [0-9a-f]{8} \d{4}-\d\d-\d\d reply: .*", hit), hit
     id = hit.split()[1]
     around = quoted(model.hear("timeline", around=id, limit=5))
     assert [line.split()[3].rstrip(":") for line in around[1:]] == ["prompt", "call", "call", "call", "reply"]
@@ -214,14 +218,22 @@ def long(machine: Machine) -> Session:
     return made
 
 
-@pytest.mark.parametrize("limit", [6, 20])
-def test_search_and_timeline_stay_small(machine: Machine, long: Session, limit: int) -> None:
+@pytest.mark.parametrize("limit", [1, 5, 6, 20])
+def test_search_and_timeline_stay_small_and_leave_nothing_out(machine: Machine, long: Session, limit: int) -> None:
     model = Model(machine)
     said = model.hear("search", query="parser", limit=limit)
-    assert limit // 2 < len(ids(said)) <= limit
-    assert tokens(said) <= max(400, 60 * limit) + 20
+    assert len(ids(said)) == limit and "did not fit" not in said
+    assert tokens(said) <= max(400, 60 * limit)
+    assert all("parser" in line for line in quoted(said)), "a line that is cut still has what was looked for"
     said = model.hear("timeline", session=long.id, limit=limit)
-    assert limit // 2 < len(ids(said)) <= limit and tokens(said) <= 120 + 50 * limit
+    assert len(ids(said)) == limit and tokens(said) <= 100 + 50 * limit and "did not fit" not in said
+
+
+def test_a_long_line_gets_what_the_short_ones_leave() -> None:
+    assert _share([10, 10, 10], 40) >= 13, "all of them fit"
+    assert _share([10, 100, 10], 60) == 40
+    assert _share([100, 100], 61) == 30
+    assert _share([], 10) > 0
 
 
 def test_a_long_text_comes_in_pieces_and_nothing_is_lost(machine: Machine, long: Session) -> None:
@@ -375,6 +387,29 @@ def test_it_is_kept_once(machine: Machine, model: Model) -> None:
     assert len(remembered(machine)) == 1
 
 
+def test_a_store_that_is_busy_is_said_to_be(machine: Machine, model: Model) -> None:
+    with Lock(str(machine.home), 5.0):
+        said = model.refused("remember", text="The port is 7311.")
+    assert said == "Another process is writing to the store (try again in a moment)."
+    assert not remembered(machine)
+    assert "Kept as" in model.hear("remember", text="The port is 7311.")
+
+
+@pytest.mark.parametrize(
+    ("tool", "words"), [("search", {"query": "quota"}), ("remember", {"text": "The port is 7311."})]
+)
+def test_after_an_update_the_index_is_made_while_nobody_waits(
+    machine: Machine, model: Model, tool: str, words: Json
+) -> None:
+    machine.settle()
+    with closing(sqlite3.connect(machine.home / "store.db")) as db:
+        db.execute("pragma user_version = 2")
+    assert "Make the uploads patient" in model.hear("timeline"), "what needs no index is told"
+    assert "The search index is being made anew after an update" in model.refused(tool, **words)
+    eventually(lambda: not model.ask(tool, words)[1], "the index is not made")
+    assert "quota of the gateway" in model.hear("search", query="quota")
+
+
 def test_a_secret_is_not_remembered(machine: Machine, model: Model) -> None:
     said = model.hear("remember", text=f"The key is {SECRET}, use it.")
     assert "What looked like a secret was left out." in said
@@ -413,6 +448,42 @@ def test_how_full_the_context_is(machine: Machine) -> None:
     assert "No session is known" in Model(machine).refused("context")
 
 
+def test_a_context_that_is_too_long_to_take_apart(machine: Machine) -> None:
+    session = machine.session()
+    model = Model(machine, session)
+    session.happen("SessionStart", source="startup", model="claude-sonnet-4-5")
+    session.transcript.call("Bash", {"command": "cat"}, "x" * (LARGE + 1))
+    session.fill(90_000)
+    said = model.hear("context")
+    assert "45 % full" in said and "`memory-keeper context` does" in said and "Bash" not in said
+    session.transcript.compact("It was long.")
+    session.transcript.call("Read", {"file_path": f"{machine.project}/large.py"}, "x = 1\n" * 900)
+    session.fill(20_000)
+    said = model.hear("context")
+    assert "| Read: " in said and "Bash" not in said, "only what was said since counts"
+
+
+# --- a handoff --------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_a_handoff_hears_why(machine: Machine) -> None:
+    session = machine.session()
+    model = Model(machine, session)
+    assert model.refused("handoff") == "No session is known that runs here."
+    session.start()
+    assert model.hear("handoff").startswith("Nothing has been asked or done in this session yet")
+    session.turn("Build the lexer.", "The lexer is built.")
+    machine.settle()
+    with Lock(str(machine.home), 5.0):
+        assert "Another process is writing to the store (try again in a moment)." in model.refused("handoff")
+    assert "Build the lexer." in model.hear("handoff")
+    machine.settle()
+    for path in machine.home.glob("store.db*"):
+        path.unlink()
+    (machine.home / "store.db").write_bytes(b"not a database " * 100)
+    assert "doctor" in model.refused("handoff")
+
+
 # --- what is wrong ----------------------------------------------------------------------------------------------------
 
 
@@ -430,13 +501,13 @@ WRONG: list[tuple[str, Json, str]] = [
     ("search", {"query": "a", "kind": {}}, "kind is one of prompt, reply, "),
     ("search", {"query": "a", "all_projects": "maybe"}, "all_projects is true or false."),
     ("search", {"query": "a", "project": "x"}, "search takes query, kind, file, "),
-    ("timeline", {"around": "nobody"}, "Nothing, or more than one thing, is called nobody (search gives ids)."),
+    ("timeline", {"around": "nobody"}, "Nothing is called nobody (search gives ids)."),
     ("timeline", {"session": ""}, "session is the id of a session, or the beginning of one."),
     ("get", {}, "get needs ids: a list of 1 to 10 ids"),
     ("get", {"ids": []}, "ids is a list of 1 to 10 ids"),
     ("get", {"ids": [1]}, "ids is a list of 1 to 10 ids"),
     ("get", {"ids": ["a"] * 11}, "ids is a list of 1 to 10 ids"),
-    ("get", {"ids": ["nobody", "x"]}, "Nothing, or more than one thing, is called nobody"),
+    ("get", {"ids": ["nobody", "x"]}, "Nothing is called nobody"),
     ("get", {"ids": ["x"], "offset": -1}, "offset is the number that the last answer gave."),
     ("remember", {"text": " \n"}, "text is what to remember, at most 2,000 characters."),
     ("remember", {"text": "x", "kind": ["fact"]}, "kind is one of fact, decision, issue."),
@@ -500,10 +571,10 @@ def test_without_a_worker_the_model_hears_that(model: Model) -> None:
     for tool in SCHEMAS:
         said = plainly({"id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}})
         assert said
-        if tool == "handoff":
-            assert said["result"] == {"content": [{"type": "text", "text": "{}"}]}, "what its module expects"
-        else:
-            assert said["result"]["isError"] and "doctor" in said["result"]["content"][0]["text"]
+        assert said["result"]["isError"] and "doctor" in said["result"]["content"][0]["text"]
+    module = {"name": "handoff", "_meta": {"claudecode/toolUseId": "toolu_plugin_01"}}
+    said = plainly({"id": 1, "method": "tools/call", "params": module})
+    assert said and said["result"] == {"content": [{"type": "text", "text": "{}"}]}, "what it expects"
 
 
 def test_who_writes_notes_has_no_tools(machine: Machine, past: Session) -> None:

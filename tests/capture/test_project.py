@@ -372,3 +372,15 @@ def test_no_program_of_the_repository_runs(tmp_path: Path) -> None:
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert find_root(str(tmp_path / "gone/deep")) == str(tmp_path / "gone/deep")
     assert find_place(str(tmp_path / "gone")).keys == (f"dir:{tmp_path / 'gone'}",)
+
+
+def test_a_worktree_that_is_gone_is_of_the_project_it_lay_in(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "shop", "https://example.org/shop.git")
+    for folder in (repo / ".worktrees/4", repo / ".worktrees/alex/feature", repo / ".claude/worktrees/fox"):
+        place = find_place(str(folder))
+        assert place.keys == (*find_place(str(repo)).keys, f"dir:{folder}")
+    gone = tmp_path / "gone"
+    assert find_place(f"{gone}/.worktrees/4").keys == (f"dir:{gone}", f"dir:{gone}/.worktrees/4")
+    there = tmp_path / "there/.worktrees/4"
+    there.mkdir(parents=True)
+    assert find_place(str(there)).keys == (f"dir:{there}",)

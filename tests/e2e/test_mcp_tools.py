@@ -75,7 +75,8 @@ def test_the_official_client_lists_and_calls_them(client: Path, told: Machine) -
     ]
     answers = hear(client, told, *calls)["answers"]
     said = [answer["content"][0]["text"] for answer in answers]
-    assert not any(answer.get("isError") for answer in answers)
+    assert [bool(answer.get("isError")) for answer in answers] == [False] * 6 + [True]
+    assert said[6] == "No session is known that runs here."
     assert ASKED in said[0] and f"{id} reply <-" in said[0]
     assert f"| {WHY}" in said[1] and '"uuid":"' in said[2]
     assert said[3].startswith("Kept as note-") and "The gateway's quota is six." in said[4]

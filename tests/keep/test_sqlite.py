@@ -281,7 +281,7 @@ def test_what_is_not_in_the_index_is_noticed_and_mended(path: Path) -> None:
     fill(path)
     store = SqliteStore(str(path))
     store.add(Note("n1", 1.0, "fact", 1, "dir:/p", "a note"))
-    for table in ("event_text", "note_text"):
+    for table in ("event_words", "note_words"):
         store.db.execute(f"delete from {table}_docsize where id = (select max(id) from {table}_docsize)")
         assert store.index_problem()
         store.rebuild_index()

@@ -156,3 +156,114 @@ def test_the_note_of_a_session_says_what_was_decided(shop: Workshop) -> None:
     session.say("Done.")
     (touch,) = blame(shop.keep(session), "src/cart.py", shop.scope()).touches
     assert any(said.text.startswith("Decided: ") for said in touch.why)
+
+
+def test_worktrees_that_are_gone_have_the_projects_files(shop: Workshop, tmp_path: Path) -> None:
+    for root in (shop.root, tmp_path / "gone"):
+        store = shop.keep(
+            adds_a_rebate(shop.session(root)),
+            adds_a_rebate(shop.session(root / ".worktrees/4")),
+            adds_a_rebate(shop.session(root / ".worktrees/alex/feature")),
+            adds_a_rebate(shop.session(root / ".claude/worktrees/quick-fox")),
+        )
+        found = blame(store, "cart.py", shop.scope(root))
+        assert (found.path, found.others, len(found.touches)) == ("src/cart.py", (), 4)
+        assert {touch.path for touch in found.touches} == {"src/cart.py"}
+
+
+def test_a_name_is_clear_where_one_file_was_moved_to_be_the_other(shop: Workshop) -> None:
+    session = shop.session()
+    session.prompt("Write it down.")
+    session.write_file("docs/plan.md", "1\n")
+    session.bash(f"mkdir -p docs/old && mv {shop.root}/docs/plan.md {shop.root}/docs/old/plan.md", "")
+    session.prompt("Go on.")
+    session.edit("docs/old/plan.md", "1", "2")
+    store = shop.keep(session)
+    found = blame(store, "plan.md", shop.scope())
+    assert found.path == "docs/old/plan.md"
+    assert [touch.path for touch in found.touches] == ["docs/old/plan.md", "docs/plan.md"]
+    assert len(blame(store, "docs/plan.md", shop.scope()).touches) == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["rm src/cart.py", "git rm -f src/cart.py", "cd src && rm cart.py", "rm {root}/src/cart.py"]
+)
+def test_the_prompt_that_deleted_it_is_told(shop: Workshop, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    session = adds_a_rebate(shop.session())
+    session.prompt("Throw the cart away.")
+    session.bash("rm src/other.py", "")
+    session.bash("rm -i src/cart.py", "rm: cannot remove", failed=True)
+    session.bash(command.format(root=shop.root), "")
+    found = blame(shop.keep(session), "src/cart.py", shop.scope())
+    touch = found.touches[0]
+    assert touch.prompt and touch.prompt.text == "Throw the cart away."
+    assert [(edit.tool, edit.new.split()[-1].endswith("cart.py")) for edit in touch.edits] == [("Bash", True)]
+    assert "ran `" in shop.told(capsys, "blame", "src/cart.py")
+
+
+def test_a_file_that_is_edited_all_the_time_is_asked_about_no_more_than_is_told(shop: Workshop) -> None:
+    session = shop.session()
+    for number in range(60):
+        session.prompt(f"Change it, {number}.")
+        session.edit("src/cart.py", f"a{number}", f"b{number}")
+        session.edit("src/cart.py", f"c{number}", f"d{number}")
+    store = shop.keep(session)
+    asked: list[str] = []
+    store.db.set_trace_callback(asked.append)
+    found = blame(store, "src/cart.py", shop.scope(), limit=3)
+    store.db.set_trace_callback(None)
+    assert [touch.prompt.text for touch in found.touches if touch.prompt] == [
+        "Change it, 59.", "Change it, 58.", "Change it, 57.",
+    ]  # fmt: skip
+    assert [len(touch.edits) for touch in found.touches] == [2, 2, 2]
+    assert len(asked) < 40
+
+
+def test_sessions_at_the_same_time_keep_their_own_prompts(shop: Workshop) -> None:
+    one, two = shop.session(), shop.session(days=-1.0)  # both of one day
+    for number in range(4):
+        for name, session in (("one", one), ("two", two)):
+            session.prompt(f"{name} {number}")
+            session.edit("src/cart.py", f"{name}{number}", "x")
+            session.edit("src/cart.py", f"{name}{number}", "y")
+    found = blame(shop.keep(one, two), "src/cart.py", shop.scope(), limit=5)
+    for touch in found.touches:
+        assert touch.prompt and [edit.old for edit in touch.edits] == [touch.prompt.text.replace(" ", "")] * 2
+
+
+def test_that_other_projects_know_it_is_said(
+    shop: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shop.keep(adds_a_rebate(shop.session(other)), shop.session())
+    said = shop.told(capsys, "blame", "cart.py")
+    assert said == "nothing found in this project, but once in others: --all-projects shows them\n"
+
+
+def test_a_project_whose_directory_is_gone_can_be_named(
+    shop: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.keep(adds_a_rebate(shop.session(tmp_path / "gone")))
+    shop.root = tmp_path / "gone"
+    assert shop.told(capsys, "blame", "src/cart.py").startswith("src/cart.py\n")
+    assert shop.ask(capsys, "how", "git", "commit")["times"] == 1
+    assert shop.told(capsys, "fix", "no such error at all") == "nothing found\n"
+
+
+def test_the_heading_names_the_file_once(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    session = shop.session()
+    session.prompt("Write the cart.")
+    session.write_file("src/cart.py", "total = 1\n")
+    shop.keep(session)
+    assert shop.told(capsys, "blame", "cart.py").splitlines()[0] == "src/cart.py was deleted since"
+
+
+def test_a_moment_that_is_the_end_lies_outside(shop: Workshop) -> None:
+    store = shop.keep(adds_a_rebate(shop.session()))
+    (touch,) = blame(store, "cart.py", shop.scope()).touches
+    last = touch.edits[-1].at
+    (touch,) = blame(store, "cart.py", shop.scope()._replace(until=last)).touches
+    assert len(touch.edits) == 1
+    (touch,) = blame(store, "cart.py", shop.scope()._replace(since=last)).touches
+    assert len(touch.edits) == 1

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
-from memory_keeper.search.fixes import answer, fixes, hint
+from memory_keeper.search.fixes import Fix, answer, hint
 from tests.search.workshop import Work, Workshop
 
 MISSING = "Traceback (most recent call last):\n  File \"a.py\", line {}\nModuleNotFoundError: No module named 'yaml'"
@@ -20,6 +22,10 @@ UNDEFINED = "# shop\nsrc/cart.go:{}:3: undefined: discount"
 @pytest.fixture
 def shop(tmp_path: Path) -> Workshop:
     return Workshop(tmp_path)
+
+
+def fixes(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> list[Fix]:
+    return answer(store, error, scope, limit).fixes
 
 
 def by_an_edit(session: Work) -> Work:
@@ -332,3 +338,64 @@ def test_any_text_may_be_asked_for(shop: Workshop) -> None:
             hint(kept, asked, Scope())
 
     ask()
+
+
+def test_a_name_is_enough_of_a_dotted_one(shop: Workshop) -> None:
+    said = "src/cart.go:{}:2: missing cases in switch of type shop.Kind: shop.KindA (exhaustive)"
+    session = shop.session()
+    session.bash("golangci-lint run", said.format(7), failed=True)
+    session.edit("src/cart.go", "default:", "case shop.KindA:")
+    session.bash("golangci-lint run", "0 issues.")
+    store = shop.keep(session)
+    for asked in ("missing cases in switch of type Kind", "missing cases in switch of type shop.Kind", said.format(1)):
+        assert len(fixes(store, asked, shop.scope())) == 1, asked
+    assert fixes(store, "missing cases in switch of type Sort", shop.scope()) == []
+
+
+def test_the_heading_is_the_line_that_was_asked_about(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    session = shop.session()
+    session.bash("make id", "error: id must be 12 lowercase letters", failed=True)
+    session.edit("id.py", "A" * 12, "a" * 12)
+    session.bash("make id", "done")
+    shop.keep(session)
+    said = shop.told(capsys, "fix", "$ make id\nerror: id must be 40 lowercase letters")
+    assert said.startswith("error: id must be 40 lowercase letters\nseen once")
+
+
+def test_a_module_is_told_with_what_runs_it(shop: Workshop) -> None:
+    session = shop.session()
+    session.bash("FOO=1 timeout 9 python3 -m shop.report", "KeyError: 'total_price'", failed=True)
+    session.edit("shop/report.py", "total_price", "total")
+    session.bash("python3 -m shop.report", "done")
+    (fix,) = fixes(shop.keep(session), "KeyError: 'total_price'", shop.scope())
+    assert fix.command == "python3 -m shop.report"
+
+
+def test_what_an_error_says_may_begin_with_a_dash(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    session = shop.session()
+    session.bash("tool build --alle", "error: unknown option --alle for build", failed=True)
+    session.bash("tool build --all", "done")
+    shop.keep(session)
+    assert "--all" in shop.told(capsys, "fix", "error:", "unknown", "option", "--alle", "for", "build")
+
+
+def test_that_other_projects_know_it_is_said(
+    shop: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shop.keep(by_an_edit(shop.session(other)), shop.session())
+    said = shop.told(capsys, "fix", UNDEFINED.format(1))
+    assert said == "nothing found in this project, but once in others: --all-projects shows them\n"
+
+
+def test_a_store_of_an_earlier_version_gets_its_index(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    shop.keep(by_an_edit(shop.session())).close()
+    with sqlite3.connect(shop.home / "store.db") as db:
+        tables = db.execute("select name from sqlite_master where sql like 'create virtual table%'").fetchall()
+        for (name,) in tables:
+            db.execute(f"drop table {name}")
+        db.execute("pragma user_version = 2")
+    db.close()
+    assert tables
+    assert "edited src/cart.go" in shop.told(capsys, "fix", UNDEFINED.format(1))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.app.cli import main
 from memory_keeper.model import Scope
 from memory_keeper.search.how import how, normal_form
 from tests.search.workshop import Work, Workshop
@@ -108,11 +109,83 @@ def test_how_prints_forms_errors_and_what_worked_instead(shop: Workshop, capsys:
 
 def test_how_finds_nothing_and_says_so(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     shop.keep(runs_tests(shop.session()))
-    assert shop.told(capsys, "how", "kubectl") == "nothing found\n"
-    for odd in ("'; drop table event;--", "%", "\\", "\x00", " "):
+    said = shop.told(capsys, "how", "kubectl")
+    assert said.startswith("nothing found; it takes a program") and said.count("\n") == 1
+    for odd in ("'; drop table event;--", "%", "\\", "\x00", " ", "a(b"):
         assert shop.ask(capsys, "how", odd)["times"] == 0
 
 
 def test_a_normal_form_has_no_numbers_strings_and_roots() -> None:
     assert normal_form("gh pr view 12345 --json 'title, body, comments'") == "gh pr view # --json …"
     assert normal_form("pytest /home/a/shop/tests/x.py", ["/home/a/shop"]) == "pytest tests/x.py"
+
+
+def test_options_are_words_after_the_first(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    session = shop.session()
+    session.bash("git push --force origin main", "forced update")
+    session.bash("git push origin main", "Everything up-to-date")
+    session.bash("git push --all", "done")
+    shop.keep(session)
+    assert shop.ask(capsys, "how", "git", "push")["times"] == 3
+    assert shop.ask(capsys, "how", "git", "push", "--force")["times"] == 1
+    assert shop.ask(capsys, "how", "git", "push", "--force", "origin")["times"] == 1
+    assert shop.ask(capsys, "how", "git", "push", "--all")["forms"][0]["form"] == "git push --all"
+
+
+def test_a_tool_is_known_however_it_is_written(shop: Workshop) -> None:
+    session = runs_tests(shop.session())
+    session.edit("a.py", "x", "y")
+    session.bash("edit notes.txt", "done")
+    store = shop.keep(session)
+    assert how(store, "Edit", shop.scope()).forms[0].form == "Edit"
+    assert how(store, "edit", shop.scope()).forms[0].form == "edit notes.txt"  # a program comes first
+    found = how(store, "EDIT", shop.scope())
+    assert (found.name, found.forms[0].form) == ("Edit", "Edit")
+
+
+def test_the_shell_is_told_by_its_programs(shop: Workshop) -> None:
+    session = runs_tests(shop.session())
+    session.bash("npm run build", "built")
+    store = shop.keep(session)
+    for name in ("Bash", "bash"):
+        found = how(store, name, shop.scope())
+        assert (found.times, found.failed) == (6, 2)
+        assert [(form.form, form.times) for form in found.forms] == [("pytest", 4), ("npm run build", 1), ("grep", 1)]
+
+
+def test_a_module_is_found_by_itself_and_by_what_runs_it(shop: Workshop) -> None:
+    session = shop.session()
+    session.bash("python3 -m shop.report --day 1", "printed")
+    store = shop.keep(session)
+    for name in ("shop.report", "python3 shop.report", "python3 -m shop.report", "python3"):
+        assert how(store, name, shop.scope()).times == 1, name
+
+
+def test_that_other_projects_know_it_is_said(
+    shop: Workshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    shop.keep(runs_tests(shop.session(other)), shop.session())
+    said = shop.told(capsys, "how", "pytest")
+    assert said == "nothing found in this project, but 4 times in others: --all-projects shows them\n"
+    assert "run 4 times" in shop.told(capsys, "how", "pytest", "--all-projects")
+
+
+def test_the_newest_runs_are_looked_at(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_keeper.search.how.RUNS", 2)
+    found = how(shop.keep(runs_tests(shop.session())), "pytest", shop.scope())
+    assert (found.times, found.ok, found.failed) == (2, 1, 1)
+
+
+def test_what_is_ours_comes_after_two_dashes(shop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    session = shop.session()
+    session.bash("gh pr list --json title", "[]")
+    session.bash("gh pr list", "none")
+    shop.keep(session)
+    with pytest.raises(SystemExit):
+        main(["how", "--home", str(shop.home), "--project", str(shop.root), "gh", "pr", "--", "--json"])
+    assert "gh pr --json  run once" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["note", "--home", str(shop.home), "add", "Ports", "--begin", "at", "7000"])
+    assert "unrecognized arguments: --begin" in (said := capsys.readouterr().err) and "after -- they are words" in said

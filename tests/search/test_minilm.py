@@ -9,7 +9,7 @@ import math
 import sys
 from argparse import Namespace
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -21,9 +21,10 @@ from memory_keeper.app.commands import embed
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Event, Placed, Scope, Source
-from memory_keeper.search import ask, minilm, scoped, semantic
+from memory_keeper.model import Scope
+from memory_keeper.search import ask, minilm, semantic
 from memory_keeper.search.query import read_query
+from memory_keeper.search.scope import scoped
 
 WORDS = [
     "the",
@@ -103,19 +104,8 @@ def weights(words: int) -> bytes:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    made = SqliteStore(str(tmp_path / "store.db"))
-    if not made.db.execute("select 1 from sqlite_master where name = 'vector'").fetchone():
-        for statement in vectors.SCHEMA:
-            made.db.execute(statement)
-    for number, project in enumerate((HERE, THERE)):
-        source = made.begin(Source(f"/t/{number}.jsonl", f"s{number}", project))
-        events = [
-            Event(f"e{number}-{n}:0", 1.0 + n, "prompt", f"s{number}", project, text) for n, text in enumerate(SAID)
-        ]
-        made.record(source, [Placed(event, n) for n, event in enumerate(events)])
-    yield made
-    made.close()
+def store(told: Callable[[Sequence[tuple[str, str]]], SqliteStore]) -> SqliteStore:
+    return told([("prompt", text) for text in SAID])
 
 
 def embed_all(store: SqliteStore, limit: int = 32) -> None:
@@ -179,10 +169,13 @@ def test_killed_in_between_the_next_run_goes_on(store: SqliteStore) -> None:
 
 def test_another_word_for_it_finds_it_in_its_own_project(store: SqliteStore) -> None:
     embed_all(store)
-    best, *_ = semantic.nearest(store, "car broke down", Scope(project=HERE), 10)
-    assert best[0] == 1
-    everywhere = {key for key, _ in semantic.nearest(store, "the car broke down again", Scope(), 2)}
-    assert everywhere == {1, 4}
+    text = "the car broke down again"
+
+    def nearest(scope: Scope) -> list[int]:
+        return [one.row.key for one in semantic.blend(store, [], text, scope, scoped(scope))]
+
+    assert nearest(Scope(project=HERE))[0] == 1
+    assert set(nearest(Scope())[:2]) == {1, 4}
 
 
 def test_what_only_means_the_same_is_added(store: SqliteStore) -> None:
@@ -190,17 +183,17 @@ def test_what_only_means_the_same_is_added(store: SqliteStore) -> None:
     scope = Scope(project=HERE)
     ranked = ask(store, read_query("car"), "car", scope)
     assert not ranked
-    found = semantic.blend(store, ranked, "the car broke down again", scope, scoped(store, scope))
+    found = semantic.blend(store, ranked, "the car broke down again", scope, scoped(scope))
     assert found[0].row.key == 1
     assert {one.row.project for one in found} == {HERE}
-    assert semantic.blend(store, ranked, "the car broke down again", scope, scoped(store, scope), more=False) == []
+    assert semantic.blend(store, ranked, "the car broke down again", scope, scoped(scope), more=False) == []
 
 
 def test_words_still_lead(store: SqliteStore) -> None:
     embed_all(store)
     scope = Scope(project=HERE)
     ranked = ask(store, read_query("soup rain"), "soup rain", scope)
-    found = semantic.blend(store, ranked, "soup rain", scope, scoped(store, scope))
+    found = semantic.blend(store, ranked, "soup rain", scope, scoped(scope))
     assert {one.row.key for one in ranked} <= {one.row.key for one in found}
     assert all(0 <= one.score <= 1 for one in found)
     assert found[0].row.key in (2, 3)
@@ -211,7 +204,7 @@ def test_no_query_reaches_another_project(store: SqliteStore, text: str) -> None
     embed_all(store)
     scope = Scope(project=HERE)
     ranked = ask(store, read_query(text), text, scope)
-    for one in semantic.blend(store, ranked, text, scope, scoped(store, scope)):
+    for one in semantic.blend(store, ranked, text, scope, scoped(scope)):
         assert one.row.project == HERE
 
 

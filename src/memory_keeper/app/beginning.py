@@ -199,7 +199,7 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 
     When that fails the user hears of it, and what is kept is told all the same.
     """
-    from memory_keeper.errors import Busy, NotSetUp
+    from memory_keeper.errors import Busy, NotSetUp, Outdated
 
     fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
     try:
@@ -210,6 +210,10 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
         return {}
     try:
         keeper.look(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
+    except Outdated:
+        from memory_keeper.app.detached import start_look
+
+        start_look(keeper.home)  # it takes its time; what there is can be told meanwhile
     except Busy:
         pass  # somebody else is at it: tell what there is
     except Exception as error:  # noqa: BLE001

@@ -97,7 +97,9 @@ def guarded(given: str, run: Callable[[str], int]) -> int:
         # a terminal that cannot show a character still shows the rest
         getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="replace")
         home = _expanded(given) if given else config.find_home(config.environment())
-        return run(home)
+        code = run(home)
+        sys.stdout.flush()  # who reads may have enough: at exit it would be too late to say nothing of it
+        return code
     except KeeperError as error:
         return _say(error, error.hint, error.code)
     except BrokenPipeError:
@@ -128,8 +130,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser = build_parser(argv)
     args, rest = parser.parse_known_args(argv)
     words: list[str] | None = getattr(args, getattr(args, "words", ""), None)
-    if rest and (words is None or any(word.startswith("-") for word in rest)):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    dashes = getattr(args, "dashes", False)  # those that are no options of ours are words too
+    if rest and (words is None or (not dashes and any(word.startswith("-") for word in rest))):
+        hint = " (after -- they are words)" if words is not None else ""
+        parser.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
     if words is not None:
         words.extend(rest)
     return args

@@ -11,6 +11,7 @@ import posix
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.app.detached import start_look
 from memory_keeper.app.problems import complain, trouble
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep import spool
@@ -35,12 +36,15 @@ HEARD = 9_900  # characters, as the host counts: it puts more into a file
 def main(argv: list[str]) -> None:
     """`hook EVENT`: whatever happens, exit 0 with one JSON object or nothing."""
     event, home, said = (argv[1] if len(argv) > 1 else ""), "", None
+    config.hurried = True
     try:
         try:
             environ = config.environment()
             if config.INSIDE in environ:
                 return  # a host that we started ourselves, to write a note
-            home = config.find_home(environ)
+            if len(argv) > 2:
+                event, home, environ = _read_options(argv[1:], environ)
+            home = home or config.find_home(environ)
             call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
             said = answer(call, home, environ, look=start_look) if call else None
         except BaseException as error:
@@ -49,6 +53,15 @@ def main(argv: list[str]) -> None:
         write_all(1, written(said))
     finally:
         posix._exit(0)
+
+
+def _read_options(words: list[str], environ: dict[str, str]) -> tuple[str, str, dict[str, str]]:
+    """The event, the home that was named, and the environment with the project that was."""
+    from memory_keeper.app.options import read_options
+
+    given = read_options(words)
+    project = {"CLAUDE_PROJECT_DIR": given.project} if given.project else {}
+    return (*given.words, "")[0], given.home, {**environ, **project}
 
 
 def answer(
@@ -336,24 +349,6 @@ def _refuse(call: Call, home: str, at: float) -> Json:
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
         " (setting compaction.mode). If nothing happens, type /clear.",
     }
-
-
-def start_look(home: str, what: str = "", session: str = "") -> int:
-    """Start the detached writer, in a session of its own so that it outlives the host; its process."""
-    import sys
-
-    here = __file__.rpartition("/")[0]
-    return posix.posix_spawn(
-        sys.executable,
-        [sys.executable, "-I", "-S", here + "/start.py", "look", home, what, session],
-        posix.environ,
-        file_actions=[
-            (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDWR, 0),
-            (posix.POSIX_SPAWN_DUP2, 0, 1),
-            (posix.POSIX_SPAWN_DUP2, 0, 2),
-        ],
-        setsid=True,
-    )
 
 
 def write_all(fd: int, data: bytes) -> None:

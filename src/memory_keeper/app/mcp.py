@@ -18,6 +18,7 @@ from memory_keeper.model import NamedTuple
 
 ATTEMPTS = 2  # a line that two workers died of is answered without one
 PATIENCE = 8.0  # seconds a worker may take for a line: the next one still has time, the host gives up at 10
+LAST = 2.0  # seconds for what was asked before the host closed stdin
 PIECE = 1 << 16
 
 
@@ -31,7 +32,23 @@ class Waiting(NamedTuple):
 
 
 def main(argv: list[str]) -> None:
-    """Serve until the host closes stdin or ends us."""
+    """`mcp [--home DIR] [--project DIR]`, here or where a parser explains what is wrong with it."""
+    home = project = ""
+    if len(argv) > 1:
+        from memory_keeper.app.options import read_options
+
+        words, home, project = read_options(argv[1:])
+        if words:
+            import sys
+
+            from memory_keeper.app.cli import parse_and_run
+
+            sys.exit(parse_and_run(argv))
+    serve(home, project)
+
+
+def serve(home: str = "", project: str = "") -> None:
+    """Serve until the host closes stdin or ends us; in a home and for a project, where they were named."""
     import _signal  # type: ignore[import-not-found]
 
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGCHLD):
@@ -39,14 +56,18 @@ def main(argv: list[str]) -> None:
     _signal.signal(_signal.SIGPIPE, _signal.SIG_IGN)
     # older hosts do not say it, a worker has us for a parent, and a host started from another one's shell inherits it
     posix.environ[b"CLAUDE_PID"] = b"%d" % posix.getppid()
-    Front().serve()
+    try:
+        Front(home, project).serve()
+    except BrokenPipeError:
+        pass  # the host is gone
     posix._exit(0)
 
 
 class Front:
     """The process the host knows."""
 
-    def __init__(self) -> None:
+    def __init__(self, home: str = "", project: str = "") -> None:
+        self.home, self.project = home, project
         self.waiting: dict[int, Waiting] = {}
         self.number = 0
         self.pid = self.to = self.back = -1  # the worker, and the pipes to and from it
@@ -54,16 +75,16 @@ class Front:
         self.asked: list[bytes] = []  # the pieces of a line that has not ended
         self.unsent = self.answered = b""
         self.sent = 0  # of the unsent: cutting it off each time would cost the square of a long line
+        self.until = 0.0  # when we leave, once the host has closed stdin
 
     def serve(self) -> None:
-        """Pass lines on and answers back."""
-        while True:
+        """Pass lines on and answers back. When nothing more can be asked, what was asked is still answered."""
+        while not self.until or (self.waiting and monotonic() < self.until):
             for fd, _ in self._ready():
                 if fd == 0:
                     data = posix.read(0, PIECE)
-                    if not data:
-                        return
-                    self._ask(data)
+                    self.until = 0.0 if data else monotonic() + LAST
+                    self._ask(data or b"\n")
                 elif fd == self.back:
                     self._hear()
                 elif fd == self.to:
@@ -73,12 +94,14 @@ class Front:
 
     def _ready(self) -> list[tuple[int, int]]:
         poll = select.poll()
-        poll.register(0, select.POLLIN)
+        if not self.until:
+            poll.register(0, select.POLLIN)
         if self.pid > 0:
             poll.register(self.back, select.POLLIN)
             if self.unsent:
                 poll.register(self.to, select.POLLOUT)
-        return poll.poll(1000 if self.waiting else None)
+        left = max(1.0, 1000 * (self.until - monotonic())) if self.until else 1000
+        return poll.poll(min(1000, left) if self.waiting else None)
 
     def _ask(self, data: bytes) -> None:
         self.asked.append(data)
@@ -151,7 +174,7 @@ class Front:
         if not pid:
             for fd in (to, back):
                 posix.close(fd)
-            _work(asked, answers)
+            _work(asked, answers, self.home, self.project)
         for fd in (asked, answers):
             posix.close(fd)
         posix.set_blocking(to, False)
@@ -178,17 +201,17 @@ class Front:
             _write(wire.dumps(said).encode("ascii") + b"\n")
 
 
-def _work(asked: int, answers: int) -> None:
+def _work(asked: int, answers: int, home: str, project: str) -> None:
     """Be the worker; a child never comes back into its parent's code."""
     try:
         from memory_keeper.app.worker import serve
 
-        serve(asked, answers)
+        serve(asked, answers, home, project)
     except BaseException as error:  # noqa: BLE001
         from memory_keeper import config
         from memory_keeper.app.problems import complain
 
-        complain(config.find_home(config.environment()), "worker", error)
+        complain(home or config.find_home(config.environment()), "worker", error)
     finally:
         posix._exit(1)
 

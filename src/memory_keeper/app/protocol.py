@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 VERSION = "2025-06-18"
 HANDOFF = "handoff"
+MODULES = "toolu_plugin_"  # how the calls of hooks modules are numbered; no model's is
 READS = {"readOnlyHint": True}
 WRITES = {"destructiveHint": False}  # a note, or a note and a file for people
 
@@ -110,13 +111,19 @@ def plainly(asked: Json) -> Json | None:
         said["result"] = {}
     elif method == "tools/list":
         said["result"] = {"tools": TOOLS}
-    elif method == "tools/call" and isinstance(name, str) and name in SCHEMAS and name != HANDOFF:
+    elif method == "tools/call" and isinstance(name, str) and name in SCHEMAS and not by_module(given):
         said["result"] = refuse("Memory Keeper could not answer. `memory-keeper doctor` says why.")
     elif method == "tools/call":
         said["result"] = nothing(given.get("arguments"))
     else:
         said["error"] = {"code": -32601, "message": "no such method"}
     return said
+
+
+def by_module(given: Json) -> bool:
+    """Whether it is our hooks module that calls a tool, and no model."""
+    about = given.get("_meta")
+    return isinstance(about, dict) and str(about.get("claudecode/toolUseId") or "").startswith(MODULES)
 
 
 def nothing(payload: Any) -> Json:

@@ -107,7 +107,7 @@ def read_words(words: list[str]) -> dict[str, Any] | None:
         name, equals, value = word.partition("=")
         option = OPTIONS.get(name) if word.startswith("--") else None
         if option is None:
-            if word.startswith("-"):
+            if word.startswith("-") and _is_like_an_option(name):
                 return None
             query.append(word)
             continue
@@ -123,6 +123,15 @@ def read_words(words: list[str]) -> dict[str, Any] | None:
     return {**asked, "query": " ".join(query)} if query else None
 
 
+def _is_like_an_option(word: str) -> bool:
+    """Whether somebody may have meant an option: the beginning of one, or one with a typing error. `--no-verify` is
+    just something to look for."""
+    from memory_keeper.search.query import nearly
+
+    known = {*OPTIONS, "--help", "-h"}
+    return len(word) < 3 or any(name.startswith(word) for name in known) or not known.isdisjoint(nearly(word))
+
+
 def _key(name: str) -> str:
     return name[2:].replace("-", "_")
 
@@ -133,31 +142,29 @@ def run(asked: dict[str, Any]) -> int:
 
     with Keeper(asked["home"]) as keeper:
         scope = _scope(keeper, asked)
-        store = searchable(keeper)
-        hits = _find(keeper, store, asked, scope)
-    if asked["json"]:
-        _print_json(hits)
-    else:
-        _print(hits, asked["all_projects"])
+        hits = _find(keeper, keeper.searchable, asked, scope)
+        if asked["json"]:
+            _print_json(hits)
+        else:
+            _print(keeper, hits, asked, scope)
     return 0
 
 
 def _find(keeper: Keeper, store: SqliteStore, asked: dict[str, Any], scope: Scope) -> list[Hit]:
     from memory_keeper.search import find
 
-    hits = find(store, asked["query"], scope, asked["limit"], regex=asked["regex"], deep=asked["deep"], meaning=True)
-    if asked["deep"] and len(hits) < asked["limit"]:
-        from memory_keeper.app.deep import find_lines
+    query, limit, regex = asked["query"], asked["limit"], asked["regex"]
+    hits = find(store, query, scope, limit, regex=regex, deep=asked["deep"], meaning=True)
+    if not asked["deep"]:
+        return hits
+    from memory_keeper.app.deep import find_lines, line_of
 
-        known = {hit.id for hit in hits}
-        more = find_lines(keeper, asked["query"], scope, asked["limit"], asked["regex"])
-        hits += [hit for hit in more if hit.id not in known]
-    return hits[: asked["limit"]]
-
-
-def searchable(keeper: Keeper) -> SqliteStore:
-    """The store with its index as we write it now: after an update the first who asks may have to make it."""
-    return keeper.store if keeper.store.indexed else keeper.writer
+    kept = hits[: limit - limit // 2]  # half the room is for lines: events that share a word would fill all of it
+    lines = find_lines(keeper, query, scope, limit - len(kept), regex, {hit.id for hit in kept})
+    said = {line_of(hit.id) for hit in lines}
+    kept += [hit for hit in hits[len(kept) :] if line_of(hit.id) not in said][: limit - len(kept) - len(lines)]
+    mixed = [hit for pair in zip(kept, lines, strict=False) for hit in pair]
+    return mixed + kept[len(lines) :] + lines[len(kept) :]
 
 
 def _scope(keeper: Keeper, asked: dict[str, Any]) -> Scope:
@@ -167,7 +174,7 @@ def _scope(keeper: Keeper, asked: dict[str, Any]) -> Scope:
 
         session = session_of(keeper, session)
     return Scope(
-        None if asked["all_projects"] else keeper.project(find_folder(asked["project"])),
+        None if asked["all_projects"] else _project(keeper, asked["project"]),
         asked["level"],
         asked["kind"],
         asked["tool"],
@@ -177,6 +184,18 @@ def _scope(keeper: Keeper, asked: dict[str, Any]) -> Scope:
         asked["until"],
         session,
     )
+
+
+def _project(keeper: Keeper, given: str) -> str:
+    """The project that a search is about; a directory that is gone, or another machine's, may be known all the same."""
+    from memory_keeper.errors import KeeperError
+
+    try:
+        return keeper.project(find_folder(given))
+    except KeeperError:
+        if known := keeper.store.project("dir:" + given.rstrip("/")):
+            return known
+        raise
 
 
 def find_folder(given: str) -> str:
@@ -203,25 +222,47 @@ def _print_json(hits: list[Hit]) -> None:
 
     from memory_keeper import wire
 
-    lines = [wire.dumps({**hit._asdict(), "snippet": marked(hit.snippet, "", "")}, ascii=False) for hit in hits]
-    sys.stdout.write("[" + ",\n ".join(lines) + "]\n")
+    found = [{**hit._asdict(), "snippet": marked(hit.snippet, "", "")} for hit in hits]
+    lines = [wire.dumps(one, ascii=False) for one in found]
+    # as people write it, unless a terminal would take something in it for an order
+    plain = [said if said.isprintable() else wire.dumps(one) for said, one in zip(lines, found, strict=True)]
+    sys.stdout.write("[" + ",\n ".join(plain) + "]\n")
 
 
-def _print(hits: list[Hit], all_projects: bool) -> None:
+def _print(keeper: Keeper, hits: list[Hit], asked: dict[str, Any], scope: Scope) -> None:
     from memory_keeper.app.terminal import moment as say_moment
-    from memory_keeper.app.terminal import paint
+    from memory_keeper.app.terminal import paint, width
     from memory_keeper.tell import short
     from memory_keeper.text import clean, one_line
 
     if not hits:
-        print("nothing found")
+        print("nothing found" + _elsewhere(keeper, asked, scope))
+        return
     on, off = paint("\x02", "bold").split("\x02") if paint("\x02", "bold") != "\x02" else ("«", "»")
     for hit in hits:
-        about = [say_moment(hit.at), hit.kind, hit.project if all_projects else "", clean(hit.path)]
-        print(f"{paint(short(hit.id), 'cyan')}  {paint('  '.join(part for part in about if part), 'dim')}")
-        print("    " + marked(one_line(clean(marked(hit.snippet, "\ue000", "\ue001")), 300), on, off))
-    if hits:
-        print(paint(f"memory-keeper show {short(hits[0].id)}, or timeline --around it, says more", "dim"))
+        where = _folder(keeper, hit.project) if asked["all_projects"] else ""
+        kind = f"{hit.kind} (by a model)" if hit.by == "model" else f"{hit.kind:8}"
+        about = [say_moment(hit.at), kind, clean(where), clean(hit.path)]
+        head = one_line("  ".join(part for part in about if part.strip()), max(20, width() - 12))
+        print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")
+        print("    " + marked(one_line(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)), on, off))
+    print(paint(f"memory-keeper show {short(hits[0].id)}, or timeline --around it, says more", "dim"))
+
+
+def _elsewhere(keeper: Keeper, asked: dict[str, Any], scope: Scope) -> str:
+    """A word about what other projects have, for who may not know that only one was searched."""
+    if asked["all_projects"] or asked["regex"]:
+        return ""
+    from memory_keeper.search import find
+
+    found = find(keeper.searchable, asked["query"], scope._replace(project=None), 3)
+    return " in this project; --all-projects finds something" if found else ""
+
+
+def _folder(keeper: Keeper, project: str) -> str:
+    """A project as people know it: the directory it was last seen in, else its key."""
+    roots = keeper.store.roots(project)
+    return roots[0] if roots else project
 
 
 def marked(snippet: str, on: str, off: str) -> str:

@@ -34,6 +34,15 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     return f"\x1b[{CODES[style]}m{text}\x1b[0m"
 
 
+def width(stream: TextIO | None = None) -> int:
+    """The columns that a line may have: those of the terminal, and more than enough where there is none."""
+    if not (stream or sys.stdout).isatty():
+        return 400
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
 def moment(at: float) -> str:
     """A time for people, in their zone."""
     return strftime("%Y-%m-%d %H:%M", localtime(at)) if at else "never"

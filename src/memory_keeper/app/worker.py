@@ -9,13 +9,15 @@ from threading import Condition, Thread
 from time import monotonic, sleep, time
 
 from memory_keeper import config, wire
+from memory_keeper.app.detached import start_look
 from memory_keeper.app.distil import is_due
-from memory_keeper.app.hook import answer, start_look, write_all
+from memory_keeper.app.hook import answer, write_all
 from memory_keeper.app.look import follow
 from memory_keeper.app.problems import complain, describe, trouble
-from memory_keeper.app.protocol import HANDOFF, SCHEMAS, nothing, plainly, read, refuse
+from memory_keeper.app.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
 from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.capture.tail import LAG
+from memory_keeper.errors import Busy, Outdated
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 
@@ -26,14 +28,16 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
-MODULES = "toolu_plugin_"  # how the calls of hooks modules are numbered; no model's is
+UNKNOWN = "No session is known that runs here."
+NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
-def serve(asked: int, answers: int) -> None:
-    """Answer numbered lines until there are no more."""
+def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
+    """Answer numbered lines until there are no more; in a home and for a project, where they were named."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front ends us by closing the pipe
-    worker = Worker(config.environment())
+    config.hurried = True
+    worker = Worker(config.environment(), home, project)
     try:
         with os.fdopen(asked, "rb") as lines:
             for line in lines:
@@ -47,9 +51,10 @@ def serve(asked: int, answers: int) -> None:
 class Worker:
     """Answers one line at a time, and has a thread that looks."""
 
-    def __init__(self, environ: dict[str, str]) -> None:
-        self.environ = environ
-        self.home = config.find_home(environ)
+    def __init__(self, environ: dict[str, str], home: str = "", project: str = "") -> None:
+        self.environ = {**environ, "CLAUDE_PROJECT_DIR": project} if project else environ
+        self.home = home or config.find_home(environ)
+        self.project = project  # the folder that the tools look in; empty: that of the session that asks
         self.looking = Looking(self.home)
         self.heard: set[str] = set()  # the sessions whose hooks it has answered
 
@@ -98,37 +103,48 @@ class Worker:
 
     def handoff(self, given: Json, at: float) -> Json:
         """The answer to the hooks module that asks how to compact a session, or to a model that wants its handoff."""
-        said = ""
-        try:
-            said = self._handoff(given, at)
-        except Exception as error:
-            complain(self.home, HANDOFF, error)
-        return {"content": [{"type": "text", "text": said or "{}"}]}
-
-    def _handoff(self, given: Json, at: float) -> str:
-        from memory_keeper.app.compaction import find_running, replace, tell
-
-        about, asked = given.get("_meta"), given.get("arguments")
+        asked, module = given.get("arguments"), by_module(given)
         asked = asked if isinstance(asked, dict) else {}
-        by = str(about.get("claudecode/toolUseId") or "") if isinstance(about, dict) else ""
-        if config.INSIDE in self.environ:
+        try:
+            said = self._replace(asked, at) if module else self._handoff(asked)
+        except Exception as error:
+            if isinstance(error, Busy) and not module:
+                return refuse(f"{error} ({error.hint}).")
+            complain(self.home, HANDOFF, error)
+            if not module:
+                return refuse(_sorry(error))
+            said = ""
+        if said or module:
+            return {"content": [{"type": "text", "text": said or "{}"}]}
+        return refuse(UNKNOWN)
+
+    def _replace(self, asked: Json, at: float) -> str:
+        from memory_keeper.app.compaction import replace
+
+        session = safe_name(str(asked.get("session") or ""))
+        if config.INSIDE in self.environ or not self._knows(session):
             return ""
-        if by.startswith(MODULES):
-            session = safe_name(str(asked.get("session") or ""))
-            return wire.dumps(replace(self.home, self.environ, asked, session, at)) if self._knows(session) else ""
+        return wire.dumps(replace(self.home, self.environ, asked, session, at))
+
+    def _handoff(self, asked: Json) -> str:
+        """What a model hears; empty when no session is known that it runs in."""
+        from memory_keeper.app.compaction import find_running, tell
+
         pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
         session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
-        return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) if session else ""
+        if not session or config.INSIDE in self.environ:
+            return ""
+        return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) or NOTHING
 
     def tool(self, name: str, given: Any, at: float) -> Json:
         """The answer to a model that looks something up or keeps something."""
         try:
             from memory_keeper.app.tools import answer  # only a session that uses them pays for them
 
-            return answer(name, given, self.home, self.environ, at)
+            return answer(name, given, self.home, self.environ, at, self.project, self.looking.poke)
         except Exception as error:
             complain(self.home, name, error)
-            return refuse(f"Memory Keeper could not answer ({describe(error)}). `memory-keeper doctor` says more.")
+            return refuse(_sorry(error))
 
     def _knows(self, session: str) -> bool:
         """Whether it has served a session since that began. The host starts a server again that was killed when its
@@ -140,6 +156,10 @@ class Worker:
         """Whether a path lies where this host keeps its transcripts: a call from elsewhere can name no other file."""
         folder = self.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
         return os.path.realpath(path).startswith(os.path.realpath(folder) + "/projects/")
+
+
+def _sorry(error: Exception) -> str:
+    return f"Memory Keeper could not answer ({describe(error)}). `memory-keeper doctor` says more."
 
 
 class Looking:
@@ -188,12 +208,20 @@ class Looking:
                     for what, session in after:
                         follow(keeper, what, session)
                     self._write_notes(keeper, sessions)
+                except Outdated:
+                    self._renew()
                 except Exception as error:
                     complain(self.home, "look", error)
                     keeper.close()
                     self.problem, told = ("" if told else describe(error)), True
                 if again:
                     sleep(LAG)
+
+    def _renew(self) -> None:
+        """Have the store of an earlier version brought up to date, in a process that outlives this session."""
+        if monotonic() - self.tried.get("", -PAUSE) >= PAUSE:
+            self.tried[""] = monotonic()
+            start_look(self.home)
 
     def _write_notes(self, keeper: Keeper, sessions: set[str]) -> None:
         """Have the notes that are due written, in a process of its own: here a hook may be waiting."""

@@ -8,18 +8,28 @@ from memory_keeper.model import Event, Member, Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keeper import Keeper
 
+SEVERAL = 5  # that are named when a beginning is that of more than one
 
-def called(keeper: Keeper, id: str) -> Event | Note | None:
-    """The note or the event of that id, in that wording; None when nothing, or more than one thing, is called so."""
-    note = keeper.store.note(id)
-    if note:
-        return note
-    event = keeper.event(id)
-    return event or keeper.store.note(moments.note_called(keeper.store.db, id))
+
+def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
+    """The note or the event of that id, in that wording, or the one whose id begins so."""
+    one: Event | Note | None = keeper.store.note(id) or keeper.event(id)
+    found = [] if one else moments.called(keeper.store.db, id, SEVERAL + 1)
+    if len(found) == 1:
+        one = keeper.store.note(found[0])
+    if not one and len(found) < 2:
+        raise KeeperError(f"Nothing is called {id}", hint=hint)
+    if not one:
+        raise KeeperError(f"More than one thing is called {id}: {_named(found)}", hint="give more of the id")
+    return one
+
+
+def _named(found: Sequence[str]) -> str:
+    return ", ".join(found[:SEVERAL]) + (", …" if len(found) > SEVERAL else "")
 
 
 def raw_lines(keeper: Keeper, ids: Iterable[str]) -> Iterator[bytes]:
@@ -40,10 +50,11 @@ def raw_lines(keeper: Keeper, ids: Iterable[str]) -> Iterator[bytes]:
         yield known[1][offset : known[1].index(b"\n", offset)]
 
 
-def session_of(keeper: Keeper, given: str) -> str:
+def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper timeline --all-projects` names them") -> str:
     """The session a user named, by all of its id or by the beginning that every screen shows."""
     found = keeper.store.sessions_called(given) if given else []
-    if given and len(found) != 1:
-        what = "No session is" if not found else "More than one session is"
-        raise KeeperError(f"{what} called {given}", hint="`memory-keeper status` lists them")
+    if given and not found:
+        raise KeeperError(f"No session is called {given}", hint=hint)
+    if len(found) > 1:
+        raise KeeperError(f"More than one session is called {given}: {_named(found)}", hint="give more of the id")
     return found[0] if found else ""

@@ -10,15 +10,19 @@ from memory_keeper.capture.usage import BOUNDARY
 from memory_keeper.model import Source
 
 
-def newest_lines(path: str, session: str) -> list[Line]:
-    """The lines of a transcript from its last compaction on."""
+def newest_lines(path: str, session: str, most: int = 0) -> list[Line]:
+    """The lines of a transcript from its last compaction on; none when they are more than `most` bytes."""
     fd = open_regular(path) if path else None
     if fd is None:
         return []
     with os.fdopen(fd, "rb") as file:
+        before = file.seek(max(0, os.fstat(fd).st_size - most)) if most else 0
         data = file.read()
-    begin = data.rfind(b"\n", 0, max(0, data.rfind(BOUNDARY))) + 1
-    lines, offset, source = [], begin, Source(path, session, "")
+    compacted = data.rfind(BOUNDARY)
+    if before and compacted < 0:
+        return []
+    begin = data.rfind(b"\n", 0, max(0, compacted)) + 1
+    lines, offset, source = [], before + begin, Source(path, session, "")
     for line in data[begin:].split(b"\n"):
         if read := read_line(line, source, offset, 0.0):
             lines.append(read)

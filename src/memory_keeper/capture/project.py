@@ -14,6 +14,7 @@ from memory_keeper.model import NamedTuple
 LARGEST = 1 << 20
 PACK_INDEX = b"\xfftOc\0\0\0\2"  # how the index of a pack begins
 ELSEWHERE = "refs/heads/.invalid"  # what HEAD says where git keeps its references in tables
+WORKTREES = ("/.claude/worktrees/", "/.worktrees/")  # where worktrees lie that lie within their project
 PORTS = {"ssh": ":22", "https": ":443", "http": ":80", "git": ":9418"}  # a port that goes without saying
 
 
@@ -25,7 +26,12 @@ class Place(NamedTuple):
 
 
 def find_place(directory: str) -> Place:
-    """The project of a directory."""
+    """The project of a directory; of a worktree that is gone, the project in whose folder it was."""
+    for folder in WORKTREES:
+        main, below, _ = directory.partition(folder)
+        if below and main and not posix.access(directory, posix.F_OK):
+            place = find_place(main)
+            return Place(place.root, (*place.keys, "dir:" + directory))
     root = find_root(directory)
     inside = _git_dir(root)
     key = (_remote(inside) or first_commit(root)) if inside else ""

@@ -399,6 +399,88 @@ def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     assert store.matching('"common"', 5) == sorted(store.matching('"common"', 100), reverse=True)[:5]
     assert len(store.matching('"common"', 100)) == 12
     assert (store.size(None, 100), store.size(ELSEWHERE, 100), store.size(None, 5)) == (13, 1, 5)
+    dated = [_event(n, session="s2", at=float(n), text="dated") for n in range(30, 60)]
+    _record(store, other, dated)
+    between = store.rows(store.matching('"dated"', 100, since=33.0, until=36.0))
+    assert {row.at for row in between} == {33.0, 34.0, 35.0}, "the last moment is not one of them"
+    assert [row.at for row in store.rows(store.matching('"dated"', 1, until=36.0))] == [35.0], "before it is cut"
+    store.close()
+
+
+def finds_notes_by_their_wording_in_force(open_store: Open) -> None:
+    """Notes have keys below zero and match by themselves; a wording that another replaced, or without words, has no
+    row."""
+    store = open_store()
+    _record(store, _begin(store), _events(1))
+    store.add(Note("a", 7.0, "fact", 0, HERE, "common zebra", session="s1", who="user"))
+    store.add(Note("b", 8.0, "session", 1, ELSEWHERE, "common giraffe"), [])
+    store.add(Note("empty", 9.0, "fact", 0, HERE, ""))
+    assert [key < 0 for key in store.matching('"common"', 9, True)] == [True, True]
+    assert store.matching('"common"', 9) == [1], "events are asked apart"
+    assert store.matching('"common"', 1, True) == store.matching('"common"', 9, True)[:1], "the newest"
+    (row,) = store.rows(store.matching(f'"common" AND tags : {tag("p", HERE)}', 9, True))
+    assert (row.id, row.level, row.kind, row.at, row.session, row.project) == ("a", 0, "fact", 7.0, "s1", HERE)
+    assert (row.who, row.size, row.path, row.tool, row.failed) == ("user", 2, "", "", False)
+    assert store.texts([row.key, 1], 8) == {row.key: "common z", 1: "common w"}
+    assert [row.id for row in store.rows(store.matching("tags : l1", 9, True))] == ["b"]
+    store.add(Note("a2", 10.0, "fact", 0, HERE, "common lion", replaces="a", who="user"))
+    assert {row.id for row in store.rows(store.matching('"common"', 9, True))} == {"a2", "b"}
+    assert store.rows(store.matching('"zebra"', 9, True)) == []
+    assert store.rows([-3, 99, -99, 0]) == [] == store.rows([]), "without words, or never kept"
+    assert store.texts([]) == {} == store.texts([99, -99, 0])
+    store.close()
+
+
+def rows_say_what_is_known_of_an_event(open_store: Open) -> None:
+    """All but its text; and whose tool answered, where the answer itself does not say."""
+    store = open_store()
+    events = [
+        _event(1, kind="call", text="one two three", tool="Bash", path="a.py", ref="t1", failed=True),
+        _event(2, kind="result", text="four", ref="t1"),
+        _event(3, kind="result", text="four", ref="t9"),
+    ]
+    _record(store, _begin(store), events)
+    call, result, other = sorted(store.rows([3, 1, 2]), key=lambda row: row.key)
+    assert (call.size, call.path, call.tool, call.ref, call.failed) == (3, "a.py", "Bash", "t1", True)
+    assert (result.kind, result.tool, result.ref, other.ref) == ("result", "", "t1", "t9")
+    assert sorted(store.matching(f"tags : {tag('t', 'bash')}", 9)) == [1, 2]
+    assert store.newest_key() == 3
+    store.close()
+
+
+def everything_can_be_read_one_by_one(open_store: Open) -> None:
+    """The newest first, as a clause selects; nothing of the other table."""
+    store = open_store()
+    assert store.newest_key() == 0 and list(store.scan("text != ''", ())) == []
+    _record(store, _begin(store), _events(4))
+    store.add(_note("n1"))
+    assert [key for key, _ in store.scan("text != ''", ())] == [4, 3, 2, 1]
+    assert next(iter(store.scan("text != ''", ()))) == (4, _event(3).text)
+    assert [key for key, _ in store.scan("project = ? and kind = ?", (HERE, "prompt"))] == []
+    assert list(store.scan("project = ?", (HERE,), notes=True)) == [(-1, "note n1")]
+    assert store.newest_key() == 4, "notes do not count"
+    store.close()
+
+
+def says_which_event_a_line_is(open_store: Open) -> None:
+    """The first of each line, by the offset of the line in its own transcript."""
+    store = open_store()
+    source, other = _begin(store), _begin(store, path="/t/s2.jsonl", session="s2")
+    events = [_event(1, at=5.0), _event(2, at=6.0), _event(3, at=4.0)]
+    store.record(source, [Placed(event, offset) for event, offset in zip(events, (0, 0, 70), strict=True)])
+    store.record(other, [Placed(events[2], 10), Placed(_event(4, session="s2"), -1)])
+    assert store.lines(source.seq) == [(0, 1, 5.0), (70, 3, 4.0)]
+    assert store.lines(other.seq) == [(10, 3, 4.0)], "what no line says has none"
+    assert store.lines(99) == []
+    store.close()
+
+
+def has_no_vectors_that_nobody_made(open_store: Open) -> None:
+    """Then search goes by words alone."""
+    store = open_store()
+    _record(store, _begin(store), _events(2))
+    store.add(_note("n1"))
+    assert not store.has_vectors()
     store.close()
 
 
@@ -530,6 +612,11 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     what_a_model_took_is_kept_with_its_words,
     says_what_is_open,
     finds_what_was_recorded_and_nothing_else,
+    finds_notes_by_their_wording_in_force,
+    rows_say_what_is_known_of_an_event,
+    everything_can_be_read_one_by_one,
+    says_which_event_a_line_is,
+    has_no_vectors_that_nobody_made,
     an_event_is_found_by_the_beginning_of_its_id,
     projects_go_by_many_names,
     sessions_come_newest_first,

@@ -27,7 +27,15 @@ TABLE = f"create virtual table {{}} using fts5({COLUMNS}, content='', tokenize='
 RUN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
 LONGEST, MOST = 48, 7  # characters and pieces of a name: what has more is no name but encoded bytes
 NAMES = 2000  # of one text
-OURS = "<memory-keeper "  # how what we told begins: it says again what is kept already
+DAY, LONG = 86_400.0, 2000  # seconds; days and months that a span of time may be said in
+# names that have no word in them but a letter, and the words that the index has for them
+SYMBOLS = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
+# how begins what says again what is kept already: what we told, and what our commands were asked
+OURS = ("<memory-keeper ", "<command-message>memory-keeper:", "<command-name>/memory-keeper:", "/memory-keeper:")
+# and what tools say of nearly every call, where they say no more
+ROUTINE = ("The file ", "File created successfully", "File written successfully", "Todos have been modified")
+TERSE = 300  # characters
+PIECE = 200  # characters that are composed at once
 
 _BLANKS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 _patterns: list[Pattern[str]] = []
@@ -72,6 +80,7 @@ def parts(text: str) -> str:
     """What the index has beside a text's own words."""
     found = [" ".join(split) for name in _names(text) if len(split := pieces(name)) > 1]
     found += [" ".join(pairs(run)) for run in runs(text)]
+    found += _symbols(text)
     return " . ".join(found)
 
 
@@ -82,18 +91,37 @@ def _names(text: str) -> list[str]:
     return [name for name in names if not name.isdecimal()][:NAMES]
 
 
+def _symbols(text: str) -> list[str]:
+    if "++" not in text and "#" not in text and ".NET" not in text:
+        return []
+    low = text.lower()
+    return [word for sign, word in SYMBOLS.items() if any(_alone(low, sign))]
+
+
+def _alone(low: str, sign: str) -> Iterable[bool]:
+    """Whether a sign stands at no word's end, for the first places where it stands."""
+    at = low.find(sign)
+    for _ in range(20):
+        if at < 0:
+            return
+        yield not at or not low[at - 1].isalnum()
+        at = low.find(sign, at + 1)
+
+
 def composed(text: str) -> str:
     """The text with each letter and its accent in one character, as nearly everybody writes it."""
     if text.isascii():
         return text
     from unicodedata import is_normalized, normalize
 
-    return text if is_normalized("NFC", text) else normalize("NFC", text)
+    # piece by piece: marks in the wrong order cost the square of their number
+    parts = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
+    return "".join([part if part.isascii() or is_normalized("NFC", part) else normalize("NFC", part) for part in parts])
 
 
 def words_of(text: str) -> tuple[str, str]:
-    """What the index has of a text: the text, and its parts. Of what we told ourselves: nothing."""
-    if text.startswith(OURS):
+    """What the index has of a text: the text, and its parts. Of what only says again what is kept: nothing."""
+    if text.startswith(OURS) or (len(text) < TERSE and text.startswith(ROUTINE)):
         return "", ""
     text = composed(text)
     return text, parts(text)
@@ -102,9 +130,20 @@ def words_of(text: str) -> tuple[str, str]:
 # --- tags ------------------------------------------------------------------------------------------------------------
 
 
-def tags(project: str, session: str, kind: str, at: float, level: int = 0) -> str:
+# what says again what other rows say, or only that something happened; not looked for unless it is asked for
+REPEATS = frozenset(
+    (
+        *("queued", "told", "start", "end", "warned", "window", "ask", "blocked", "scored", "ask-compact", "replaced"),
+        *("archived", "spent", "handoff", "meta"),
+    )
+)
+AGAIN = "again"  # the tag of these
+
+
+def tags(project: str, session: str, kind: str, at: float, level: int = 0, tool: str = "") -> str:
     """Where a row belongs."""
-    return f"{tag('p', project)} {tag('s', session)} {tag('k', kind)} l{level} {month(at)}"
+    named = (f" {tag('t', tool.lower())}" if tool else "") + (f" {AGAIN}" if kind in REPEATS else "")
+    return f"{tag('p', project)} {tag('s', session)} {tag('k', kind)} l{level} {month(at)} {day(at)}{named}"
 
 
 def tag(what: str, name: str) -> str:
@@ -121,7 +160,30 @@ def month(at: float) -> str:
     return f"m{year * 12 + number}"
 
 
-def months(since: float, until: float) -> Iterable[str]:
-    """Every month between two moments, both included."""
-    first, last = int(month(since)[1:]), int(month(until)[1:])
-    return (f"m{number}" for number in range(first, last + 1))
+def day(at: float) -> str:
+    """The day of a moment."""
+    return f"d{int(at // DAY)}"
+
+
+def span(since: float, until: float) -> list[str]:
+    """Every day or month between two moments, that of both included: months where all of one lies between them."""
+    found: list[str] = []
+    at = since
+    while at <= until:
+        year, number, today = gmtime(at)[:3]
+        rest = timegm(year, number + 1) - at
+        if today == 1 and at + rest <= until:
+            found.append(month(at))
+            at += rest
+        else:
+            found.append(day(at))
+            at = (at // DAY + 1) * DAY
+    return found[-LONG:]
+
+
+def timegm(year: int, number: int) -> float:
+    """When a month begins; the thirteenth is the next January."""
+    year, number = year + (number - 1) // 12, (number - 1) % 12 + 1
+    before = year - (number < 3)
+    days = before * 365 + before // 4 - before // 100 + before // 400 + (153 * ((number + 9) % 12) + 2) // 5 - 719468
+    return days * DAY

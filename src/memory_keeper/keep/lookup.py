@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
     from typing import Any
 
-TABLES = {"event_text": "event", "note_text": "note"}
+TABLES = {"event_words": "event", "note_words": "note"}
+OLD = ("event_text", "note_text")  # the names they had: who still writes to these writes nothing at all
+SHADOWS = ("data", "idx", "docsize", "config", "content")  # what FTS5 keeps an index in
+STRETCH = 2000  # rows that are put into the index at once
+BACK = 300  # rows before a result among which its call is looked for
 NEW = "insert into {} (rowid, text, parts, tags) values (?, ?, ?, ?)"
 # the wording in force of `first`: what a person wrote wins over what a model wrote
 IN_FORCE = (
@@ -31,12 +35,16 @@ class Lookup:
     db: Connection
     indexed = True  # as we write it now: not yet in a store that only a reader has opened since an update
 
-    def matching(self, match: str, limit: int, notes: bool = False) -> list[int]:
-        """The keys of the newest rows that match."""
-        table = "note_text" if notes else "event_text"
-        rows = self.db.execute(
-            f"select rowid from {table} where {table} match ? order by rowid desc limit ?", (match, limit)
-        )
+    def matching(
+        self, match: str, limit: int, notes: bool = False, since: float = 0.0, until: float = 0.0
+    ) -> list[int]:
+        """The keys of the newest rows that match, and lie between two moments where any is given."""
+        index, table = ("note_words", "note") if notes else ("event_words", "event")
+        among, given = f"select rowid from {index} where {index} match ?", [match]
+        if since or until:
+            among = f"select {index}.rowid from {index} join {table} on seq = {index}.rowid where {index} match ?"
+            among += f" and at >= {float(since)!r}" + (f" and at < {float(until)!r}" if until else "")
+        rows = self.db.execute(f"{among} order by {index}.rowid desc limit ?", (*given, limit))
         return [-key for (key,) in rows] if notes else [key for (key,) in rows]
 
     def rows(self, keys: Sequence[int]) -> list[Row]:
@@ -47,12 +55,12 @@ class Lookup:
         if events:
             found += self.db.execute(
                 "select seq, event.id, 0, kind, at, session, project, sz, path, tool, ref, failed, who from event"
-                f" join event_text_docsize on event_text_docsize.id = seq where seq in ({events})"
+                f" join event_words_docsize on event_words_docsize.id = seq where seq in ({events})"
             )
         if notes:
             found += self.db.execute(
                 "select -n.seq, n.id, level, kind, at, session, project, sz, '', '', '', 0, who from note n"
-                f" join note_text_docsize size on size.id = n.seq where n.seq in ({notes}) and text != ''"
+                f" join note_words_docsize size on size.id = n.seq where n.seq in ({notes}) and text != ''"
                 f" and n.id = ({IN_FORCE} from note first where first.id = iif(n.replaces = '', n.id, n.replaces))"
             )
         return [Row._make((*row[:7], _first_number(row[7]), *row[8:])) for row in found]
@@ -67,16 +75,6 @@ class Lookup:
                 rows = self.db.execute(f"select seq, {what} from {table} where seq in ({numbers})")
                 found.update((sign * seq, text) for seq, text in rows)
         return found
-
-    def of_tool(self, rows: Sequence[Row], tool: str) -> list[Row]:
-        """Those of the rows that are calls of a tool, or what it answered: an answer names only its call."""
-        sessions = list({row.session for row in rows})
-        calls = self.db.execute(
-            f"select ref from event where session in ({', '.join('?' * len(sessions))}) and tool = ? collate nocase",
-            (*sessions, tool),
-        )
-        refs = {ref for (ref,) in calls}
-        return [row for row in rows if row.tool.lower() == tool.lower() or (row.ref and row.ref in refs)]
 
     def size(self, project: str | None, most: int) -> int:
         """How many events there are, up to so many."""
@@ -106,16 +104,37 @@ class Lookup:
     # --- keeping the index; inside a change of the caller's ---
 
     def _index_events(self, after: int) -> None:
-        rows = self.db.execute(
-            "select seq, text, project, session, kind, at from event where seq > ? order by seq", (after,)
-        )
-        self.db.executemany(NEW.format("event_text"), _indexed(rows))
+        while True:
+            rows = self.db.execute(
+                "select seq, text, project, session, kind, at, tool, ref from event where seq > ? order by seq limit ?",
+                (after, STRETCH),
+            ).fetchall()
+            if not rows:
+                return
+            tools = self._tools(rows)
+            self.db.executemany(
+                NEW.format("event_words"),
+                _indexed((*row[:6], 0, row[6] or tools.get(row[7], "")) for row in rows),
+            )
+            after = rows[-1][0]
+
+    def _tools(self, rows: Sequence[tuple[Any, ...]]) -> dict[str, str]:
+        """The tools that results are of, by what ties them to their calls."""
+        found = {row[7]: row[6] for row in rows if row[6] and row[7]}
+        missing = {row[3] for row in rows if row[4] == "result" and row[7] not in found}
+        for session in missing:
+            calls = self.db.execute(
+                "select ref, tool from event where session = ? and seq < ? order by seq desc limit ?",
+                (session, rows[0][0], BACK),
+            )
+            found.update((ref, tool) for ref, tool in calls if ref and tool)
+        return found
 
     def _index_notes(self, after: int) -> None:
         rows = self.db.execute(
             "select seq, text, project, session, kind, at, level from note where seq > ? order by seq", (after,)
         )
-        self.db.executemany(NEW.format("note_text"), _indexed(rows))
+        self.db.executemany(NEW.format("note_words"), _indexed(rows))
 
     def _renew_index(self) -> None:
         renew(self.db)
@@ -126,10 +145,24 @@ class Lookup:
 def renew(db: Connection) -> None:
     """An empty index in the place of any other."""
     from memory_keeper.keep.index import TABLE
+    from memory_keeper.keep.vectors import SCHEMA
 
-    for table in TABLES:
+    for table in (*TABLES, *OLD):
         db.execute(f"drop table if exists {table}")
-        db.execute(TABLE.format(table))
+    for statement in (*(TABLE.format(table) for table in TABLES), *SCHEMA):
+        db.execute(statement)
+
+
+def tear_out(db: Connection) -> None:
+    """Take an index away that is too broken to be dropped: its own tables, and then its name."""
+    db.execute("pragma writable_schema = on")
+    try:
+        for table in TABLES:
+            for part in SHADOWS:
+                db.execute(f"drop table if exists {table}_{part}")
+            db.execute("delete from sqlite_master where name = ?", (table,))
+    finally:
+        db.execute("pragma writable_schema = reset")
 
 
 def _indexed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -146,7 +179,7 @@ def _numbers(keys: Iterable[int]) -> str:
 def _first_number(sizes: bytes) -> int:
     """How many words the first column has; FTS5 packs seven bits to a byte, the highest first."""
     number = 0
-    for byte in sizes:
+    for byte in sizes or b"":
         number = number << 7 | byte & 127
         if byte < 128:
             break

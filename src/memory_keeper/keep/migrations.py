@@ -105,14 +105,11 @@ def _levels(db: Connection) -> None:
 
 def _index(db: Connection) -> None:
     """Words, pieces of names, and tags: made new from all the texts, which takes a while in a large store."""
-    from memory_keeper.keep import vectors
     from memory_keeper.keep.lookup import Lookup
 
     lookup = Lookup()
     lookup.db = db
     lookup._renew_index()
-    for statement in ("create index if not exists event_failed on event (project, at) where failed", *vectors.SCHEMA):
-        db.execute(statement)
 
 
 STEPS = (_first, _levels, _index)
@@ -132,6 +129,7 @@ def migrate(db: Connection) -> int:
         db.execute(f"pragma user_version = {VERSION}")
         db.execute("commit")
     except BaseException:
-        db.execute("rollback")
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("rollback")
         raise
     return int(found)

@@ -5,7 +5,10 @@ Only the beginning of a text is read: one line is told of each, and a text may b
 
 from __future__ import annotations
 
+from itertools import product
+
 from memory_keeper.keep.branches import IN_FORCE
+from memory_keeper.keep.passage import projects
 from memory_keeper.model import Event, Note
 
 TYPE_CHECKING = False
@@ -43,16 +46,22 @@ def of_session(
 
 
 def of_project(
-    db: Connection, project: str, kinds: Sequence[str], since: float, until: float, limit: int, newest: bool = True
+    db: Connection,
+    project: str | None,
+    kinds: Sequence[str],
+    since: float,
+    until: float,
+    limit: int,
+    newest: bool = True,
 ) -> list[Event]:
-    """The same of all sessions of a project, in the order of time; kind by kind, as the index has them."""
+    """The same of all sessions of a project, or of all, in the order of time; kind by kind, as the index has them."""
     order = "desc" if newest else "asc"
     rows: list[tuple[Any, ...]] = []
-    for kind in kinds:
+    for one, kind in product(projects(db) if project is None else [project], kinds):
         rows += db.execute(
             f"select {EVENT} from event where project = ? and kind = ? and at >= ? and at < ? and agent = ''"
             f" order by at {order}, seq {order} limit ?",
-            (project, kind, since, until or EVER, limit),
+            (one, kind, since, until or EVER, limit),
         )
     found = sorted(_events(rows), key=lambda event: event.at, reverse=newest)[:limit]
     return found[::-1] if newest else found
@@ -86,9 +95,13 @@ def other_half(db: Connection, event: Event) -> str:
     return found[0] if found else ""
 
 
-def notes(db: Connection, project: str, session: str, since: float, until: float, limit: int) -> list[Note]:
-    """The newest notes of a project, or of one session, that have words, each as its wording in force, in order; of
-    the handoffs of a session only its last."""
+def notes(db: Connection, project: str | None, session: str, since: float, until: float, limit: int) -> list[Note]:
+    """The newest notes of a project, of all, or of one session, that have words, each as its wording in force, in
+    order; of the handoffs of a session only its last."""
+    if project is None:
+        every = db.execute("select distinct project from note").fetchall()
+        found = [note for (one,) in every for note in notes(db, one, session, since, until, limit)]
+        return sorted(found, key=lambda note: note.at)[-limit:]
     only, given = (" and session = ?", (session,)) if session else ("", ())
     of = "project = ? and replaces = ''"
     rows = db.execute(
@@ -103,12 +116,22 @@ def notes(db: Connection, project: str, session: str, since: float, until: float
     return [Note._make(row) for row in reversed(rows)]
 
 
-def note_called(db: Connection, beginning: str) -> str:
-    """The id of the one note whose id begins so; empty when there is none, or more than one."""
-    rows = db.execute(
-        "select id from note where id >= ? and id < ? order by id limit 2", (beginning, beginning + "\U0010ffff")
-    ).fetchall()
-    return rows[0][0] if len(rows) == 1 and beginning else ""
+def called(db: Connection, beginning: str, limit: int) -> list[str]:
+    """The ids that begin so, of events and notes; an event's without its block unless one is named."""
+    base, colon, block = beginning.partition(":")
+    if not base:
+        return []
+    given = base, base + "\U0010ffff"
+    events = db.execute("select id from event where id >= ? and id < ? order by id limit 100", given).fetchall()
+    notes = db.execute("select id from note where id >= ? and id < ? order by id limit ?", (*given, limit)).fetchall()
+    named = (id if colon else id.rpartition(":")[0] for (id,) in events if id.endswith(colon + block))
+    return [*dict.fromkeys([*named, *(id for (id,) in notes if not colon)])][:limit]
+
+
+def silent(db: Connection, note: str) -> set[str]:
+    """The ids of the events that a note covers and that have no words."""
+    rows = db.execute("select id from event where covered_by = ? and text = ''", (note,))
+    return {id for (id,) in rows}
 
 
 def covering(db: Connection, id: str) -> str:

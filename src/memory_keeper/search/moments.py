@@ -36,6 +36,8 @@ class Moment(NamedTuple):
 
     said: str
     holds: Callable[[float], bool]
+    first: float = 0.0  # where it begins and ends, if that is known: a month may be of any year
+    last: float = 0.0
 
 
 def read_moments(text: str, now: float) -> list[Moment]:
@@ -64,7 +66,14 @@ def _date(said: str, year: int, month: int, day: int) -> Moment:
         then = datetime.fromtimestamp(at)
         return (not year or then.year == year) and (not month or then.month == month) and (not day or then.day == day)
 
-    return Moment(said, holds)
+    try:
+        first = datetime(year, month or 1, day or 1)
+        last = (
+            first + timedelta(days=1) if day else datetime(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
+        )
+        return Moment(said, holds, first.timestamp(), last.timestamp())
+    except (ValueError, OverflowError, OSError):
+        return Moment(said, holds)  # without a year, or no such day
 
 
 def _ago(said: re.Match[str], now: float) -> Moment:
@@ -89,4 +98,4 @@ def _near(said: str, now: float) -> Moment:
 
 
 def _between(said: str, first: float, last: float) -> Moment:
-    return Moment(said, lambda at: first <= at < last)
+    return Moment(said, lambda at: first <= at < last, first, last)

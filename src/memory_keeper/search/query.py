@@ -5,13 +5,21 @@ Whatever a query contains it is never a syntax error: only letters and digits of
 
 from __future__ import annotations
 
-from memory_keeper.keep.index import composed, pairs, pieces, runs
+from memory_keeper.keep.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import storable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 LONGEST, MOST = 4096, 40  # characters and terms of a query
-WEAK = 0.35  # what a piece of a name counts beside the whole name
+OTHERWISE = 0.6  # what a name counts that is written in another way, beside one as it is in the query
+WEAK = 0.35  # what a piece of a name counts
+PHRASE = 16  # words of a name or a phrase: a longer one is found by these
 PAIRS = 16  # of a long run without blanks
+LONG = 6  # words that are a question, whatever they are
+LITERALS = 8  # names in a query that are looked for letter by letter
 # words that say nothing of what is looked for
 IDLE = """
     a about after again all also am an and any are as at be because been before being between both but by came can
@@ -22,22 +30,20 @@ IDLE = """
     wasn we went were what when where which while who whom whose why will with would yes yet you your
 """
 STOP = frozenset(IDLE.split())
-# the same word in other clothes, where taking its ending off does not show it
+# the same word in other clothes, where taking its ending off does not show it; after `>` only one way: `gone` does not
+# mean every `.go`
 FORMS = """
-    buy bought|go went gone going|run ran|write wrote written|take took taken|give gave given|see saw seen|
-    win won|teach taught|sing sang sung|swim swam|find found|think thought|begin began begun|
-    break broke broken|bring brought|build built|choose chose chosen|draw drew drawn|drive drove driven|
-    eat ate eaten|fall fell fallen|feel felt|fight fought|fly flew flown|forget forgot forgotten|
-    grow grew grown|hear heard|hold held|keep kept|know knew known|leave left|lose lost|meet met|pay paid|
-    ride rode|rise rose|sell sold|send sent|sleep slept|speak spoke spoken|spend spent|stand stood|
-    steal stole|throw threw thrown|understand understood|wake woke|wear wore worn|child children|
+    buy bought|find found|see saw seen|go>went gone|leave>left|get>got gotten|run ran|write wrote written|
+    take took taken|give gave given|win won|teach taught|sing sang sung|swim swam|think thought|
+    begin began begun|break broke broken|bring brought|build built|choose chose chosen|draw drew drawn|
+    drive drove driven|eat ate eaten|fall fell fallen|feel felt|fight fought|fly flew flown|
+    forget forgot forgotten|grow grew grown|hear heard|hold held|keep kept|know knew known|lose lost|
+    meet met|pay paid|ride rode|rise rose|sell sold|send sent|sleep slept|speak spoke spoken|spend spent|
+    stand stood|steal stole|throw threw thrown|understand understood|wake woke|wear wore worn|child children|
     person people|man men|woman women|foot feet|mouse mice|life lives|wife wives|index indices indexes|
-    freeze froze frozen|hide hid hidden|shrink shrank shrunk|bind bound|feed fed|get got gotten|db database|
-    config configuration cfg|auth authentication|repo repository|env environment|dir directory|
-    pg postgres postgresql|k8s kubernetes|js javascript|ts typescript|py python|err error|msg message|
-    fn func function|dep dependency deps|doc documentation|param parameter|arg argument|var variable|
-    impl implementation|tmp temporary|ci pipeline|prod production|perf performance|async asynchronous|
-    init initialize initialise|del delete|colour color|behaviour behavior|normalise normalize|
+    freeze froze frozen|hide hid hidden|shrink shrank shrunk|db database|config configuration cfg|
+    auth authentication|repo repository|env environment|dir directory|pg postgres postgresql|k8s kubernetes|
+    msg message|param parameter|init initialize initialise|colour color|behaviour behavior|normalise normalize|
     serialise serialize|initialise initialize|optimise optimize|licence license|cancelled canceled|
     catalogue catalog|grey gray
 """
@@ -64,10 +70,33 @@ def read_query(text: str) -> list[Term]:
             found += _phrase(part)
             continue
         for chunk in part.split():
-            for term in _read_chunk(chunk):
-                (idle if term.marks and all(mark in STOP for mark in term.marks) else found).append(term)
-    once = {term.match: term for term in reversed(found or idle)}
-    return list(reversed(once.values()))[:MOST]
+            terms = _read_chunk(chunk)
+            (idle if terms and all(mark in STOP for mark in terms[0].marks) else found).extend(terms)
+    once: dict[str, Term] = {}
+    for term in found or idle:
+        if term.match not in once or once[term.match].of:
+            once[term.match] = term if not term.of or term.match not in once else once[term.match]
+    return list(once.values())[:MOST]
+
+
+def says_nothing(terms: Sequence[Term]) -> bool:
+    """Whether a query has only words that say nothing of what is looked for."""
+    return all(mark in STOP for term in terms for mark in term.marks)
+
+
+def is_question(text: str, terms: Sequence[Term]) -> bool:
+    """Whether somebody asks rather than looks a few words up: then what stands beside a match may be the answer."""
+    full = sum(term.weight >= 1 for term in terms)
+    return full >= LONG or (full > 1 and any(word in STOP for word in words_in(text[:LONGEST].lower())))
+
+
+def literals(text: str, terms: Sequence[Term]) -> tuple[tuple[str, ...], str]:
+    """The names in a query that are more than words, and the whole query where it is not a question; in lower case."""
+    low = " ".join(text[:LONGEST].lower().split())
+    chunks = dict.fromkeys(chunk.strip("\"'`“”()[]{},;:.?!") or chunk for chunk in low.split())
+    names = tuple(chunk for chunk in chunks if len(chunk) > 2 and not chunk.rstrip("*").isalnum())
+    whole = low.strip('"“”?!. ')
+    return names[:LITERALS], whole if " " in whole and not is_question(text, terms) else ""
 
 
 def words_in(text: str) -> list[str]:
@@ -80,7 +109,7 @@ def _phrase(said: str) -> list[Term]:
     if runs(said):
         return [term._replace(must=term.weight == 1) for term in _read_chunk(said)]
     words = words_in(said)
-    return [Term(_quoted(words), 1.0, tuple(word.lower() for word in words), must=True)] if words else []
+    return [Term(_quoted(words), 1.0, _marks(words), must=True)] if words else []
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -104,28 +133,31 @@ def _run(run: str) -> list[Term]:
     """Any part of a run without blanks is found; of a long one, its pairs too, as nobody may have said all of it."""
     if len(run) == 1:
         return [Term(f'parts : "{run}" *', 1.0, (run,))]
-    two = pairs(run)[:-1]
+    two = pairs(run)[:-1][:PAIRS]
     whole = Term(f'parts : "{" ".join(two)}"', 1.0, (run,))
     if len(two) < 2:
         return [whole]
-    return [whole, *[Term(f'parts : "{pair}"', WEAK, (pair,), of=whole.match) for pair in two[:PAIRS]]]
+    return [whole, *[Term(f'parts : "{pair}"', WEAK, (pair,), of=whole.match) for pair in two]]
 
 
 def _name(chunk: str) -> list[Term]:
     """A word in all its forms; a name or path as a whole, and more weakly its pieces."""
+    if word := SYMBOLS.get(chunk.strip("\"'`()[]{},;:?!").lower()):
+        return [Term(f'parts : "{word}"', 1.0, (chunk.lower(),))]
     words = words_in(chunk)
     split = [piece for word in words for piece in pieces(word)]
     if not words:
         return []
     if len(split) == 1:
         return [_word(words[0], chunk.endswith("*"))]
-    marks = tuple(word.lower() for word in words)
-    whole = Term(f"({' OR '.join(dict.fromkeys((_quoted(words), _quoted(split))))})", 1.0, marks)
+    marks = _marks(words)
+    as_written = Term(f"text : {_quoted(words)}", 1.0, marks)
+    whole = Term(f"({' OR '.join(dict.fromkeys((_quoted(words), _quoted(split))))})", OTHERWISE, marks)
     last = words_in(chunk.rstrip("/").rpartition("/")[2]) if "/" in chunk else []
     if last and last != words:  # a path: its folders say little without the file
-        return [whole, Term(_quoted(last), 0.6, tuple(word.lower() for word in last), of=whole.match)]
+        return [as_written, whole, Term(_quoted(last), OTHERWISE, _marks(last), of=whole.match)]
     pieced = sorted({piece.lower() for piece in split if len(piece) > 1} - STOP)
-    return [whole, *[_word(piece)._replace(weight=WEAK, of=whole.match) for piece in pieced]]
+    return [as_written, whole, *[_word(piece)._replace(weight=WEAK, of=whole.match) for piece in pieced]]
 
 
 def _word(word: str, begun: bool = False) -> Term:
@@ -141,8 +173,18 @@ def any_of(forms: tuple[str, ...]) -> str:
     return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
 
 
+def _marks(words: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.lower() for word in words[-PHRASE:]))
+
+
 def _quoted(words: list[str]) -> str:
-    return '"' + " ".join(words) + '"'
+    """Words in a row: of many the last, and none twice, which in a text that repeats it would cost the square."""
+    row: list[str] = []
+    for word in reversed(words):
+        if word.lower() in {known.lower() for known in row} or len(row) == PHRASE:
+            break
+        row.append(word)
+    return '"' + " ".join(reversed(row)) + '"'
 
 
 _known: dict[str, tuple[str, ...]] = {}
@@ -150,9 +192,9 @@ _known: dict[str, tuple[str, ...]] = {}
 
 def _forms() -> dict[str, tuple[str, ...]]:
     if not _known:
-        for group in FORMS.replace("\n", "").split("|"):
-            forms = tuple(group.split())
-            for form in forms:
+        for group in FORMS.replace("\n    ", "").strip().split("|"):
+            forms = tuple(group.replace(">", " ").split())
+            for form in forms[:1] if ">" in group else forms:
                 _known[form] = tuple(dict.fromkeys((form, *_known.get(form, ()), *forms)))
     return _known
 

@@ -14,15 +14,17 @@ from memory_keeper.model import Hit, NamedTuple, Row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from memory_keeper.search.moments import Moment
 
 SATURATION = 1.2
-SHORT = 40.0  # words: up to there a row counts in full
+SHORT = (120.0, 40.0)  # words up to which a row counts in full: for who looks words up, for who asks
 LENGTH = 0.75  # how much a longer one loses
 REACH, FADE = 3, 0.7  # rows to each side that are read with a row, and what is left of a match at each step
-ALONE, BESIDE, SESSION = 0.5, 1.0, 0.5  # the three shares of a score
+ALONE, BESIDE, SESSION = 0.5, 1.0, 0.35  # the three shares of a score
+FULL = 2.0  # how much it counts to have all the words that somebody looks up
+ELSEWHEN = 0.8  # what is left of a row that is not of the time that a query names
 CROWDED = (0.85, 0.97)  # what each further row of the same session counts: for who looks a word up, for who asks
 HALF_LIFE, FRESH = 14 * 86400.0, 0.15  # what is new counts a little more
 # what the kind of a row says about how likely it is what somebody looks for
@@ -32,6 +34,7 @@ PRIORS = {
     "todo": 0.6, "call": 0.6, "result": 0.55, "command": 0.6, "summary": 0.6, "memory": 0.9, "notice": 0.4, "meta": 0.4,
 }  # fmt: skip
 PRIOR = 0.8  # of what is not named there: replies
+BY_HAND = frozenset({"note", "project", "architecture", "conventions", "decision", "issue", "fact"})
 TALK = frozenset({"prompt", "reply", "task"})
 
 
@@ -58,14 +61,23 @@ def rarity(count: float, size: int) -> float:
 
 
 def rank(
-    rows: Sequence[Row], terms: Sequence[Weighed], size: int, moments: Sequence[Moment] = (), now: float = 0.0
+    rows: Sequence[Row],
+    terms: Sequence[Weighed],
+    size: int,
+    moments: Sequence[Moment] = (),
+    now: float = 0.0,
+    *,
+    asks: bool = True,
 ) -> list[Ranked]:
-    """Rows by how well they answer; `size` is how many there are in all, with these terms or without."""
+    """Rows by how well they answer; `size` is how many there are in all, with these terms or without. Who `asks` is
+    answered by what stands together; who looks words up, by rows that have all of them."""
     weighed = [(term.keys, term.weight * rarity(term.number, size)) for term in terms]
-    weighed += [(held, rarity(len(held), len(rows))) for held in _held(rows, moments) if held]
+    held = _held(rows, moments)
+    weighed += [(keys, rarity(len(keys), len(rows))) for keys in held]
+    then = frozenset().union(*held)
     total = sum(weight for _, weight in weighed) or 1.0
     by_key = {row.key: row for row in rows}
-    lengths = {row.key: max(1.0, row.size / SHORT) for row in rows}
+    lengths = {row.key: max(1.0, row.size / SHORT[asks]) for row in rows}
     beside = {row.key: _beside(row, by_key) for row in rows}
     zero = dict.fromkeys(by_key, 0.0)
     alone, around, share = zero, dict(zero), dict(zero)
@@ -92,7 +104,10 @@ def rank(
         key = row.key
         score = ALONE * alone[key] / best[0] + BESIDE * around[key] / best[1]
         score = (score + SESSION * sessions.get(row.session, 0.0) / best[2]) / (ALONE + BESIDE + SESSION)
-        ranked.append(Ranked(row, score * _prior(row, alone[key] / total, now), share[key]))
+        score *= 1.0 if asks else share[key] ** FULL
+        score *= 1.0 if not then or key in then else ELSEWHEN
+        whole = share[key] / max(1.0, row.size / SHORT[True])
+        ranked.append(Ranked(row, score * _prior(row, whole, now), share[key]))
     ranked.sort(key=lambda one: (-one.score, -one.row.at, -one.row.key))
     return ranked
 
@@ -125,27 +140,32 @@ def _saturated(found: float) -> float:
 
 def _held(rows: Sequence[Row], moments: Sequence[Moment]) -> list[frozenset[int]]:
     """The rows that lie in each of the times a query names."""
-    return [frozenset(row.key for row in rows if row.key > 0 and moment.holds(row.at)) for moment in moments]
+    found = [frozenset(row.key for row in rows if moment.holds(row.at)) for moment in moments]
+    return [keys for keys in found if keys]
 
 
-def spread(ranked: Sequence[Ranked], limit: int, crowded: float = CROWDED[1]) -> list[Ranked]:
-    """The best, where each further one of the same session counts a little less."""
+def spread(ranked: Sequence[Ranked], crowded: float = CROWDED[1]) -> Iterator[Ranked]:
+    """The best first, where each further one of the same session counts a little less."""
     waiting: dict[str, list[Ranked]] = {}
     for one in reversed(ranked):
         waiting.setdefault(one.row.session, []).append(one)  # the best of a session is the last of its list
     weight = dict.fromkeys(waiting, 1.0)
-    found: list[Ranked] = []
-    while waiting and len(found) < limit:
+    while waiting:
         session = max(waiting, key=lambda session: waiting[session][-1].score * weight[session])
         one = waiting[session].pop()
-        found.append(one._replace(score=one.score * weight[session]))
+        yield one._replace(score=one.score * weight[session])
         weight[session] *= crowded
         if not waiting[session]:
             del waiting[session]
-    return found
 
 
 def hit(one: Ranked, shown: str) -> Hit:
     """A ranked row as the outside sees it."""
     row = one.row
-    return Hit(row.id, row.level, row.kind, row.at, row.session, row.project, round(one.score, 4), shown, row.path)
+    where = (row.id, row.level, row.kind, row.at, row.session, row.project)
+    return Hit(*where, round(one.score, 4), shown, row.path, _by(row))
+
+
+def _by(row: Row) -> str:
+    """Who wrote down what somebody wrote down."""
+    return "user" if row.who else "model" if row.key < 0 and row.kind in BY_HAND else ""

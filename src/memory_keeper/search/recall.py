@@ -13,7 +13,7 @@ import re
 from memory_keeper.capture.calls import WRITES
 from memory_keeper.capture.named import NAMED, Name, names_in
 from memory_keeper.keep.index import tag
-from memory_keeper.keep.turn import Turn, replies_in, turn_of, written_in
+from memory_keeper.keep.passage import Turn, replies_in, turn_of, written_in
 from memory_keeper.model import NamedTuple
 
 TYPE_CHECKING = False

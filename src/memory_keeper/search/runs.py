@@ -40,14 +40,15 @@ THREE = frozenset(("npm run", "yarn run", "pnpm run", "bun run", "docker compose
 # words before a command that do not change what it is
 BEFORE = re.compile(
     r"^(?:sudo(?: -\S+)* |time |nice |nohup |command |exec |npx(?: --?\S+)* |bunx |pnpm exec |yarn exec |uv run |uvx "
-    r"|poetry run |pipenv run |bundle exec |timeout (?:-\S+ )*\S+ |env (?:\w+=\S* )+|python3? -m )+"
+    r"|poetry run |pipenv run |bundle exec |timeout (?:-\S+ )*\S+ |env (?:\w+=\S* )+)+"
 )
+MODULE = re.compile(r"^(?:\S*/)?python3?(?:\.\d+)? -m ")
 SHELL = "Bash"
 HERE = re.compile(r"<<-?\s*['\"]?(\w{1,20})['\"]?[^\n]*\n.*?^\s*\1\b", re.S | re.M)  # a text that a command is given
 SENT = re.compile(r"(?<![\w=-])[0-9&]?>>?\s*(?:&\d|[^\s;|&]+)")  # where an output goes
 MASKED = re.compile(r"\|(?!\|)|\|\||;|\n|&\s*$")
 EXIT = re.compile(r"^(?:Error: )?Exit code (\d{1,3})\b|\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
-FAILS = re.compile(r"^.*\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAIL(?:ED)?\b).*$", re.M)
+FAILS = re.compile(r"\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAIL(?:ED)?\b)")
 PASSES = re.compile(
     r"\b\d+ (?:passed|passing)\b|^ok\s|\bPASS(?:ED)?\b|\bsucce|\b0 (?:errors?|failures|issues)\b|\bdone\b", re.I | re.M
 )
@@ -79,14 +80,23 @@ def runs(events: Sequence[Event]) -> Iterator[Run]:
 
 
 def outcome(run: Run) -> tuple[bool, bool]:
-    """Whether a call went wrong, and whether that is sure: a pipe hides the exit status."""
+    """Whether a call went wrong, and whether that is sure."""
+    wrong = went_wrong(run)
+    sure = wrong or not _hides(run.command) or bool(works(run.command) and PASSES.search(run.result.text[-SHORT:]))
+    return wrong, sure
+
+
+def went_wrong(run: Run) -> bool:
+    """Whether a call went wrong: a pipe hides the exit status, and then its output tells."""
     line, said = run.command, run.result.text
-    if run.result.failed or not line or not MASKED.search(first_word_on(line)):
-        return run.result.failed, True
-    if not works(line):
-        return False, False  # it only looks around: what it prints are others' errors
-    wrong = bool(FAILS.search(said[:SHORT]) or FAILS.search(said[-SHORT:])) or is_wrong(said)
-    return wrong, wrong or bool(PASSES.search(said[-SHORT:]))
+    if run.result.failed or not _hides(line) or not works(line):
+        return run.result.failed  # what only looks around prints others' errors
+    return bool(FAILS.search(said[:SHORT]) or FAILS.search(said[-SHORT:])) or is_wrong(said)
+
+
+def _hides(line: str) -> bool:
+    """Whether a command line hides the exit status of a part of it."""
+    return bool(line and MASKED.search(first_word_on(line)))
 
 
 def first_word_on(line: str) -> str:
@@ -114,8 +124,18 @@ def _works(line: str) -> tuple[str, ...]:
 
 def bare(step: str) -> str:
     """A command without settings and wrappers: `FOO=1 sudo npx tsc -b` is `tsc -b`."""
-    step = BEFORE.sub("", SETTING.sub("", step.strip().lstrip("( ")))
+    step = MODULE.sub("", _unwrapped(step))
     return step.rpartition("/")[2] if step.startswith(("./", "/", "~/")) and " " not in step else step
+
+
+def _unwrapped(step: str) -> str:
+    return BEFORE.sub("", SETTING.sub("", step.strip().lstrip("( ")))
+
+
+def as_run(line: str, step: str) -> str:
+    """A step of a command line as it was run: `pytest -q` may have been `python3 -m pytest -q`."""
+    typed = (_unwrapped(one) for one in steps(SENT.sub("", line[: 2 * SHORT])))
+    return next((one for one in typed if MODULE.match(one) and bare(one) == step), step)
 
 
 def _looks(step: str) -> bool:

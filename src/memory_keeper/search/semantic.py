@@ -67,15 +67,9 @@ def blend(
     return sorted(halved, key=lambda one: (-one.score, -one.row.at, -one.row.key))
 
 
-def nearest(store: Lookup, text: str, scope: Scope, limit: int) -> list[tuple[int, float]]:
+def _nearest(store: Lookup, asked: Any, scope: Scope, limit: int) -> list[tuple[int, float]]:
     """The keys of the rows that mean most nearly the same, and how nearly: 1 is the same, 0 has nothing to do with it.
     The caller looks at the rows again: a scope may say more than is asked here."""
-    if not text.strip() or not vectors.any_kept(store.db, minilm.MODEL):
-        return []
-    return _nearest(store, minilm.vectors([text[: vectors.LONGEST]])[0], scope, limit)
-
-
-def _nearest(store: Lookup, asked: Any, scope: Scope, limit: int) -> list[tuple[int, float]]:
     found = [one for one in _compare(asked, vectors.within(store.db, minilm.MODEL, scope)) if one[1] >= ALIKE]
     return sorted(found, key=lambda one: -one[1])[:limit]
 

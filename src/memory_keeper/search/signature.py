@@ -141,6 +141,7 @@ REFS = re.compile(r"(?<=^make)\[\d+\]|(?<=rejected\] )\s*\S{1,200} -> \S{1,200}|
 BLANKS = re.compile(r"\s+")
 HOLES = re.compile(r"<(?:time|id|addr|hash|span|url|tmp|str|secret)>|#")
 WORD = re.compile(r"[^\W_][\w.$@-]*\w|\w")
+JOINT = re.compile(r"[.$@-]")
 COMMON_WORDS = frozenset((
     "a", "all", "an", "and", "are", "as", "assert", "assertionerror", "at", "be", "been", "by", "can", "cannot",
     "could", "did", "do", "does", "error", "errors", "expected", "failed", "failure", "false", "for", "from", "has",
@@ -213,6 +214,13 @@ def places(text: str, signature: str) -> str:
     return said if FILE.search(said) else ""
 
 
+def line_of(text: str, signature: str) -> str:
+    """The line of an output that says an error, as it is; the signature where no single line does."""
+    word = max(words(signature), key=len, default="")
+    found = next((line for line in _lines(text) if word in line and normal(line) == signature), signature)
+    return AT.sub("", BULLET.sub("", found.replace("<tool_use_error>", "")).strip())
+
+
 def words(signature: str, limit: int = 8) -> list[str]:
     """The words of a signature that tell it from others, in their order: what to search for."""
     found = dict.fromkeys(WORD.findall(HOLES.sub(" ", signature)))
@@ -233,6 +241,7 @@ def holds(whole: str, part: str) -> bool:
     """Whether a signature has all the words of what somebody remembers of it, three of them at least."""
     asked = {word.lower() for word in WORD.findall(part)}
     known = {word.lower() for word in WORD.findall(whole)}
+    known |= {name for word in known for name in JOINT.split(word)}  # `agent.Kind` is remembered as `Kind`
     return len(asked) >= LEAST and bool(words(part)) and asked <= known
 
 

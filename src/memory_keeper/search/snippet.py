@@ -13,7 +13,8 @@ WIDTH = 240  # characters
 FIRST = 100_000  # characters of a text that are looked at
 MATCHES = 100  # of one word that are looked at
 NEXT = 60  # matches that a stretch may have
-TAIL = 12  # characters that an ending may have
+TAIL = 40  # characters that a word may go on for
+SHORT = 5  # letters of a word that is marked only whole
 GAP = 3  # characters between the words of a name
 ENDINGS = ("ization", "ations", "ation", "ings", "ing", "edly", "ment", "ied", "ies", "ed", "es", "ers", "er", "ly")
 
@@ -61,14 +62,16 @@ def _spans(low: str, words: tuple[str, ...]) -> Iterator[tuple[int, int]]:
             if not word.isascii():
                 yield at, end
             elif not at or not low[at - 1].isalnum():
-                end = _end(low, end)
-                yield at, _row(low, end, words) if word == words[0] else end
+                last = _end(low, end)
+                if last == end or len(word) >= SHORT:
+                    yield at, _row(low, last, words) if word == words[0] else last
+                end = last
             at = low.find(stem, end)
 
 
 def _stem(word: str) -> str:
     """What the forms of a word begin with."""
-    if len(word) < 5 or not word.isascii():
+    if len(word) < SHORT or not word.isascii():
         return word
     ending = next((ending for ending in ENDINGS if word.endswith(ending)), "")
     stem = word.removesuffix(ending) if ending else word.rstrip("sye")

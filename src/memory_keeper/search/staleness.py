@@ -14,6 +14,7 @@ from memory_keeper.capture.claude_code import fingerprint
 from memory_keeper.capture.project import head
 from memory_keeper.keep.passage import left_by
 from memory_keeper.model import Event, NamedTuple
+from memory_keeper.search.path import from_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def changed(root: str, events: Iterable[Event], roots: Sequence[str] = ()) -> li
     known: dict[str, tuple[float, str]] = {}
     for event in sorted(events, key=lambda one: one.at):
         path, digest = file_of(event)
-        inside = within(path, (root, *roots))
+        inside = from_root(path, (root, *roots))
         if inside:
             known[inside] = event.at, digest
     states = (State(path, _status(root, path, *known[path]), known[path][0]) for path in list(known)[:MOST])
@@ -62,14 +63,6 @@ def file_of(event: Event) -> tuple[str, str]:
     if isinstance(path, str) and isinstance(digest, str):
         return path, digest
     return event.path if event.kind == "call" else "", ""
-
-
-def within(path: str, roots: Sequence[str]) -> str:
-    """A path as seen from the project; empty when it lies elsewhere."""
-    if path.startswith("/"):
-        path = next((path[len(root) + 1 :] for root in roots if root and path.startswith(root + "/")), "")
-    parts = path.split("/")
-    return "" if not path or ".." in parts or "\0" in path else path.removeprefix("./")
 
 
 def _status(root: str, path: str, at: float, digest: str) -> str:

@@ -164,9 +164,10 @@ def units(text: str) -> int:
 
 
 def short(id: str) -> str:
-    """Enough of an id to find it again: the first group of a uuid, and the block where it is not the first."""
+    """Enough of an id to find it again: the first group of a uuid, as much of a hash, and the block where it is not the
+    first."""
     base, colon, block = id.rpartition(":")
     if not colon:
         return id
-    base = base[:8] if len(base) == 36 and base[8] == "-" else base
+    base = base[:8] if len(base) == 36 and base[8] == "-" else base[:10] if base.startswith("h-") else base
     return base if block == "0" else f"{base}:{block}"

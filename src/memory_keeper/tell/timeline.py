@@ -6,6 +6,7 @@ contexts were compacted, and what the notes say. From each line `show` and `get`
 
 from __future__ import annotations
 
+from itertools import groupby
 from time import gmtime, strftime
 
 from memory_keeper import wire
@@ -52,8 +53,8 @@ def of_session(store: SqliteStore, session: str, since: float, until: float, lim
     return _merged(_lines(store, events), map(_note_line, notes))[-limit:]
 
 
-def of_project(store: SqliteStore, project: str, since: float, until: float, limit: int) -> list[Entry]:
-    """What was asked of a project last, and the notes about it, in order."""
+def of_project(store: SqliteStore, project: str | None, since: float, until: float, limit: int) -> list[Entry]:
+    """What was asked of a project, or of all, last, and the notes about it, in order."""
     events = moments.of_project(store.db, project, TURNS, since, until, limit)
     notes = moments.notes(store.db, project, "", since, until, limit)
     return _merged(_lines(store, events), map(_note_line, notes))[-limit:]
@@ -66,7 +67,7 @@ def around(store: SqliteStore, one: Event | Note, number: int) -> list[Entry]:
     older, newer = moments.around(store.db, one.id, STEPS, number)
     events = _balanced(older or [one], newer, number)  # it may be only in a spool yet
     first, last = min(event.at for event in events), max(event.at for event in events)
-    notes = moments.notes(store.db, one.project, one.session, first, last, number) if one.session else []
+    notes = moments.notes(store.db, one.project, one.session, first, _next(last), number) if one.session else []
     return _merged(_lines(store, events, one.id), map(_note_line, notes))
 
 
@@ -158,17 +159,13 @@ def whose(note: Note) -> str:
 
 
 def grouped(entries: Iterable[Entry], day: Callable[[float], str]) -> Iterator[tuple[str, str, list[Entry]]]:
-    """The entries of one day and one session together, in order."""
-    key, group = ("", ""), list[Entry]()
-    for entry in entries:
-        mine = (day(entry.at), entry.session)
-        if group and mine != key:
-            yield (*key, group)
-            group = []
-        key = mine
-        group.append(entry)
-    if group:
-        yield (*key, group)
+    """The entries of one day and one session together, in order; those of no session by their project."""
+
+    def key(entry: Entry) -> tuple[str, str, str]:
+        return day(entry.at), entry.session, "" if entry.session else entry.project
+
+    for (when, session, _), group in groupby(entries, key):
+        yield when, session, [*group]
 
 
 def tell(entries: Sequence[Entry], now: float, named: Callable[[Entry], str]) -> Iterator[str]:

@@ -39,8 +39,10 @@ def folder_of(args: Namespace) -> str:
 
 
 def project_of(keeper: Keeper, args: Namespace) -> str:
-    """The project a command is about."""
-    return keeper.project(folder_of(args))
+    """The project a command is about; a directory that is gone, or another machine's, may be known all the same."""
+    gone = args.project and not os.path.isdir(args.project)
+    known = keeper.store.project("dir:" + os.path.abspath(args.project)) if gone else ""
+    return known or keeper.project(folder_of(args))
 
 
 def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper.app.commands import folder_of, positive
-from memory_keeper.app.commands.fix import plain, scope_of
+from memory_keeper.app.commands import positive, project_of
+from memory_keeper.app.commands.fix import plain, root_of, say_nothing, scope_of
 from memory_keeper.app.terminal import moment, paint, print_json
-from memory_keeper.config import find_root
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame
 from memory_keeper.search.staleness import of_files, say
 from memory_keeper.tell import short
@@ -28,10 +28,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The newest first."""
-    root = find_root(folder_of(args))
+    root = root_of(args)
     with Keeper(args.home) as keeper:
-        found = _look(keeper, args, root)
-        since = _since(keeper, found, root) if found.project == keeper.project(folder_of(args)) else ""
+        scope = scope_of(keeper, args)
+        found = _look(keeper, args, scope, root)
+        since = _since(keeper, found, root) if root and found.project == project_of(keeper, args) else ""
+        nothing = not found.touches and not found.others
+        others = _elsewhere(keeper, args) if nothing and scope.project is not None else 0
     if args.json:
         print_json({**plain(found), "since": since})
         return 0
@@ -40,21 +43,27 @@ def run(args: Namespace) -> int:
         print("\n".join(f"  {clean(one)}" for one in found.others))
         return 0
     if not found.touches:
-        print("nothing found")
+        say_nothing(others)
         return 0
-    print(paint(clean(found.path), "bold") + (f"  {paint(since, 'yellow')}" if since else ""))
+    name = clean(found.path)
+    print(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))
     for touch in found.touches:
         _say(touch, found.path)
     return 0
 
 
-def _look(keeper: Keeper, args: Namespace, root: str) -> Blame:
+def _elsewhere(keeper: Keeper, args: Namespace) -> int:
+    """How many prompts, or files where that is not clear, other projects know."""
+    found = blame(keeper.store, args.file, Scope(), args.limit)
+    return len(found.touches) or len(found.others)
+
+
+def _look(keeper: Keeper, args: Namespace, scope: Scope, root: str) -> Blame:
     """As it was given; else as seen from the working directory."""
-    scope = scope_of(keeper, args)
     found = blame(keeper.store, args.file, scope, args.limit)
     if not found.touches and not found.others and not args.file.startswith("/"):
         whole = os.path.normpath(os.path.join(os.getcwd(), args.file))
-        if whole.startswith(root + "/"):
+        if root and whole.startswith(root + "/"):
             found = blame(keeper.store, whole[len(root) + 1 :], scope, args.limit)
     return found
 
@@ -90,4 +99,5 @@ def _done(touch: Touch) -> str:
 
 def _edit(edit: Edit) -> str:
     change = f"`{edit.old}` -> `{edit.new}`" if edit.old or edit.new else f"by {one_line(clean(edit.tool), 40)}"
+    change = f"ran `{edit.new}`" if edit.tool == "Bash" else change
     return change + (paint("  taken back later", "yellow") if edit.reverted else "")

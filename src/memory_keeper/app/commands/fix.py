@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
@@ -23,7 +24,8 @@ LARGEST = 1 << 20  # characters of an output on stdin
 def configure(parser: ArgumentParser) -> None:
     """Which error, and where it may have been seen."""
     parser.add_argument("error", nargs="+", metavar="ERROR", help="what it says, or - for a whole output on stdin")
-    parser.set_defaults(words="error")
+    parser.set_defaults(words="error", dashes=True)
+    parser.allow_abbrev = False  # what an error says may begin like an option of ours
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
     parser.add_argument("--limit", type=positive, default=3, metavar="N", help="at most so many (default 3)")
 
@@ -34,22 +36,39 @@ def run(args: Namespace) -> int:
     if not error.strip():
         raise KeeperError("There is no error to look for", hint="give its text, or - and the output on stdin")
     with Keeper(args.home) as keeper:
-        scope = scope_of(keeper, args)
-        found = answer(keeper.store, error, scope, args.limit)
-        here = keeper.project(folder_of(args))
-        root = find_root(folder_of(args))
-        since = [_since(keeper, root, fix) if fix.project == here else ([], "") for fix in found.fixes]
+        scope, store = scope_of(keeper, args), keeper.searchable
+        found = answer(store, error, scope, args.limit)
+        others = 0 if found.seen or scope.project is None else answer(store, error, Scope(), 1).seen
+        here, root = project_of(keeper, args), root_of(args)
+        since = [_since(keeper, root, fix) if fix.project == here and root else ([], "") for fix in found.fixes]
     if args.json:
         fixes = [plain(fix) | {"files": plain(states), "since": said} for fix, (states, said) in _both(found, since)]
         print_json({**plain(found), "fixes": fixes})
         return 0
-    _say(found, since)
+    if found.seen:
+        _say(found, since)
+    else:
+        say_nothing(others)
     return 0
 
 
 def scope_of(keeper: Keeper, args: Namespace) -> Scope:
     """This project, or all."""
     return Scope(project=None if args.all_projects else project_of(keeper, args))
+
+
+def root_of(args: Namespace) -> str:
+    """The folder in which files are looked at; empty when it is gone."""
+    return find_root(folder_of(args)) if os.path.isdir(args.project or os.getcwd()) else ""
+
+
+def say_nothing(others: int, hint: str = "") -> None:
+    """That nothing was found, and where there is something."""
+    if others:
+        times = "once" if others == 1 else f"{others} times"
+        print(f"nothing found in this project, but {times} in others: --all-projects shows them")
+    else:
+        print("nothing found" + (f"; {hint}" if hint else ""))
 
 
 def plain(value: Any) -> Any:
@@ -71,10 +90,7 @@ def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
 
 
 def _say(found: Answer, since: list[tuple[list[State], str]]) -> None:
-    if not found.seen:
-        print("nothing found")
-        return
-    print(paint(found.signature, "bold"))
+    print(paint(found.error, "bold"))
     times = "once" if found.seen == 1 else f"{found.seen} times"
     print(paint(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", "dim"))
     for fix, (_, said) in _both(found, since):

@@ -14,5 +14,5 @@ def run(args: Namespace) -> int:
     """The same door as without options."""
     from memory_keeper.app import hook
 
-    hook.main(["hook", args.event])
+    hook.main(["hook", args.event, f"--home={args.home}", f"--project={args.project}"])
     return 0

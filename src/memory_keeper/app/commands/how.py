@@ -5,19 +5,22 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from memory_keeper.app.commands import positive
-from memory_keeper.app.commands.fix import plain, scope_of
+from memory_keeper.app.commands.fix import plain, say_nothing, scope_of
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Scope
 from memory_keeper.search.how import Form, how
 from memory_keeper.tell import short
 
 EXAMPLE = "memory-keeper how docker compose"
+HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
 
 
 def configure(parser: ArgumentParser) -> None:
     """Which command."""
     parser.add_argument("tool", nargs="+", metavar="TOOL", help="a program and its first words, or a tool such as Edit")
-    parser.set_defaults(words="tool")
+    parser.set_defaults(words="tool", dashes=True)
+    parser.allow_abbrev = False  # `git push --all` has an option that ours begins with
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many forms (default 10)")
 
@@ -25,12 +28,14 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """The most used form first."""
     with Keeper(args.home) as keeper:
-        found = how(keeper.store, " ".join(args.tool), scope_of(keeper, args), args.limit)
+        name, scope = " ".join(args.tool), scope_of(keeper, args)
+        found = how(keeper.store, name, scope, args.limit)
+        others = 0 if found.times or scope.project is None else how(keeper.store, name, Scope(), 1).times
     if args.json:
         print_json(plain(found))
         return 0
     if not found.times:
-        print("nothing found")
+        say_nothing(others, HINT)
         return 0
     print(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
     for form in found.forms:

@@ -1,17 +1,18 @@
-"""`mcp`: answered before any parser is built; this is only its help."""
+"""`mcp`: answered before any parser is built; this is its help, and what explains a mistake."""
 
+import os
 from argparse import ArgumentParser, Namespace
 
 EXAMPLE = "memory-keeper mcp   (Claude Code starts it; it speaks JSON-RPC on stdin and stdout)"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """It takes nothing."""
+    """It takes nothing of its own."""
 
 
 def run(args: Namespace) -> int:
     """The same door as without options."""
     from memory_keeper.app import mcp
 
-    mcp.main(["mcp"])
+    mcp.serve(args.home, os.path.abspath(args.project) if args.project else "")
     return 0

@@ -10,8 +10,8 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
-from memory_keeper.app.terminal import moment, paint, print_json
-from memory_keeper.app.zoom import called, raw_lines
+from memory_keeper.app.terminal import moment, paint, print_json, width
+from memory_keeper.app.zoom import find_one, raw_lines
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
 from memory_keeper.keep.sqlite import as_json
@@ -30,18 +30,14 @@ def configure(parser: ArgumentParser) -> None:
     """Which, and how deep."""
     parser.add_argument("id", metavar="ID", help="as a brief or a search gave it; a unique beginning is enough")
     parser.add_argument("--children", action="store_true", help="what a note covers")
-    parser.add_argument("--page", type=positive, default=1, metavar="N", help=f"which {PAGE} of the children")
+    parser.add_argument("--page", type=positive, default=0, metavar="N", help=f"which {PAGE} of the children")
     parser.add_argument("--raw", action="store_true", help="the transcript's own line, as kept; of a note, all of them")
 
 
 def run(args: Namespace) -> int:
     """Zoom in on one thing."""
     with Keeper(args.home) as keeper:
-        found = called(keeper, args.id)
-        if not found:
-            raise KeeperError(
-                f"Nothing, or more than one thing, is called {args.id}", hint="`memory-keeper search` gives ids"
-            )
+        found = find_one(keeper, args.id)
         if isinstance(found, Note):
             return _raw_note(keeper, found, args.json) if args.raw else _show_note(keeper, found, args)
         if args.raw:
@@ -51,8 +47,11 @@ def run(args: Namespace) -> int:
 
 def _show_event(keeper: Keeper, event: Event, args: Namespace) -> int:
     """An event, and the note that tells of it."""
+    if args.children or args.page:
+        ways = f"`memory-keeper timeline --around {short(event.id)}` gives what came before and after it"
+        raise KeeperError(f"{short(event.id)} is an event: only a note covers others", hint=ways)
     note = moments.covering(keeper.store.db, event.id)
-    about = {**as_json(event), "note": note, **({"children": []} if args.children else {})}
+    about = {**as_json(event), "note": note}
     if args.json:
         print_json(about)
         return 0
@@ -88,8 +87,9 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
         {"id": one.id, "by": _by(one), "in_force": bool(force and one.id == force.id), "text": one.text}
         for one in keeper.store.wordings(note.id)
     ]
+    listing = args.children or args.page
     if args.json:
-        listed = {"children": children} if args.children else {}
+        listed = {"children": children} if listing else {}
         print_json({**about, "covers": len(children), "wordings": wordings, **listed})
         return 0
     del about["extra"]
@@ -105,9 +105,9 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     for one in wordings if len(wordings) > 1 else ():
         said = one_line(clean(one["text"]), 80) or "(taken away)"
         print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
-    if args.children:
-        _say_children(keeper, children, args.page)
-    more = f"show {note.id} --children" if children and not args.children else ""
+    if listing:
+        _say_children(keeper, note, children, args.page or 1)
+    more = f"show {note.id} --children" if children and not listing else ""
     _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
     return 0
 
@@ -122,17 +122,23 @@ def _cited(ids: tuple[str, ...]) -> str:
     return f" [{shown}{', …' if len(ids) > 4 else ''}]" if ids else ""
 
 
-def _say_children(keeper: Keeper, ids: list[str], page: int) -> None:
-    """One page of what a note covers."""
-    print(paint(f"\ncovers {len(ids)}", "bold"))
-    for id in ids[(page - 1) * PAGE : page * PAGE]:
+def _say_children(keeper: Keeper, note: Note, ids: list[str], page: int) -> None:
+    """One page of what a note covers; what the host and hooks noted without words is only counted."""
+    silent = moments.silent(keeper.store.db, origin(note))
+    said = [id for id in ids if id not in silent]
+    pages = max(1, -(-len(said) // PAGE))
+    if page > pages:
+        raise KeeperError(f"There is no page {page}", hint=f"it has {pages} page{'s' * (pages > 1)}")
+    wordless = f", {len(ids) - len(said)} of them without words (--json lists all)" if len(said) < len(ids) else ""
+    print(paint(f"\ncovers {len(ids)}{wordless}", "bold"))
+    for id in said[(page - 1) * PAGE : page * PAGE]:
         one: Event | Note | None = keeper.store.wording(id) or keeper.store.event(id)
         if one:
             tool = f" {one.tool}" if isinstance(one, Event) and one.tool else ""
             print(f"{paint(short(id), 'cyan')}  {paint(moment(one.at), 'dim')}  {one.kind}{tool}")
-            print("    " + one_line(clean(one.text), 120))
-    if len(ids) > page * PAGE:
-        print(f"… {len(ids) - page * PAGE} more: --page {page + 1}")
+            print("    " + one_line(clean(one.text), min(120, width() - 4)))
+    if len(said) > page * PAGE:
+        print(f"… {len(said) - page * PAGE} more: --page {page + 1}")
 
 
 # --- raw lines --------------------------------------------------------------------------------------------------------
@@ -158,6 +164,8 @@ def _raw_note(keeper: Keeper, note: Note, as_document: bool) -> int:
         sys.stdout.flush()
         for line in raw_lines(keeper, _leaves(keeper, note.id)):
             sys.stdout.buffer.write(line + b"\n")
+    except BrokenPipeError:
+        raise  # who reads has enough
     except (OSError, ValueError) as error:
         raise KeeperError(
             f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"

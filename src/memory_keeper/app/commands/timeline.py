@@ -5,17 +5,20 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from time import localtime, strftime, time
 
-from memory_keeper.app.commands import positive, project_of, session_of
-from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.app.commands import project_of, session_of
+from memory_keeper.app.statusline import columns
+from memory_keeper.app.terminal import paint, print_json, width
 from memory_keeper.app.when import ALLOWED, read_when
-from memory_keeper.app.zoom import called
+from memory_keeper.app.zoom import find_one
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell import short
 from memory_keeper.tell.timeline import LIMIT, Entry, ago, around, grouped, of_project, of_session
-from memory_keeper.text import showable
+from memory_keeper.text import clean, one_line, showable
 
 EXAMPLE = "memory-keeper timeline --around 4914e47a"
+MOST = 10_000  # lines
+LEAST = 20  # columns of what is said, however narrow the terminal
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -24,7 +27,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--session", default="", metavar="ID", help="every step of this session")
     parser.add_argument("--since", type=_moment, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
     parser.add_argument("--until", type=_moment, default=0.0, metavar="WHEN", help="the same")
-    parser.add_argument("--limit", type=positive, default=LIMIT, metavar="N", help=f"at most so many (default {LIMIT})")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    said = f"at most so many (1 to {MOST}; default {LIMIT})"
+    parser.add_argument("--limit", type=_limit, default=LIMIT, metavar="N", help=said)
 
 
 def run(args: Namespace) -> int:
@@ -35,12 +40,14 @@ def run(args: Namespace) -> int:
         print_json([entry._asdict() for entry in entries])
         return 0
     if not entries:
-        print("nothing is kept of that time")
+        print(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
         return 0
     wide = max(len(short(entry.id)) for entry in entries)
     for day, session, group in grouped(entries, _day):
         of = f"  session {session[:8]}" if session else ""
-        print(paint(f"{day}  {ago(group[-1].at, time())}{of}", "bold"))
+        head = f"{day}  {ago(group[-1].at, time())}{of}  "
+        where = _fitting(clean(group[0].project), max(LEAST, width() - len(head))) if args.all_projects else ""
+        print(paint((head + where).rstrip(), "bold"))
         for entry in group:
             _say(entry, wide)
     print(paint(_hint(args, entries), "dim"))
@@ -48,23 +55,32 @@ def run(args: Namespace) -> int:
 
 
 def _entries(keeper: Keeper, args: Namespace) -> list[Entry]:
+    if args.around and (args.session or args.since or args.until):
+        raise KeeperError("--around takes no --session, --since or --until", hint="--limit says how many lines")
     if args.around:
-        one = called(keeper, args.around)
-        if not one:
-            raise KeeperError(
-                f"Nothing, or more than one thing, is called {args.around}", hint="`memory-keeper search` gives ids"
-            )
-        return around(keeper.store, one, args.limit)
+        return around(keeper.store, find_one(keeper, args.around), args.limit)
     if args.session:
         return of_session(keeper.store, session_of(keeper, args.session), args.since, args.until, args.limit)
-    return of_project(keeper.store, project_of(keeper, args), args.since, args.until, args.limit)
+    project = None if args.all_projects else project_of(keeper, args)
+    return of_project(keeper.store, project, args.since, args.until, args.limit)
 
 
 def _say(entry: Entry, wide: int) -> None:
     clock = strftime("%H:%M", localtime(showable(entry.at)))
     mark = paint(">", "yellow") if entry.here else " "
-    kind = paint(f"{entry.kind:9}", "red" if entry.failed else "dim")
-    print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {entry.text}")
+    kind, room = f"{entry.kind:9}", width() - len(clock) - wide - 8
+    said = _fitting(entry.text, max(LEAST, room - len(kind)))
+    kind = paint(kind, "red" if entry.failed else "dim")
+    print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {said}")
+
+
+def _fitting(text: str, room: int) -> str:
+    """As much of a line as so many columns of a terminal hold."""
+    said, most = one_line(text, room), room
+    while columns(said) > room and most > 1:  # some characters take two
+        most -= -(-(columns(said) - room) // 2)
+        said = one_line(text, most)
+    return said
 
 
 def _hint(args: Namespace, entries: list[Entry]) -> str:
@@ -73,11 +89,17 @@ def _hint(args: Namespace, entries: list[Entry]) -> str:
     if args.around or len(entries) < args.limit:
         return said
     until = strftime("%Y-%m-%dT%H:%M:%S", localtime(showable(entries[0].at)))
-    return f"{said}; --until {until} what was before"
+    return f"{said}\n--until {until} gives what was before"
 
 
 def _day(at: float) -> str:
     return strftime("%Y-%m-%d", localtime(showable(at)))
+
+
+def _limit(given: str) -> int:
+    if not given.isdecimal() or len(given) > len(str(MOST)) or not 1 <= int(given) <= MOST:
+        raise ArgumentTypeError(f"{given!r} is not a number from 1 to {MOST}")
+    return int(given)
 
 
 def _moment(given: str) -> float:
