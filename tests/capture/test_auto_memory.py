@@ -43,7 +43,7 @@ def test_what_it_remembers_is_kept_when_a_session_begins_and_when_it_ends(machin
     machine.settle()
     assert texts(machine) == {"Tests need a running redis.", "Tests need redis 7."}
     with machine.store() as store:
-        assert [hit.kind for hit in find(store, "\"redis 7\"")] == ["memory"]
+        assert [hit.kind for hit in find(store, '"redis 7"')] == ["memory"]
 
 
 def test_it_is_not_touched_and_not_told(machine: Machine) -> None:

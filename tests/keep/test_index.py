@@ -163,12 +163,12 @@ def test_a_month_begins_when_the_calendar_says() -> None:
 
 
 @given(MOMENTS, st.floats(0, 4e8), st.floats(0, 1))
-def test_every_moment_of_a_span_is_in_one_of_its_days_or_months(since: float, long: float, share: float) -> None:
+def test_every_moment_of_a_span_is_in_one_of_its_days_months_or_years(since: float, long: float, share: float) -> None:
     until = since + long
     names = index.span(since, until)
     assert len(names) == len(set(names)) <= index.LONG
     inside = min(until, since + share * long)
-    assert {index.day(inside), index.month(inside)} & set(names)
+    assert {index.day(inside), index.month(inside), index.year(inside)} & set(names)
 
 
 @given(MOMENTS, st.floats(0, 4e8), st.floats(2 * 86_400, 4e8))

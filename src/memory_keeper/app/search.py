@@ -85,14 +85,31 @@ def main(argv: list[str]) -> None:
     """`search WORDS [OPTIONS]`, here or where a parser explains what is wrong with it."""
     import sys
 
+    sys.exit(_answer(argv))
+
+
+def hurry(argv: list[str]) -> None:
+    """The same in a process of its own, which is over with the answer: nothing has to be tidied up before."""
+    import gc
+    import posix
+    import sys
+
+    gc.disable()
+    code = _answer(argv)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        posix._exit(code)
+
+
+def _answer(argv: list[str]) -> int:
+    from memory_keeper.app.cli import guarded, parse_and_run
+
     asked = read_words(argv[1:])
     if asked is None:
-        from memory_keeper.app.cli import parse_and_run
-
-        sys.exit(parse_and_run(argv))
-    from memory_keeper.app.cli import guarded
-
-    sys.exit(guarded(asked["home"], lambda home: run({**asked, "home": home})))
+        return parse_and_run(argv)
+    return guarded(asked["home"], lambda home: run({**asked, "home": home}))
 
 
 def read_words(words: list[str]) -> dict[str, Any] | None:

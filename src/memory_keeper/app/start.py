@@ -8,7 +8,7 @@ if sys.argv[1:2] == ["hook"]:
 elif sys.argv[1:2] == ["mcp"]:
     from memory_keeper.app.mcp import main
 elif sys.argv[1:2] == ["search"] and not {"--help", "-h"} & {*sys.argv}:
-    from memory_keeper.app.search import main
+    from memory_keeper.app.search import hurry as main
 elif sys.argv[1:2] == ["look"]:
     from memory_keeper.app.look import main
 elif sys.argv[1:2] == ["turn"]:

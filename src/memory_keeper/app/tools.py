@@ -224,7 +224,8 @@ def _wait_for_index(asked: Asked) -> None:
 def _hit(asked: Asked, hit: Hit) -> str:
     path = f" {_within(asked.keeper.store.roots(hit.project), hit.path)}" if hit.path not in ("", ".") else ""
     other = f" in {one_line(clean(hit.project.rpartition('/')[2]), 40)}" if hit.project != asked.project else ""
-    head = f"{_cited(asked, hit.id, hit.project)} {utc_day(hit.at)} {hit.kind}{path}{other}"
+    by = " (by a model)" if hit.by == "model" else ""
+    head = f"{_cited(asked, hit.id, hit.project)} {utc_day(hit.at)} {hit.kind}{by}{path}{other}"
     return f"{head}: {one_line(clean(_from_match(hit.snippet)), SNIPPET)}"
 
 

@@ -138,12 +138,13 @@ REPEATS = frozenset(
     )
 )
 AGAIN = "again"  # the tag of these
+NEVER = (0, 0)
 
 
 def tags(project: str, session: str, kind: str, at: float, level: int = 0, tool: str = "") -> str:
     """Where a row belongs."""
     named = (f" {tag('t', tool.lower())}" if tool else "") + (f" {AGAIN}" if kind in REPEATS else "")
-    return f"{tag('p', project)} {tag('s', session)} {tag('k', kind)} l{level} {month(at)} {day(at)}{named}"
+    return f"{tag('p', project)} {tag('s', session)} {tag('k', kind)} l{level} {year(at)} {month(at)} {day(at)}{named}"
 
 
 def tag(what: str, name: str) -> str:
@@ -151,39 +152,51 @@ def tag(what: str, name: str) -> str:
     return what + blake2s(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
+def year(at: float) -> str:
+    """The year of a moment."""
+    return f"y{_calendar(at)[0]}"
+
+
 def month(at: float) -> str:
     """The month of a moment."""
-    try:
-        year, number = gmtime(at)[:2]
-    except (OverflowError, ValueError, OSError):
-        return "m0"
-    return f"m{year * 12 + number}"
+    number, name = _calendar(at)
+    return f"m{number * 12 + name}"
 
 
 def day(at: float) -> str:
     """The day of a moment."""
-    return f"d{int(at // DAY)}"
+    return f"d{int(at // DAY)}" if _calendar(at) != NEVER else "d0"
+
+
+def _calendar(at: float) -> tuple[int, int]:
+    """The year and the month of a moment; of one that no calendar has, none."""
+    try:
+        return gmtime(at)[:2]
+    except (OverflowError, ValueError, OSError):
+        return NEVER
 
 
 def span(since: float, until: float) -> list[str]:
-    """Every day or month between two moments, that of both included: months where all of one lies between them."""
+    """Every day, month or year between two moments, that of both included: the longest that lie wholly between."""
     found: list[str] = []
     at = since
     while at <= until:
-        year, number, today = gmtime(at)[:3]
-        rest = timegm(year, number + 1) - at
-        if today == 1 and at + rest <= until:
-            found.append(month(at))
-            at += rest
+        number, name, today = gmtime(at)[:3]
+        ends = ((timegm(number + 1, 1), name == today == 1, year), (timegm(number, name + 1), today == 1, month))
+        for end, begins, called in ends:
+            if begins and end <= until and at % DAY == 0:
+                found.append(called(at))
+                at = end
+                break
         else:
             found.append(day(at))
             at = (at // DAY + 1) * DAY
     return found[-LONG:]
 
 
-def timegm(year: int, number: int) -> float:
+def timegm(of: int, number: int) -> float:
     """When a month begins; the thirteenth is the next January."""
-    year, number = year + (number - 1) // 12, (number - 1) % 12 + 1
-    before = year - (number < 3)
+    of, number = of + (number - 1) // 12, (number - 1) % 12 + 1
+    before = of - (number < 3)
     days = before * 365 + before // 4 - before // 100 + before // 400 + (153 * ((number + 9) % 12) + 2) // 5 - 719468
     return days * DAY

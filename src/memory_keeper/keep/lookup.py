@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 TABLES = {"event_words": "event", "note_words": "note"}
 OLD = ("event_text", "note_text")  # the names they had: who still writes to these writes nothing at all
 SHADOWS = ("data", "idx", "docsize", "config", "content")  # what FTS5 keeps an index in
+FOREVER = 1e18  # seconds
 STRETCH = 2000  # rows that are put into the index at once
 BACK = 300  # rows before a result among which its call is looked for
 NEW = "insert into {} (rowid, text, parts, tags) values (?, ?, ?, ?)"
@@ -40,11 +41,12 @@ class Lookup:
     ) -> list[int]:
         """The keys of the newest rows that match, and lie between two moments where any is given."""
         index, table = ("note_words", "note") if notes else ("event_words", "event")
-        among, given = f"select rowid from {index} where {index} match ?", [match]
+        given: tuple[str | float, ...] = (match, limit)
+        among = f"select rowid from {index} where {index} match ?"
         if since or until:
             among = f"select {index}.rowid from {index} join {table} on seq = {index}.rowid where {index} match ?"
-            among += f" and at >= {float(since)!r}" + (f" and at < {float(until)!r}" if until else "")
-        rows = self.db.execute(f"{among} order by {index}.rowid desc limit ?", (*given, limit))
+            among, given = f"{among} and at >= ? and at < ?", (match, since, until or FOREVER, limit)
+        rows = self.db.execute(f"{among} order by {index}.rowid desc limit ?", given)
         return [-key for (key,) in rows] if notes else [key for (key,) in rows]
 
     def rows(self, keys: Sequence[int]) -> list[Row]:

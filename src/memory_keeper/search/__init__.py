@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from memory_keeper.model import Row
     from memory_keeper.search.moments import Moment
 
-ROUND = 50  # of the heaviest rows whose neighbours are read too
+ROUND = 30  # of the heaviest rows whose neighbours are read too
 LITERAL, WHOLE = 0.8, 0.6  # what it adds to have the query's names letter by letter, and the whole query
-LOOKED = 300, 4000  # rows that are looked at for that, and characters of each
+LOOKED = (60, 300)  # rows that are looked at for that: for the whole query, and for names
+LETTERS = 4000  # characters of each
 TYPED = (4, 20)  # letters of a word that may have a typing error
 DOZENS, NEARLY = 60, 6  # words that are looked up at once, and those with a typing error that are taken
 READ = 20_000  # characters of a row that are read for its snippet
@@ -117,8 +118,7 @@ def _to_the_letter(store: Lookup, ranked: list[Ranked], said: tuple[tuple[str, .
     names, whole = said
     if not ranked or not (names or whole):
         return ranked
-    count, most = LOOKED
-    texts = store.texts([one.row.key for one in ranked[:count]], most)
+    texts = store.texts([one.row.key for one in ranked[: LOOKED[bool(names)]]], LETTERS)
     found: list[Ranked] = []
     for one in ranked:
         text = texts.get(one.row.key, "").lower()

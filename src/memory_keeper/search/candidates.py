@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COUNTED = 5_000  # rows of a project that are counted: with more it is large, and how large is estimated
 CAP = (1000, 400)  # rows of one term, of a small and of a large project
-MOST = (600, 300)  # rows that are ranked
+MOST = (600, 240)  # rows that are ranked
 PLANNED = 20  # terms of a long query that are looked for, the rarest
 TOGETHER = 3  # of the common terms that are looked for in pairs
 ENOUGH = 20  # rows with a name: its pieces need not be looked for

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from memory_keeper.keep.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.model import NamedTuple
-from memory_keeper.text import storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Term(NamedTuple):
 
 def read_query(text: str) -> list[Term]:
     """The terms of a query, each once; words that say nothing only where there is nothing else."""
-    text = composed(storable(text[:LONGEST].replace("\0", " ").replace("“", '"').replace("”", '"')))
+    text = _readable(text[:LONGEST].replace("\0", " "))
     found: list[Term] = []
     idle: list[Term] = []
     parts = text.split('"')
@@ -77,6 +76,14 @@ def read_query(text: str) -> list[Term]:
         if term.match not in once or once[term.match].of:
             once[term.match] = term if not term.of or term.match not in once else once[term.match]
     return list(once.values())[:MOST]
+
+
+def _readable(text: str) -> str:
+    if text.isascii():
+        return text
+    from memory_keeper.text import storable  # a millisecond that most queries need not wait for
+
+    return composed(storable(text.replace("“", '"').replace("”", '"')))
 
 
 def says_nothing(terms: Sequence[Term]) -> bool:

@@ -26,7 +26,7 @@ ALONE, BESIDE, SESSION = 0.5, 1.0, 0.35  # the three shares of a score
 FULL = 2.0  # how much it counts to have all the words that somebody looks up
 ELSEWHEN = 0.8  # what is left of a row that is not of the time that a query names
 CROWDED = (0.85, 0.97)  # what each further row of the same session counts: for who looks a word up, for who asks
-HALF_LIFE, FRESH = 14 * 86400.0, 0.15  # what is new counts a little more
+HALF_LIFE, FRESH, OLD = 14 * 86400.0, 0.15, 10.0  # what is new counts a little more, up to so many half-lives
 # what the kind of a row says about how likely it is what somebody looks for
 PRIORS = {
     "prompt": 1.0, "note": 1.1, "project": 1.1, "architecture": 1.1, "conventions": 1.1, "decision": 1.15, "issue": 1.1,
@@ -78,7 +78,7 @@ def rank(
     total = sum(weight for _, weight in weighed) or 1.0
     by_key = {row.key: row for row in rows}
     lengths = {row.key: max(1.0, row.size / SHORT[asks]) for row in rows}
-    beside = {row.key: _beside(row, by_key) for row in rows}
+    beside = _beside(by_key)
     zero = dict.fromkeys(by_key, 0.0)
     alone, around, share = zero, dict(zero), dict(zero)
     sessions: dict[str, float] = {}
@@ -117,20 +117,23 @@ def _prior(row: Row, whole: float, now: float) -> float:
     prior = PRIORS.get(row.kind, PRIOR)
     if prior < 1:
         prior += (1 - prior) * min(1.0, whole) ** 2
-    fresh = FRESH * 0.5 ** ((now - row.at) / HALF_LIFE) if now > row.at > 0 else 0.0
+    age = (now - row.at) / HALF_LIFE
+    fresh = FRESH * 0.5**age if 0 < age < OLD else 0.0
     return prior * (1 + fresh) / (1 + FRESH)
 
 
-def _beside(row: Row, by_key: Mapping[int, Row]) -> list[tuple[int, float]]:
-    """The row, and those of the same session that stand next to it."""
-    found = [(row.key, 1.0)]
-    if row.key < 0:
-        return found
-    for step in range(1, REACH + 1):
-        for key in (row.key - step, row.key + step):
-            other = by_key.get(key)
-            if other and other.session == row.session:
-                found.append((key, FADE**step))
+def _beside(by_key: Mapping[int, Row]) -> dict[int, list[tuple[int, float]]]:
+    """For each row itself and those of its session that stand next to it, with what is left of a match there."""
+    found: dict[int, list[tuple[int, float]]] = {key: [(key, 1.0)] for key in by_key}
+    keys = sorted(key for key in by_key if key > 0)
+    for place, key in enumerate(keys):
+        for other in keys[place + 1 : place + 1 + REACH]:
+            if other - key > REACH:
+                break
+            if by_key[other].session == by_key[key].session:
+                fade = FADE ** (other - key)
+                found[key].append((other, fade))
+                found[other].append((key, fade))
     return found
 
 
