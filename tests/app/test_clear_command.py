@@ -194,7 +194,8 @@ def test_a_note_is_shown_with_its_wordings_and_what_it_rests_on(session: Session
     said = capsys.readouterr().out
     for needle in ("by: openai", "model: m", "tokens_in: 1200", "tokens_out: 34", "cost: 0.02"):
         assert needle in said, needle
-    assert run("show", note, "--children", "--page", "9") == 0
+    assert run("show", note, "--children", "--page", "9") == 1
+    assert "no page 9" in capsys.readouterr().err
 
 
 def test_without_anything_kept(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

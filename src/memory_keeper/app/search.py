@@ -262,8 +262,17 @@ def _print(keeper: Keeper, hits: list[Hit], asked: dict[str, Any], scope: Scope)
         about = [say_moment(hit.at), kind, clean(where), clean(hit.path)]
         head = one_line("  ".join(part for part in about if part.strip()), max(20, width() - 12))
         print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")
-        print("    " + marked(one_line(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)), on, off))
+        for line in _wrapped(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)):
+            print("    " + marked(line, on, off))
     print(paint(f"memory-keeper show {short(hits[0].id)}, or timeline --around it, says more", "dim"))
+
+
+def _wrapped(text: str, columns: int) -> list[str]:
+    """A snippet in lines that fit, three at most; a match is not torn apart."""
+    import textwrap
+
+    lines = textwrap.wrap(text, columns, max_lines=3, placeholder="…", break_on_hyphens=False)
+    return [line + "\ue001" * (line.count("\ue000") > line.count("\ue001")) for line in lines]
 
 
 def _elsewhere(keeper: Keeper, asked: dict[str, Any], scope: Scope) -> str:
