@@ -15,17 +15,13 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from bench import recall_sets as sets
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
-from memory_keeper.search import ask, minilm, semantic
-from memory_keeper.search.query import read_query
-from memory_keeper.search.ranking import spread
-from memory_keeper.search.scope import scoped
+from memory_keeper.search import find, minilm, semantic
 
 
 def main() -> int:
@@ -84,10 +80,8 @@ def ranking(store: SqliteStore, role: str, meaning: bool) -> Callable[[sets.Spac
 
     def rank(space: sets.Space, text: str) -> sets.Ranked:
         scope = Scope(project=f"dir:/{space.name}", role=role)
-        found = ask(store, read_query(text), text, scope)
-        if meaning:
-            found = semantic.blend(store, found, text, scope, scoped(scope))
-        return list(dict.fromkeys(one.row.id.rpartition(":")[0] for one in islice(spread(found), sets.DEEP)))
+        hits = find(store, text, scope, sets.DEEP, meaning=meaning)
+        return list(dict.fromkeys(hit.id.rpartition(":")[0] for hit in hits))
 
     return rank
 

@@ -6,7 +6,7 @@ DIR has the sets as .jsonl.gz: `locomo*` (LoCoMo: conversations with questions, 
 `beam*_queries` (BEAM: messages, and questions with the ids of the messages that answer them), `prompt_files*` (prompts
 with the files that were then touched). A set that is missing is skipped, and said to be.
 
-Every conversation is a project in a real store, every sitting of it a session, every turn an event; the questions are
+Every conversation is a project in a real store, every meeting of it a session, every turn an event; the questions are
 asked as a user's are, with nothing set for a set. The baselines are FTS5 over the same texts, each conversation in an
 index of its own, in the same run.
 """

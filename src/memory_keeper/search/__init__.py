@@ -217,7 +217,7 @@ def _nearly_said(store: Lookup, word: str, scope: Scope) -> tuple[str, ...]:
     words = nearly(word)
     for start in range(0, len(words), DOZENS):
         some = tuple(words[start : start + DOZENS])
-        if _is_said(store, any_of(some), EVERYWHERE):
+        if any(store.matching(f"{WORDS} : {any_of(some)}", 1, notes) for notes in (False, True)):
             found += [one for one in some if _is_said(store, f'"{one}"', scope)]
         if len(found) >= NEARLY:
             break
