@@ -39,6 +39,7 @@ NEAR = 3  # runs of the same program after a failure among which a form that wor
 INSTEAD, ERRORS = 5, 5
 READ = 50  # of the newest failures whose errors are read
 SEVERAL = re.compile(r"\d{3,}")
+LONGEST = 2000  # characters of a step: quotes that nobody closes cost the square of their number
 STRING = re.compile(r"\"(?:\\.|[^\"\\]){12,}\"|'[^']{12,}'|\$\(.*")
 
 
@@ -204,7 +205,7 @@ def _errors(bad: Sequence[_Known]) -> list[Error]:
 
 def normal_form(step: str, roots: Sequence[str] = ()) -> str:
     """A command without what differs from run to run: long strings, numbers, and all but the end of a path."""
-    words = STRING.sub("…", clean(step)).split()[:30]
+    words = STRING.sub("…", clean(step[:LONGEST])).split()[:30]
     short = [short_path(word, roots) if word.startswith("/") else word for word in words]
     return one_line(" ".join(SEVERAL.sub("#", word) for word in short), SHOWN)
 
