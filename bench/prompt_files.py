@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import measure
+from memory_keeper.app.recall import FORESEEN, SURE
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.search.files import likely
@@ -49,6 +50,7 @@ class Asked(NamedTuple):
     ranked: dict[str, list[str]]
     counts: dict[str, set[str]]
     took: float  # milliseconds
+    told: list[str]  # what a context would be told with it
 
 
 def main() -> int:
@@ -88,6 +90,12 @@ def score(data: Path) -> dict[str, dict[str, float]]:
     }
     took = sorted(one.took for one in asked)
     found["likely"] |= {"ms p50": round(took[len(took) // 2], 1), "ms p95": round(took[len(took) * 95 // 100], 1)}
+    told = [(path, one.counts["read too"]) for one in asked for path in one.told]
+    found["told with a prompt"] = {
+        "prompts": sum(bool(one.told) for one in asked),
+        "files": len(told),
+        "touched": round(sum(path in meant for path, meant in told) / max(1, len(told)), 3),
+    }
     for name, figures in PUBLISHED.items():
         found[name] = dict(zip((*(f"recall@{depth}" for depth in DEPTHS), "MRR"), figures, strict=True))
     return found
@@ -122,7 +130,8 @@ def ask(rows: Sequence[Row]) -> Iterator[Asked]:
                 "frecency": frecent(before),
                 "most recent": newest(before),
             }
-            yield Asked(ranked, counting(row, before), took)
+            told = [one.path for one in foreseen[:FORESEEN] if one.score >= SURE and one.path not in row["prompt"]]
+            yield Asked(ranked, counting(row, before), took, told)
             keep(store, row)
             before.append(row)
         store.close()

@@ -31,7 +31,7 @@ NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
 TOLD = 200  # newest briefs of a session that goes on, of which it is asked what they told
 FORESEEN = 4  # files that are told with a first prompt
-SURE = 7.0  # from there on nine of ten such files were read or written (bench/prompt_files.py)
+SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
 APART = 0.001  # seconds from the call to its record: what is lost in a compaction may be told by the same call
 
 
@@ -106,7 +106,7 @@ class Finding:
         return recall(found, fix, files, self.at, posix.urandom(4).hex(), self.budget, len(names) <= FEW, self)
 
     def files(self, prompt: str) -> list[Likely]:
-        """The files that a first prompt will almost surely lead to, but those that it names by their whole path."""
+        """The files that a first prompt will very likely lead to, but those that it names by their whole path."""
         from memory_keeper.search.files import likely
         from memory_keeper.tell.recall import FILES
 
