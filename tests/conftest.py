@@ -46,9 +46,16 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
     for name in ("CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "TMUX", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MEMORY_KEEPER_RULES_ENABLED", "false")  # every prompt would be told them; see `rules_on`
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", "/dev/null")
     return home
+
+
+@pytest.fixture
+def rules_on(private_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Contexts are told the rules, as they are unless somebody switches that off."""
+    monkeypatch.delenv("MEMORY_KEEPER_RULES_ENABLED")
 
 
 @pytest.fixture

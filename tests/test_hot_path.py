@@ -31,16 +31,18 @@ FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
 GAUGE = {f"{OWN}.app.filling", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
+# a prompt: the short line that reminds of the rules, out of a small file, and the record of it
+RULES = {"_blake2", f"{OWN}.app.rules", f"{OWN}.app.told", f"{OWN}.keep.context", f"{OWN}.keep.ready"}
 # a start: which process it is, so that a clear can be known and answered, and what is told by how it began
 START_UP = {
-    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell",
+    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.app.told", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell",
     f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
+    f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
@@ -56,6 +58,7 @@ LOOK = {
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.keep.index",
+    f"{OWN}.keep.telling",
 }  # fmt: skip
 # a start after somebody edited a page: it is taken apart, which needs `re` and `datetime`, and the new words become a
 # note with an id. About 15 ms, until the page is written with the next notes; nothing is composed or outlined here
@@ -64,6 +67,7 @@ ADOPT = {
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
+    f"{OWN}.tell.rules",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`
@@ -154,12 +158,16 @@ def test_a_tool_call_of_a_subagent_measures_nothing(machine: Machine, bare: set[
     check(hook(machine, "PostToolUse", agent_id="a1", **at_work(machine)), bare, HOOK)
 
 
+@pytest.mark.usefixtures("rules_on")
 def test_a_prompt(machine: Machine, bare: set[str]) -> None:
-    check(hook(machine, "UserPromptSubmit", prompt="Add a retry. 재시도를 넣어 주세요."), bare, HOOK, GATE)
+    hook(machine, "UserPromptSubmit", prompt="The first prompt of a context brings the rules in full.")
+    check(hook(machine, "UserPromptSubmit", prompt="Add a retry. 재시도를 넣어 주세요."), bare, HOOK, GATE, RULES)
 
 
+@pytest.mark.usefixtures("rules_on")
 def test_a_prompt_of_a_context_that_fills(machine: Machine, bare: set[str]) -> None:
-    check(hook(machine, "UserPromptSubmit", prompt="Add a retry.", **at_work(machine)), bare, HOOK, GATE, GAUGE)
+    session = at_work(machine)
+    check(hook(machine, "UserPromptSubmit", prompt="Add a retry.", **session), bare, HOOK, GATE, GAUGE, RULES)
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop"])

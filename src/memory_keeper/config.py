@@ -46,15 +46,34 @@ DEFAULTS: Json = {
     "context.criticalPercent": 80,  # of the window; never later than 95 % of the way to the compaction
     "context.warnTokens": 0,  # a fixed number as well, whatever the window; 0: none
     "context.criticalTokens": 0,
+    "rules.enabled": True,  # tell every context the rules in force
+    "rules.shipped": True,  # among them those that come with Memory Keeper
+    "rules.every": 1,  # prompts after which a short line reminds of them
+    "rules.budget": 1000,  # tokens of the rules in full, once per context
+    "rules.subagents": False,  # tell subagents too, in short
+    "rules.claudeMd": False,  # keep the block in CLAUDE.md up to date that `rule sync` writes
+    "observations.promote": "ask",  # ask | said: what the user said often enough becomes a rule without a question
+    "compaction.enabled": True,  # false: contexts, observations and tasks are all left as they are
     "compaction.mode": "supplement",  # supplement | replace | clear | block
     "compaction.keepTokens": 1500,  # of the last messages that stay in mode replace, beside the handoff
     "compaction.instructions": INSTRUCTIONS,  # for Claude Code's own summarizer, in mode supplement; empty: none
     "compaction.triggers.sessionTokens.enabled": True,
     "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in modes replace and clear: act
+    "compaction.triggers.observationAge.enabled": True,
+    "compaction.triggers.observationAge.archiveAfterDays": 28,  # without a confirmation
+    "compaction.triggers.observationAge.escalateAfterConfirmations": 5,  # sessions; then it is proposed as a rule
+    "compaction.triggers.taskArchive.enabled": True,
+    "compaction.triggers.taskArchive.keepRecentCount": 10,  # tasks in full in DONE.md
+    "compaction.triggers.taskArchive.archiveAfterSessions": 20,  # since it was done; then a task leaves DONE.md too
+    "compaction.archiveFormat": "markdown-table",  # of TASK_ARCHIVE.md: markdown-table | list | json
+    "compaction.preserveTokenMetrics": True,  # tokens of each task in the archive
+    "compaction.monthlyReview": True,  # write the report of a month that is over
 }
 SUMMARIZERS = ("extractive", "claude-cli", "anthropic", "openai")
 CHOICES = {
     "compaction.mode": ("supplement", "replace", "clear", "block"),
+    "compaction.archiveFormat": ("markdown-table", "list", "json"),
+    "observations.promote": ("ask", "said"),
     "summarize.level1": SUMMARIZERS,
     "summarize.level2": SUMMARIZERS,
 }
@@ -70,6 +89,10 @@ MOST = {
     "reduce.memoryTokens": 200_000,
     "reduce.outlineTokens": 8000,
     "compaction.keepTokens": 3000,
+    "compaction.triggers.observationAge.archiveAfterDays": 36_500,
+    "compaction.triggers.taskArchive.keepRecentCount": 1000,
+    "rules.budget": 2000,
+    "rules.every": 1000,
     "summarize.timeout": 3600,
 }
 LEAST = {
@@ -81,21 +104,29 @@ LEAST = {
     "reduce.noteTokens": 100,
     "reduce.memoryTokens": 2000,
     "reduce.outlineTokens": 200,
+    "compaction.triggers.observationAge.archiveAfterDays": 1,
+    "compaction.triggers.observationAge.escalateAfterConfirmations": 1,
+    "compaction.triggers.taskArchive.archiveAfterSessions": 1,
+    "rules.budget": 100,
+    "rules.every": 1,
     "summarize.timeout": 5,
 }
 # What the predecessor called the same, and by how much its number is taken
 ALIASES = {
+    "rulesInjectionFrequency": ("rules.every", 1.0),
     "saveInterval": ("reduce.saveInterval", 1.0),
     "memoryRotation.thresholdTokens": ("reduce.memoryTokens", 0.95),
     "memoryRotation.carryoverTokens": ("reduce.carryOverTokens", 0.95),
     "compaction.summaryPrompt": ("compaction.instructions", 1.0),
     "autoCompact.customInstructions": ("compaction.instructions", 1.0),
 }
-# What the user alone decides: a cloned repository must not have contexts cleared, keep a warning from anybody, or say
-# where texts and keys are sent.
+# What the user alone decides: a cloned repository must not have contexts cleared, keep a warning or a rule from
+# anybody, or say where texts and keys are sent.
 USERS_ONLY = frozenset(
-    key for key in DEFAULTS if key.startswith(("compaction.", "summarize.")) or "critical" in key
-) | {"context.warnings"}
+    key
+    for key in DEFAULTS
+    if key.startswith(("compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
+) - {"rules.every"} | {"context.warnings"}
 DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20

@@ -15,8 +15,9 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.keep.home import Lock, read_salt
+from memory_keeper.keep.ready import forget_rules
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Brief, Event, Member, NamedTuple, Note, Placed, Source, Usage
+from memory_keeper.model import Brief, Event, Member, NamedTuple, Note, Placed, Source, Usage, origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -273,6 +274,29 @@ class Keeper:
         from memory_keeper.text import storable
 
         return redact(storable(text), self.salt, self._secrets(Source("", "", project)))
+
+    def write(self, note: Note, patience: float = 5.0) -> bool:
+        """Keep a note that covers nothing, without its secrets; False when it was there."""
+        with Lock(self.home, patience):
+            self.forget_old_store()
+            if self.writer.note(note.id):
+                return False
+            self.writer.add(note._replace(text=self.redacted(note.text, note.project)))
+        forget_rules(self.home)
+        return True
+
+    def mark(
+        self, kind: str, note: Note, *, session: str = "", text: str = "", at: float = 0.0, patience: float = 5.0
+    ) -> bool:
+        """Keep what became of a note: once in a session; by hand, once in a moment. False when that was kept."""
+        at, first = at or time(), origin(note)
+        id = f"{kind}-{digest_of(first, session or repr(at))}:0"
+        with Lock(self.home, patience):
+            self.forget_old_store()
+            said = self.redacted(text, note.project)
+            kept = self.writer.mark(Event(id, at, kind, session, note.project, said, ref=first))
+        forget_rules(self.home)
+        return kept
 
     def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
         project = next((event.project for event in events if event.project), source.project)

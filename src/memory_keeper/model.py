@@ -108,6 +108,9 @@ KINDS = {
     "replaced": "a compaction was answered in the host's place",
     "archived": "a session was put into the context archive by hand",
     "spent": "a model was asked to write a note",
+    "confirmed": "an observation was seen to be right once more",
+    "contradicted": "an observation was seen to be wrong",
+    "done": "a task was done",
     "memory": "what the host itself remembers of a project",
     "other": "any other line of a transcript, kept raw",
 }
@@ -124,7 +127,11 @@ NOTES = {
     "decision": "what the user has decided",
     "issue": "what the user wants done or mended",
     "fact": "what the user wants remembered",
+    "rule": "what every context is to go by, as the user decided",
+    "observation": "what may be worth a rule: said, seen or proposed, and not decided",
+    "task": "what somebody wants done, written down by hand",
 }
+USER = "user:"  # in place of a project: what holds in all of a user's projects
 
 
 class Note(NamedTuple):
@@ -233,6 +240,9 @@ class Context(NamedTuple):
     handed: float = 0.0  # when somebody first did
     scored: float = 0.0  # when it was first measured what the summary kept
     told: str = ""  # the briefs that it was given
+    prompts: int = 0  # since it began, or was compacted
+    ruled: str = ""  # which rules it was told in full, and when
+    ruled_at: float = 0.0
     recalled: tuple[tuple[str, float], ...] = ()  # the lines it was told unasked, by their keys, and when first
 
 
@@ -274,7 +284,7 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
-    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.handoff
+    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.handoff; else why, and worth
 
 
 class Action(NamedTuple):

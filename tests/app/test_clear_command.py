@@ -158,7 +158,7 @@ def test_what_the_status_says(session: Session, asked: Any, capsys: Said, machin
         project = keeper.project(str(machine.project))
         for number, said in enumerate(({"tokens_in": 999}, {"tokens_in": 1000, "tokens_out": 50, "cost": 0.5})):
             event = Event(f"spent-a:{number}", 1.0, "spent", "", project, "", ref=note, extra=json.dumps(said))
-            assert keeper.writer.spend(event)
+            assert keeper.writer.mark(event)
     after = asked("status")
     assert after["notes"]["1"] == 1
     assert after["standing_notes"] == 1

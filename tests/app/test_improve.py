@@ -485,11 +485,11 @@ def test_an_attempt_that_never_ended_counts_by_its_beginning(keeper: Keeper) -> 
     job = improving.job_for(keeper, "", "openai")._replace(background=True)
     outcome = Outcome(first.id, 1, first.project, "openai", tokens_in=700)
     with Lock(keeper.home, 5.0):
-        assert keeper.writer.spend(improving._spent("spent-a:0", first, outcome, job))
-        assert keeper.writer.spend(improving._spent("spent-b:0", first, outcome, job))
-        assert keeper.writer.spend(improving._spent("spent-b:1", first, outcome._replace(tokens_in=9, ok=True), job))
-        assert not keeper.writer.spend(improving._spent("spent-b:1", first, outcome, job))
-        assert not keeper.writer.spend(improving._spent("spent-c:1", first._replace(id="note-none"), outcome, job))
+        assert keeper.writer.mark(improving._spent("spent-a:0", first, outcome, job))
+        assert keeper.writer.mark(improving._spent("spent-b:0", first, outcome, job))
+        assert keeper.writer.mark(improving._spent("spent-b:1", first, outcome._replace(tokens_in=9, ok=True), job))
+        assert not keeper.writer.mark(improving._spent("spent-b:1", first, outcome, job))
+        assert not keeper.writer.mark(improving._spent("spent-c:1", first._replace(id="note-none"), outcome, job))
     assert sorted((one.ok, one.tokens) for one in attempts(keeper.store.spent())) == [(False, 700), (True, 9)]
 
 

@@ -177,7 +177,7 @@ class Scene:
         payload = self.payload(event)
         before = self.complaints()
         ran = self.start(["hook", event], json.dumps(payload).encode(), fault)
-        sound = ran.code == 0 and b"systemMessage" not in ran.out and self.complaints() == before
+        sound = ran.code == 0 and not complains(ran.out) and self.complaints() == before
         met = fault is not None and len(ran.operations) >= fault.at > 0
         self.asked.append(Asked(event, said_in(payload), ran, sound and self.well and not met))
         return self.asked[-1]
@@ -350,6 +350,11 @@ def damage(store: SqliteStore) -> list[str]:
     """What is wrong with a store that nobody else uses."""
     problem = store.index_problem()
     return [*store.problems(), *([problem] if problem else [])]
+
+
+def complains(out: bytes) -> bool:
+    """Whether the user is told that something is wrong; that the rules were told is no complaint."""
+    return b'"systemMessage":"' in out.replace(b'"systemMessage":"[rules injected]', b"")
 
 
 def well_behaved(event: str, ran: Ran) -> bool:

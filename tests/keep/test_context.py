@@ -63,6 +63,7 @@ def test_everything_since_the_start(home: str) -> None:
         asked=1005.0,
         blocked=1006.0,
         prompted=1002.0,
+        prompts=1,
         stopped=1004.0,
         busy=2,
         terminal=("/tmp/tmux-0/default,1,0", "%3", "", ""),

@@ -19,6 +19,7 @@ LOOK, TELL, WARN, SAVE, REFUSE = (
     Action("save"),
     Action("refuse"),
 )
+RULES = Action("tell", "rules")
 SETTLE, LEAVE = Action("look", "settle"), Action("look", "save")
 INSTRUCT, SCORE = Action("instruct"), Action("score")
 QUIET, GROWN = Status(resident=False, grown=False), Status(resident=False, grown=True)
@@ -27,6 +28,8 @@ EACH = pytest.mark.parametrize("status", [QUIET, GROWN, RESIDENT])
 LATER = ("UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop")
 # what only a server looks up
 RECALL = {"UserPromptSubmit": [Action("tell", "recall")], "PostToolUseFailure": [Action("tell", "fix")]}
+# and what every prompt brings
+ALWAYS = {"UserPromptSubmit": [RULES]}
 SMALL, LARGE, REACTIVE, OFF = (
     Limits(200_000, 167_000),
     Limits(1_000_000, 967_000),
@@ -45,18 +48,19 @@ def having(**settings: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork", "", "tomorrow"])
 @EACH
 def test_a_beginning_context_is_told(status: Status, source: str) -> None:
-    assert decide("SessionStart", status._replace(source=source)) == [TELL]
+    rules = [RULES] if source == "compact" else []  # else the first prompt brings them
+    assert decide("SessionStart", status._replace(source=source)) == [TELL, *rules]
 
 
 @pytest.mark.parametrize("event", LATER)
 def test_a_command_hook_starts_a_process_only_now_and_then(event: str) -> None:
-    assert decide(event, QUIET) == []
-    assert decide(event, GROWN) == [LOOK]
+    assert decide(event, QUIET) == ALWAYS.get(event, [])
+    assert decide(event, GROWN) == [LOOK, *ALWAYS.get(event, [])]
 
 
 @pytest.mark.parametrize("event", LATER)
 def test_a_resident_keeper_always_looks(event: str) -> None:
-    assert decide(event, RESIDENT) == [LOOK, *RECALL.get(event, [])]
+    assert decide(event, RESIDENT) == [LOOK, *ALWAYS.get(event, []), *RECALL.get(event, [])]
 
 
 @EACH
@@ -68,8 +72,9 @@ def test_before_anything_is_lost_it_is_saved(status: Status) -> None:
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse"])
 def test_a_level_that_nobody_was_told_of_is_told(event: str) -> None:
-    assert decide(event, QUIET._replace(passed=("warn",))) == [WARN]
-    assert decide(event, RESIDENT._replace(passed=("handoff",))) == [LOOK, WARN, *RECALL.get(event, [])]
+    rules = ALWAYS.get(event, [])
+    assert decide(event, QUIET._replace(passed=("warn",))) == [*rules, WARN]
+    assert decide(event, RESIDENT._replace(passed=("handoff",))) == [LOOK, *rules, WARN, *RECALL.get(event, [])]
 
 
 @pytest.mark.parametrize("event", ["Stop", "SubagentStop", "PreCompact", "SessionStart", "SessionEnd"])
@@ -94,7 +99,7 @@ def test_a_compaction_is_refused_once_and_never_the_user_s_own(mode: str, trigge
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse"])
 def test_what_a_compaction_lost_is_told_when_its_beginning_told_nothing(event: str) -> None:
-    assert decide(event, QUIET._replace(untold=True)) == [Action("tell", "lost")]
+    assert decide(event, QUIET._replace(untold=True)) == [Action("tell", "lost"), *ALWAYS.get(event, [])]
     assert decide("Stop", QUIET._replace(untold=True)) == []
 
 
@@ -104,8 +109,13 @@ def test_nothing_happens_at_other_moments(event: str) -> None:
 
 
 def test_every_hook_of_the_contract_has_a_row() -> None:
-    events = {*LATER, "SessionStart", "PreCompact", "PostCompact", "SessionEnd"}
+    events = {*LATER, "SessionStart", "SubagentStart", "PreCompact", "PostCompact", "SessionEnd"}
     assert {event for event, _, _ in TRIGGERS} == events
+
+
+def test_a_subagent_is_told_the_rules_by_a_server_alone() -> None:
+    assert decide("SubagentStart", QUIET) == []
+    assert decide("SubagentStart", RESIDENT) == [RULES]
 
 
 def test_only_known_things_are_asked_for() -> None:

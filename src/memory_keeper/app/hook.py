@@ -100,15 +100,17 @@ def answer(
         if action.do == "look":
             look(home, action.what, call.session)
         elif action.do == "tell" and action.what == "lost":
-            said = _joined(said, _tell_lost(call, home, environ, at))
+            said = joined(said, _tell_lost(call, home, environ, at))
         elif action.do == "tell" and action.what in ("recall", "fix"):
-            said = _joined(said, _recall(call, home, environ, action.what, at))
+            said = joined(said, _recall(call, home, environ, action.what, at))
+        elif action.do == "tell" and action.what == "rules":
+            said = joined(said, _rules(call, home, environ, at, HEARD - _length(said)))
         elif action.do == "tell":
             said |= _begin(call, home, environ, action.what, at, str(record.get("after") or ""))
         elif action.do == "save":
             _save(call, home, environ)
         elif action.do == "warn" and filling:
-            said = _joined(said, _warn(call, home, environ, filling, at))
+            said = joined(said, _warn(call, home, environ, filling, at))
         elif action.do == "refuse":
             said |= _refuse(call, home, at)
         elif action.do == "instruct":
@@ -125,15 +127,22 @@ def written(said: Json | str | None) -> bytes:
     return wire.dumps(said).encode("ascii") if said else b""
 
 
-def _joined(said: Json, more: Json) -> Json:
+def joined(said: Json, more: Json) -> Json:
     """Two answers as one; the model hears first what came first."""
     heard, also = said.get("hookSpecificOutput"), more.get("hookSpecificOutput")
+    shown = [one["systemMessage"] for one in (said, more) if one.get("systemMessage")]
+    both = {**said, **more, **({"systemMessage": "\n".join(shown)} if shown else {})}
     if not heard or not also:
-        return {**said, **more}
+        return both
     text = f"{heard['additionalContext']}\n{also['additionalContext']}"
     if len(text.encode("utf-16")) // 2 > HEARD:
         text = heard["additionalContext"]
-    return {**said, **more, "hookSpecificOutput": {**heard, "additionalContext": text}}
+    return {**both, "hookSpecificOutput": {**heard, "additionalContext": text}}
+
+
+def _length(said: Json) -> int:
+    """How long the host finds what the model hears so far."""
+    return len(str(said.get("hookSpecificOutput", {}).get("additionalContext", "")).encode("utf-16")) // 2
 
 
 def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
@@ -267,6 +276,7 @@ def _save(call: Call, home: str, environ: dict[str, str]) -> str:
 def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
     from memory_keeper.app.filling import HELD, can_answer, warn
+    from memory_keeper.app.told import record_warning
     from memory_keeper.keep.context import read_context
 
     reached = filling.unsaid(at)
@@ -282,6 +292,7 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
     if held or (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
         return {}
     user, model = warn(filling, reached[-1], saved, clearer)
+    record_warning(home, call.session, call.project_dir, at, call.event, model)
     heard = {"hookEventName": call.event, "additionalContext": model}
     return {"systemMessage": user, "hookSpecificOutput": heard}
 
@@ -294,7 +305,7 @@ def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Jso
     try:
         settings = config.load(home, config.find_root(call.project_dir), environ)[0]
         with Keeper(home, environ) as keeper:
-            text = lost_text(keeper, call.session, call.project_dir, settings, at)
+            text = lost_text(keeper, call.session, call.project_dir, settings, at, call.event)
     except Exception as error:
         complain(home, "lost", error)
         return {}
@@ -311,6 +322,17 @@ def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float
         complain(home, what, error)
         return {}
     return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
+
+
+def _rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
+    """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
+    from memory_keeper.app.rules import fail_safe, tell_rules
+
+    try:
+        return tell_rules(call, home, environ, at, room)
+    except Exception as error:
+        complain(home, "rules", error)
+        return fail_safe(call, environ) if not call.agent else {}
 
 
 def _instruct(call: Call, home: str, environ: dict[str, str]) -> str:

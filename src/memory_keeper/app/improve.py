@@ -214,10 +214,10 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
         now = keeper.writer.wording(note.replaces) if note else None
         if note and (not now or now.who == "user"):
             if spent:
-                keeper.writer.spend(spent)
+                keeper.writer.mark(spent)
             return "the user has worded it meanwhile" if now else "the note is gone"
         if spent:
-            return "" if keeper.writer.spend(spent, note) else "the note is gone"
+            return "" if keeper.writer.mark(spent, note) else "the note is gone"
         if note:
             keeper.writer.add(note)
     return ""

@@ -22,6 +22,7 @@ from memory_keeper.model import Event, Note, Placed, Source
 
 PATIENCE = 5.0
 KINDS = (*MARKS.values(), "archived", "memory")  # of events that no transcript has
+OF_NOTES = ("spent", "confirmed", "contradicted", "done")  # and what became of notes
 SMALLEST = 16  # bytes of a row: a number beyond the file's size is none
 
 
@@ -40,17 +41,17 @@ def carry_over(keeper: Keeper, path: str) -> int:
         ]
         covers: dict[str, list[str]] = {}
         above = [(row[0], row[-2]) for row in _rows(old, "note", f"{NOTE}, covered_by, crc")]
-        for id, note in [*((id, note) for id, kind, note in events if kind != "spent"), *above]:
+        for id, note in [*((id, note) for id, kind, note in events if kind not in OF_NOTES), *above]:
             if isinstance(note, str):
                 covers.setdefault(note, []).append(id)
         marks = [_event(old, id) for id, kind, _ in events if kind in KINDS]
-        spent = [_event(old, id) for id, kind, _ in events if kind == "spent"]
+        became = [_event(old, id) for id, kind, _ in events if kind in OF_NOTES]
     finally:
         old.close()
     kept = _keep_marks(keeper, [event for event in marks if event])
     with Lock(keeper.home, PATIENCE):
         kept += sum(_keep_note(keeper.writer, note, covers) for note in sorted(notes, key=_order))
-        kept += sum(keeper.writer.spend(event) for event in spent if event)
+        kept += sum(keeper.writer.mark(event) for event in became if event)
     return kept
 
 

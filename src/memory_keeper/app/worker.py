@@ -11,7 +11,7 @@ from time import monotonic, sleep, time
 from memory_keeper import config, wire
 from memory_keeper.app.detached import start_look
 from memory_keeper.app.distil import is_due
-from memory_keeper.app.hook import answer, write_all
+from memory_keeper.app.hook import answer, joined, write_all
 from memory_keeper.app.look import follow
 from memory_keeper.app.problems import complain, describe, trouble
 from memory_keeper.app.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
+HOUR = 3600.0  # and between two looks at what falls due by the calendar
 UNKNOWN = "No session is known that runs here."
 NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
+UPKEEP = "upkeep"  # in the place of a session
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
@@ -85,8 +87,8 @@ class Worker:
             except Exception as error:
                 complain(self.home, event, error)
                 said = trouble(event, error)
-        if event == "UserPromptSubmit" and not said:
-            said = self.looking.news()
+        if event == "UserPromptSubmit" and not isinstance(said, str):
+            said = joined(said or {}, self.looking.news() or {})
         text = said if isinstance(said, str) else wire.dumps(said)
         return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
 
@@ -232,3 +234,13 @@ class Looking:
             if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
                 self.tried[session] = now
                 self.writing = self.writing or start_look(self.home)
+        if not self.writing and now - self.tried.get(UPKEEP, -HOUR) >= HOUR:
+            self.tried[UPKEEP] = now
+            self._keep_up(keeper, sessions)
+
+    def _keep_up(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have done what falls due by the calendar, in such a process too."""
+        from memory_keeper.app import upkeep
+
+        if upkeep.is_due(keeper, sessions, time()):
+            self.writing = start_look(self.home)

@@ -60,9 +60,9 @@ class Branches(Lookup):
             self._keep(note)
         return covered
 
-    def spend(self, event: Event, note: Note | None = None) -> bool:
-        """Keep that a model was asked about a note, which covers that from the start (`ref`), and the wording that
-        came of it: both or neither. False when that note is gone, or this is kept already."""
+    def mark(self, event: Event, note: Note | None = None) -> bool:
+        """Keep what became of a note, which covers that from the start (`ref`), and the wording that came of it: both
+        or neither. False when that note is gone, or this is kept already."""
         with self._change(durable=True):
             first = self.db.execute("select 1 from note where id = ? and replaces = ''", (event.ref,)).fetchone()
             if not first or (note and (self._is_known(note.id) or not self._is_first(note))):
@@ -84,6 +84,13 @@ class Branches(Lookup):
         rows = self.db.execute(
             f"select {EVENT} from event where kind = 'spent' and at >= ? order by at desc, seq desc limit ?",
             (since, limit),
+        )
+        return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+
+    def marks_on(self, project: str, kind: str) -> list[Event]:
+        """What became of a project's notes, of one kind, the oldest first."""
+        rows = self.db.execute(
+            f"select {EVENT} from event where project = ? and kind = ? order by at, seq", (project, kind)
         )
         return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
 

@@ -333,15 +333,15 @@ def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     _record(store, _begin(store), _events(2))
     store.add(_note("a"), [event.id for event in _events(2)])
     asked = _event("spent", kind="spent", ref="a", at=7.0)
-    assert store.spend(asked)
-    assert not store.spend(asked), "once"
+    assert store.mark(asked)
+    assert not store.mark(asked), "once"
     assert store.spent() == [asked] and store.spent(8.0) == []
     assert store.pending(HERE) == []
     better = _note("a2")._replace(replaces="a", text="better")
-    assert not store.spend(_event("lost", kind="spent", ref="nothing"), better)
-    assert not store.spend(_event("lost", kind="spent", ref="a"), better._replace(replaces="nothing"))
+    assert not store.mark(_event("lost", kind="spent", ref="nothing"), better)
+    assert not store.mark(_event("lost", kind="spent", ref="a"), better._replace(replaces="nothing"))
     assert store.note("a2") is None and store.event("lost") is None
-    assert store.spend(_event("spent2", kind="spent", ref="a"), better)
+    assert store.mark(_event("spent2", kind="spent", ref="a"), better)
     assert store.wording("a") == better
     store.close()
 

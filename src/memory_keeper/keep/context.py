@@ -163,7 +163,9 @@ def _summarized(context: Context, record: Json, at: float) -> Context:
     """A compaction is over. As a rule its context has begun before; else nobody heard of that."""
     if record.get("by") != "PostCompact" or not context.summarizing:
         return context
-    return context._replace(summarizing=0.0, handed=0.0, scored=0.0, told="", recalled=(), **_compacted(context, at))
+    return context._replace(
+        summarizing=0.0, handed=0.0, scored=0.0, told="", recalled=(), prompts=0, ruled="", **_compacted(context, at)
+    )
 
 
 def _scored(context: Context, record: Json, at: float) -> Context:
@@ -178,6 +180,9 @@ def _told(context: Context, record: Json, at: float) -> Context:
     new = [one for one in lines if isinstance(one, str) and one not in known] if isinstance(lines, list) else []
     recalled = (*context.recalled, *((one, at) for one in dict.fromkeys(new)))
     context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
+    if said.get("brief") == "rules":
+        rules = str(said.get("hash") or "")
+        return context if rules == context.ruled else context._replace(ruled=rules, ruled_at=at)
     if said.get("brief") != "handoff":
         return context
     return context._replace(untold=False, handed=context.handed or at)
@@ -186,6 +191,7 @@ def _told(context: Context, record: Json, at: float) -> Context:
 def _prompted(context: Context, record: Json, at: float) -> Context:
     """A turn begins; a clear that was asked for in one that is over, and nobody answered, is not wanted any more."""
     asked = 0.0 if context.stopped > context.asked else context.asked
+    context = context._replace(prompts=context.prompts + 1)
     return context._replace(prompted=at, asked=asked, summarizing=0.0)  # a compaction that did not end has failed
 
 

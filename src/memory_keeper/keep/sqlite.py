@@ -44,6 +44,7 @@ MARKED = (
     "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored',"
     " 'compacting', 'compacted'"
 )
+OURS = "'told', 'spent', 'archived', 'confirmed', 'contradicted', 'done'"  # and those that nothing in it said
 WAIT = 5.0  # seconds for a lock
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
@@ -332,7 +333,7 @@ class SqliteStore(Branches):
     def newest(self, session: str) -> str:
         """The id of the last thing that a transcript of a session says; empty when there is none."""
         row = self.db.execute(
-            f"select id from event where session = ? and kind not in ({MARKED}, 'told', 'spent', 'archived', 'other')"
+            f"select id from event where session = ? and kind not in ({MARKED}, {OURS}, 'other')"
             " order by seq desc limit 1",
             (session,),
         ).fetchone()

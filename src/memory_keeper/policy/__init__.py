@@ -52,6 +52,11 @@ def untold(status: Status) -> bool:
     return status.untold
 
 
+def compacted(status: Status) -> bool:
+    """The context begins with a summary: the turn goes on, and no prompt may come for long."""
+    return status.source == "compact"
+
+
 def refuses(status: Status) -> bool:
     """The host wants to compact and is to clear instead. Only once in a context: if nobody can clear, it may."""
     return status.mode == "block" and status.source == "auto" and not status.blocked
@@ -65,8 +70,11 @@ def allows(status: Status) -> bool:
 # on which event, when, do what
 TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("SessionStart", always, Action("tell", "start")),
+    ("SessionStart", compacted, Action("tell", "rules")),
+    ("SubagentStart", resident, Action("tell", "rules")),
     ("UserPromptSubmit", worthwhile, Action("look")),
     ("UserPromptSubmit", untold, Action("tell", "lost")),
+    ("UserPromptSubmit", always, Action("tell", "rules")),
     ("UserPromptSubmit", fuller, Action("warn")),
     ("UserPromptSubmit", resident, Action("tell", "recall")),
     ("PostToolUse", worthwhile, Action("look")),
@@ -94,7 +102,7 @@ def decide(event: str, status: Status) -> list[Action]:
 def thresholds(limits: Limits, settings: Json) -> dict[str, int]:
     """From how many tokens on a context has passed each level; those that nothing is known for are left out."""
     found: dict[str, int] = {}
-    if settings["compaction.triggers.sessionTokens.enabled"]:
+    if settings["compaction.enabled"] and settings["compaction.triggers.sessionTokens.enabled"]:
         found["handoff"] = settings["compaction.triggers.sessionTokens.threshold"]
     end = limits.compacts_at or limits.refuses_at
     for level in ("warn", "critical"):
@@ -146,7 +154,8 @@ def compaction_is_due(tokens: int, left: int, settings: Json, boundary: bool) ->
 
 def compacts_from(settings: Json) -> int:
     """From how many tokens on a context may be compacted by us between two turns; 0: it is not."""
-    if settings["compaction.mode"] != "replace" or not settings["compaction.triggers.sessionTokens.enabled"]:
+    wanted = settings["compaction.enabled"] and settings["compaction.triggers.sessionTokens.enabled"]
+    if settings["compaction.mode"] != "replace" or not wanted:
         return 0
     threshold: int = settings["compaction.triggers.sessionTokens.threshold"]
     return threshold

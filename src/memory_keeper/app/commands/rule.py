@@ -1,0 +1,226 @@
+"""`rule`: what every context is to go by, as the user decided."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from time import time
+from typing import Any
+
+from memory_keeper import config, wire
+from memory_keeper.app.commands import folder_of, is_sure, render_memory
+from memory_keeper.app.consent import by_a_person
+from memory_keeper.app.rules import add_rule
+from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.model import USER, Note
+from memory_keeper.reduce.levels import measure
+from memory_keeper.tell.rules import PREFIX, SHIPPED, Rule, full, reminder, rules_of
+from memory_keeper.text import clean, one_line, tokens
+
+EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
+VERBS = ("list", "add", "edit", "rm", "sync")
+LONGEST = 2_000  # characters
+PATIENCE = 30.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    """One of five verbs, and what it is about."""
+    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument(
+        "rest", nargs="*", metavar="TEXT", help="add: the rule; edit: its ID, then the rule; rm: its ID"
+    )
+    parser.set_defaults(words="rest", fail=parser.error)
+    parser.add_argument("--user", action="store_true", help="add, sync: in all of your projects, not only in this one")
+    parser.add_argument("--remove", action="store_true", help="sync: take our block out of CLAUDE.md again")
+    parser.add_argument("--force", action="store_true", help="sync: also over what was changed in our block by hand")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="rm, sync: only say what would change")
+
+
+def run(args: Namespace) -> int:
+    """Look at them, or change one."""
+    if (args.what in ("list", "sync")) == bool(args.rest):
+        args.fail(f"{args.what} takes {'no TEXT' if args.rest else 'a TEXT' if args.what == 'add' else 'an ID'}")
+    with Keeper(args.home) as keeper:
+        return {"list": _list, "add": _add, "edit": _edit, "rm": _remove, "sync": _sync}[args.what](args, keeper)
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def _in_force(args: Namespace, keeper: Keeper) -> list[Rule]:
+    shipped = _settings(args, keeper)["rules.shipped"]
+    try:
+        return rules_of(keeper.store, keeper.project(folder_of(args)), shipped)
+    except NotSetUp:
+        return rules_of(None, "", shipped)
+
+
+def _settings(args: Namespace, keeper: Keeper) -> dict[str, Any]:
+    return config.load(keeper.home, config.find_root(folder_of(args)), keeper.environ)[0]
+
+
+def _list(args: Namespace, keeper: Keeper) -> int:
+    rules, settings = _in_force(args, keeper), _settings(args, keeper)
+    if args.json:
+        print_json([_about(rule) for rule in rules])
+        return 0
+    for number, rule in enumerate(rules, 1):
+        print(f"{number:2}. {one_line(clean(rule.text), 2000)}\n    {paint(f'{rule.id}  {rule.scope}', 'dim')}")
+    cost = full(rules, (), settings["rules.budget"], "0").tokens if rules else 0
+    line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} with every other prompt"
+    print(paint(line if rules else "No rules. memory-keeper rule add TEXT writes the first one.", "dim"))
+    if not settings["rules.enabled"]:
+        print("None of them is told: setting rules.enabled is false.")
+    return 0
+
+
+def _about(rule: Rule) -> dict[str, Any]:
+    about = wire.read_object(rule.note.extra) if rule.note else {}
+    return {
+        "id": rule.id,
+        "text": rule.text,
+        "scope": rule.scope,
+        "written": about.get("written"),
+        "source": about.get("source", ""),
+        "automatic": about.get("automatic", False),
+    }
+
+
+# --- changing ---------------------------------------------------------------------------------------------------------
+
+
+def _add(args: Namespace, keeper: Keeper) -> int:
+    text = _checked(" ".join(args.rest))
+    by_a_person(args, "add a rule")
+    project = USER if args.user else _project(args, keeper)
+    known = next((rule for rule in _in_force(args, keeper) if rule.text == text and _is_of(rule, project)), None)
+    note = known.note if known and known.note else add_rule(keeper, project, text)
+    _changed(args, keeper)
+    if args.json:
+        print_json({"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text})
+        return 0
+    print(f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})")
+    if note.text != text:
+        print("What looked like a secret was left out.")
+    return 0
+
+
+def _is_of(rule: Rule, project: str) -> bool:
+    return bool(rule.note) and rule.note is not None and rule.note.project == project
+
+
+def _edit(args: Namespace, keeper: Keeper) -> int:
+    target, *words = args.rest
+    rule = _find(args, keeper, target)
+    text = _checked(" ".join(words))
+    by_a_person(args, "change a rule")
+    kept = _reword(keeper, rule, text)
+    _changed(args, keeper)
+    if args.json:
+        print_json({"id": rule.id, "text": kept.text, "before": rule.text})
+    else:
+        print(f"In force: {rule.id}  {one_line(clean(kept.text), 160)}")
+    return 0
+
+
+def _remove(args: Namespace, keeper: Keeper) -> int:
+    """Take a rule away: what it said stays in the store."""
+    if len(args.rest) > 1:
+        args.fail("rm takes one ID")
+    rule = _find(args, keeper, args.rest[0])
+    shown = one_line(clean(rule.text), 120)
+    if args.dry_run:
+        print_json({"would_remove": _about(rule)}) if args.json else print(f"would take away {rule.id}: {shown}")
+        return 0
+    by_a_person(args, "take a rule away")
+    if not args.yes and not is_sure(f"Take away: {shown}\n"):
+        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    _reword(keeper, rule, "")
+    _changed(args, keeper)
+    if args.json:
+        print_json({"id": rule.id, "removed": True})
+    else:
+        print(f"Taken away: {rule.id}. `memory-keeper show {rule.id}` gives what it said.")
+    return 0
+
+
+def _project(args: Namespace, keeper: Keeper) -> str:
+    """The key of this project, which is given one if it has none yet."""
+    with Lock(keeper.home, PATIENCE):
+        keeper.forget_old_store()
+        return keeper.project(folder_of(args), change=True)
+
+
+def _checked(text: str) -> str:
+    text = " ".join(text.split())
+    if not text:
+        raise KeeperError("A rule needs words", hint=EXAMPLE)
+    if len(text) > LONGEST:
+        raise KeeperError(f"A rule has at most {LONGEST:,} characters", hint="`memory-keeper note` takes long texts")
+    return text
+
+
+def _find(args: Namespace, keeper: Keeper, target: str) -> Rule:
+    """A rule by its id, the beginning of it, or its number in the list."""
+    rules = _in_force(args, keeper)
+    numbered = (
+        [rules[int(target) - 1]] if target.isdecimal() and len(target) < 4 and 0 < int(target) <= len(rules) else []
+    )
+    found = numbered or [rule for rule in rules if rule.id.startswith((target, "rule-" + target)) and target]
+    if len(found) == 1:
+        return found[0]
+    what = "More than one rule is" if found else "No rule in force is"
+    raise KeeperError(f"{what} called {clean(target)}", hint="`memory-keeper rule list` gives ids and numbers")
+
+
+def _reword(keeper: Keeper, rule: Rule, text: str) -> Note:
+    """Another wording of a rule; one that came with us is written down first, as it came."""
+    now = time()
+    first = rule.note
+    if not first:
+        said = SHIPPED[int(rule.id[len(PREFIX) :]) - 1][1]
+        first = Note(
+            rule.id, now, "rule", 0, USER, said, "", measure(said), wire.dumps({"by": "shipped", "written": now})
+        )
+        keeper.write(first, PATIENCE)
+    about = {**wire.read_object(first.extra), "by": "user", "written": now}
+    id = "rule-" + digest_of(rule.id, text, repr(now))
+    note = first._replace(id=id, text=text, tokens=measure(text), extra=wire.dumps(about), replaces=rule.id, who="user")
+    keeper.write(note, PATIENCE)
+    return keeper.store.note(id) or note
+
+
+def _changed(args: Namespace, keeper: Keeper) -> None:
+    """Bring the pages and, where the user wants that, the block in CLAUDE.md up to date."""
+    from memory_keeper.app.claude_md import sync_where_wanted
+
+    render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
+    for said in sync_where_wanted(keeper, folder_of(args)):
+        sys.stderr.write(f"memory-keeper: {said}\n")
+
+
+# --- CLAUDE.md --------------------------------------------------------------------------------------------------------
+
+
+def _sync(args: Namespace, keeper: Keeper) -> int:
+    """Write the rules into CLAUDE.md, between our markers, or take them out."""
+    from memory_keeper.app.claude_md import sync_rules
+
+    by_a_person(args, "write to CLAUDE.md")
+    change = sync_rules(
+        keeper, folder_of(args), user=args.user, remove=args.remove, dry_run=args.dry_run, force=args.force
+    )
+    if args.json:
+        print_json(change._asdict())
+        return 0
+    if args.dry_run and change.diff:
+        print(clean(change.diff).rstrip("\n"))
+    what = ("would be " if args.dry_run else "") + ("written" if not args.remove else "taken out of")
+    print(f"{change.path}: {what}" if change.changed else f"{change.path}: as it should be")
+    if change.backup:
+        print(f"What was there is in {change.backup}")
+    return 0

@@ -1,0 +1,160 @@
+"""The rules in the hooks: in full once per context, one short line otherwise, and whatever goes wrong, the rules."""
+
+from __future__ import annotations
+
+import posix
+
+from memory_keeper import config
+from memory_keeper.keep.context import read_context
+from memory_keeper.keep.ready import keep_ready, read_ready, stamp
+from memory_keeper.model import Brief, Note
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory_keeper.keeper import Keeper
+    from memory_keeper.model import Call, Context, Json
+    from memory_keeper.tell.rules import Rule
+
+APART = 0.002  # seconds from the call to its record: other briefs may be told by the same call
+SUBAGENT = 300  # tokens
+
+
+def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
+    """What a context hears of the rules now, in at most so many characters; nothing where they are switched off."""
+    root = config.find_root(call.project_dir)
+    settings = config.load(home, root, environ)[0]
+    if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
+        return {}
+    context, at = read_context(home, call.session), at + APART
+    if call.event == "SubagentStart":
+        return _heard(call, full_brief(home, call.project_dir, environ, {**settings, "rules.budget": SUBAGENT}, False))
+    if call.agent:
+        return {}
+    if context.ruled and context.ruled_at != at:
+        ready = read_ready(home, root) or _make_ready(home, call.project_dir, root, environ, settings)
+        if ready.get("hash") == context.ruled:
+            return _remind(call, home, at, context, settings, ready)
+    return _tell_full(call, home, environ, at, room, settings, root)
+
+
+def fail_safe(call: Call, environ: dict[str, str]) -> Json:
+    """The rules that come with us: what is told when nothing else can be found out."""
+    from memory_keeper.tell.rules import full, rules_of
+
+    return _heard(call, full(rules_of(None, ""), (), config.DEFAULTS["rules.budget"], posix.urandom(4).hex()))
+
+
+def _remind(call: Call, home: str, at: float, context: Context, settings: Json, ready: Json) -> Json:
+    line = str(ready.get("short") or "")
+    if not line or not call.text or context.prompts % settings["rules.every"]:
+        return {}  # what only stands in the place of a prompt needs no reminder
+    from memory_keeper.app.told import record_told
+
+    tokens = ready.get("tokens")
+    brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
+    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event)
+    return _heard(call, brief)
+
+
+def _tell_full(call: Call, home: str, environ: dict[str, str], at: float, room: int, settings: Json, root: str) -> Json:
+    from memory_keeper.app.told import record_told
+    from memory_keeper.tell import units
+
+    ready = _make_ready(home, call.project_dir, root, environ, settings)
+    brief = full_brief(home, call.project_dir, environ, settings)
+    if not brief.text or units(brief.text) > room:
+        return {}  # the next prompt has room
+    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, more={"hash": ready["hash"]})
+    if read_context(home, call.session).ruled_at != at:
+        return {}  # another was faster
+    said = f"[rules injected] {ready['count']} rules, {brief.tokens} tokens; memory-keeper rule list shows them"
+    return {"systemMessage": said, **_heard(call, brief)}
+
+
+def full_brief(
+    home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True, fenced: bool = True
+) -> Brief:
+    """The rules in full for a folder, and what the user said besides; not `fenced`: for people."""
+    from memory_keeper.errors import NotSetUp
+    from memory_keeper.keeper import Keeper
+    from memory_keeper.tell.rules import full
+
+    nonce = posix.urandom(4).hex() if fenced else ""
+    try:
+        with Keeper(home, environ) as keeper:
+            project = keeper.project(folder)
+            heard = list(_heard_before(keeper, project, settings)) if said else []
+            return full(_rules(keeper, project, settings), heard, settings["rules.budget"], nonce)
+    except NotSetUp:
+        from memory_keeper.tell.rules import rules_of
+
+        return full(rules_of(None, "", settings["rules.shipped"]), (), settings["rules.budget"], nonce)
+
+
+def _heard_before(keeper: Keeper, project: str, settings: Json) -> Iterator[tuple[str, str]]:
+    """What the user said in earlier sessions that holds and is no rule; the newest first."""
+    from time import time
+
+    from memory_keeper.app.heard import in_force
+
+    for one in in_force(keeper.store, project, settings, time()):
+        yield one.text, one.id
+
+
+def _rules(keeper: Keeper, project: str, settings: Json) -> list[Rule]:
+    from memory_keeper.tell.rules import rules_of
+
+    return rules_of(keeper.store, project, settings["rules.shipped"])
+
+
+def _make_ready(home: str, folder: str, root: str, environ: dict[str, str], settings: Json) -> Json:
+    """The short line and what tells one set of rules from another, made from the store and kept for the next prompt."""
+    from memory_keeper.errors import NotSetUp
+    from memory_keeper.keeper import Keeper, digest_of
+    from memory_keeper.tell.rules import reminder, rules_of
+    from memory_keeper.text import tokens
+
+    since = stamp(home)
+    try:
+        with Keeper(home, environ) as keeper:
+            rules = _rules(keeper, keeper.project(folder), settings)
+    except NotSetUp:
+        rules = rules_of(None, "", settings["rules.shipped"])
+    line = reminder(rules)
+    ready = {
+        "hash": digest_of(*(rule.text for rule in rules)),
+        "short": line,
+        "tokens": tokens(line),
+        "count": len(rules),
+    }
+    keep_ready(home, root, ready, since)
+    return ready
+
+
+def _heard(call: Call, brief: Brief) -> Json:
+    if not brief.text:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": brief.text}}
+
+
+# --- changing ---------------------------------------------------------------------------------------------------------
+
+
+def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", automatic: bool = False) -> Note:
+    """A rule of the user's, in force from now on; `source` is the observation that it came of."""
+    from time import time
+
+    from memory_keeper import wire
+    from memory_keeper.keeper import digest_of
+    from memory_keeper.reduce.levels import measure
+
+    now = time()
+    about = {"by": "user", "written": now, **({"source": source} if source else {})}
+    if automatic:
+        about["automatic"] = True
+    id = "rule-" + digest_of(project, text, source or repr(now))
+    note = Note(id, now, "rule", 0, project, text, "", measure(text), wire.dumps(about), who="user")
+    keeper.write(note)
+    return keeper.writer.note(id) or note

@@ -1,0 +1,118 @@
+"""The rules in the real CLI: in full with the first prompt and after a compaction, in short with every other prompt."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memory_keeper.tell.rules import OPENING, REMINDER, SHIPPED
+from memory_keeper.text import tokens
+from tests.e2e.cli import Sandbox, Session
+from tests.e2e.model import Model, Request, call, flat, text
+from tests.e2e.tui import Tui
+
+pytestmark = pytest.mark.e2e
+
+PREDECESSOR = 778  # tokens that it told with every prompt
+SHORT = REMINDER.partition("{")[0]
+OWN = "Run make lint before every commit."
+FULL = 190_000  # tokens; the CLI is told that its window has 200,000
+
+
+@pytest.fixture(params=["sandbox", "old"])
+def box(request: pytest.FixtureRequest) -> Sandbox:
+    """A home of each CLI with our plugin installed, in which contexts are compacted early."""
+    made: Sandbox = request.getfixturevalue(request.param)
+    made.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "200000"
+    return made
+
+
+def heard(request: Request) -> str:
+    """What stands in a request after the model's last words."""
+    said = request.body["messages"]
+    last = max((place for place, one in enumerate(said) if one["role"] == "assistant"), default=-1)
+    return "\n".join(flat(one["content"]) for one in said[last + 1 :])
+
+
+def test_a_hundred_prompts(sandbox: Sandbox, api: Model) -> None:
+    api.play(*(text(f"Answer {number}.") for number in range(100)))
+    with Session(sandbox) as session:
+        told = [one for number in range(100) for one in session.ask(f"Question {number}?")]
+    first, *others = api.of("main")
+    assert len(others) == 99
+    assert OPENING in heard(first) and all(rule in heard(first) for _, rule in SHIPPED)
+    for request in others:
+        assert heard(request).count(SHORT) == 1 and OPENING not in heard(request)
+    told_once = [one for one in told if "[rules injected]" in json.dumps(one)]
+    assert len(told_once) <= 1, "shown once per context"
+    said = "\n".join(flat(one["content"]) for one in others[-1].body["messages"])
+    ours = [line for line in said.splitlines() if line.startswith(SHORT)]
+    full = said[said.index('<memory-keeper brief="rules"') :].partition("</memory-keeper>")[0]
+    assert said.count('<memory-keeper brief="rules"') == 1
+    assert tokens(full) + sum(tokens(line) + 1 for line in ours) <= PREDECESSOR * 100 // 10
+
+
+def test_in_full_after_a_compaction_and_when_they_change(box: Sandbox, api: Model, checkout: object) -> None:
+    api.play(text("One.", FULL), text("Two."), text("Three."), text("Four."), text("Five."))
+    with Session(box) as session:
+        session.ask("First?")
+        session.ask("/compact")
+        session.ask("Second?")
+        session.ask("Third?")
+        added = box.net.run(
+            [f"{checkout}/memory-keeper", "rule", "add", OWN, "--yes"],
+            env={name: value for name, value in box.env.items() if not name.startswith("CLAUDE")},
+            cwd=box.project,
+        )
+        assert added.returncode == 0, added.stderr
+        session.ask("Fourth?")
+        session.ask("Fifth?")
+    first, *rest = api.of("main")
+    assert OPENING in heard(first)
+    after, third, changed, last = rest[-4:]
+    assert "\n".join(after.parts()).count(OPENING) == 1, "the compaction took the first away"
+    assert OPENING not in heard(third) and SHORT in heard(third)
+    assert OPENING in heard(changed) and OWN in heard(changed)
+    assert OPENING not in heard(last) and SHORT in heard(last)
+
+
+def test_the_user_sees_it_once(sandbox: Sandbox, api: Model) -> None:
+    api.play(text("One."), text("Two."), text("Three."))
+    with Tui(sandbox) as tui:
+        for number, prompt in enumerate(("one", "two", "three"), 1):
+            tui.type(f"Say {prompt}.")
+            tui.finish(number)
+        seen = " ".join(tui.screen().split())
+    assert seen.count("[rules injected] 5 rules, ") == 1
+    assert "Rules of this user" not in seen and SHORT not in seen, "what the model hears is not for the screen"
+
+
+def test_a_broken_config_still_injects(box: Sandbox, api: Model) -> None:
+    home = box.home / ".local/share/memory-keeper"
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.json").write_text('{"rules": {"enabled": fal')
+    memory = box.project / ".claude/memory"
+    memory.mkdir(parents=True, exist_ok=True)
+    (memory / "config.json").write_text("\0not json")
+    api.play(text("One."), text("Two."))
+    with Session(box) as session:
+        session.ask("First?")
+        session.ask("Second?")
+    first, second = api.of("main")
+    assert OPENING in heard(first) and SHORT in heard(second)
+
+
+def test_subagents_hear_them_on_request(box: Sandbox, api: Model) -> None:
+    for wanted in (False, True):
+        box.env["MEMORY_KEEPER_RULES_SUBAGENTS"] = str(wanted).lower()
+        api.requests.clear()
+        api.play(
+            call("Task", description="Look", prompt="Look around.", subagent_type="general-purpose"),
+            text("Done."),
+            agents=[text("Found it.")],
+        )
+        with Session(box, "--allowedTools", "Task", "Agent") as session:
+            session.ask("Have somebody look.")
+        (agent,) = api.of("agent")
+        assert agent.saw(OPENING) == wanted
