@@ -158,7 +158,7 @@ def _replace(path: str, text: str | None, after: str | None) -> bool:
         return True
     real = os.path.realpath(path)
     try:
-        _sweep(real)
+        sweep(real)
         if after is not None:
             if not os.path.islink(path):
                 os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -200,7 +200,21 @@ def _take_after(fd: int, path: str, mode: int) -> None:
         os.fchown(fd, about.st_uid, about.st_gid)
     except PermissionError:
         pass  # somebody else's file: from now on it is ours, as it is after any editor
+    _copy_attributes(path, fd)
     os.fchmod(fd, stat.S_IMODE(about.st_mode))
+
+
+def _copy_attributes(path: str, fd: int) -> None:
+    """What is said of a file beside its mode, access lists among it, where the system has that and allows it."""
+    try:
+        names = os.listxattr(path)
+    except (AttributeError, OSError):
+        return
+    for name in names:
+        try:
+            os.setxattr(fd, name, os.getxattr(path, name))
+        except OSError:
+            pass
 
 
 def _sync_folder(path: str) -> None:
@@ -215,11 +229,11 @@ def _sync_folder(path: str) -> None:
         pass
 
 
-def _sweep(path: str) -> None:
+def sweep(path: str) -> None:
     """Take away what somebody who was killed while writing this file has left beside it."""
     for left in glob(f"{escape(path)}{OWN}[0-9]*"):
         pid = left.rpartition(".")[2]
-        if not (pid.isdecimal() and _runs(int(pid))):
+        if pid.isdecimal() and not _runs(int(pid)):
             os.unlink(left)
 
 
@@ -239,14 +253,19 @@ def exclusive(home: str) -> Iterator[None]:
     os.makedirs(home, mode=0o700, exist_ok=True)
     fd = os.open(os.path.join(home, LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        until = monotonic() + PATIENCE
-        while not _locked(fd):
-            if monotonic() >= until:
-                raise Busy("Somebody else is changing settings", hint="try again in a moment")
-            sleep(0.01)
+        wait_for(fd, "Somebody else is changing settings")
         yield
     finally:
         os.close(fd)
+
+
+def wait_for(fd: int, busy: str) -> None:
+    """Lock an open file or folder, once whoever else has it is done."""
+    until = monotonic() + PATIENCE
+    while not _locked(fd):
+        if monotonic() >= until:
+            raise Busy(busy, hint="try again in a moment")
+        sleep(0.01)
 
 
 def _locked(fd: int) -> bool:
@@ -325,7 +344,7 @@ def _write_ledger(path: str, ledger: dict[str, dict[str, Entry]]) -> None:
             os.unlink(path)
         return
     plain = {file: {key: _plain(entry) for key, entry in keys.items()} for file, keys in ledger.items()}
-    _sweep(path)
+    sweep(path)
     write_file(path, (json.dumps(plain, indent=2) + "\n").encode("ascii"))
 
 
