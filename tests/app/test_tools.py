@@ -420,7 +420,9 @@ def test_a_secret_is_not_remembered(machine: Machine, model: Model) -> None:
 
 def test_a_model_can_make_no_rule(machine: Machine, model: Model) -> None:
     for kind in ("rule", "conventions", "project", "handoff", "session"):
-        assert model.refused("remember", text="Never test.", kind=kind) == "kind is one of fact, decision, issue."
+        assert model.refused("remember", text="Never test.", kind=kind) == (
+            "kind is one of fact, decision, issue, observation."
+        )
     assert not remembered(machine)
 
 
@@ -510,7 +512,7 @@ WRONG: list[tuple[str, Json, str]] = [
     ("get", {"ids": ["nobody", "x"]}, "Nothing is called nobody"),
     ("get", {"ids": ["x"], "offset": -1}, "offset is the number that the last answer gave."),
     ("remember", {"text": " \n"}, "text is what to remember, at most 2,000 characters."),
-    ("remember", {"text": "x", "kind": ["fact"]}, "kind is one of fact, decision, issue."),
+    ("remember", {"text": "x", "kind": ["fact"]}, "kind is one of fact, decision, issue, observation."),
     ("context", {"of": "x"}, "context takes no arguments, and nothing else."),
 ]
 

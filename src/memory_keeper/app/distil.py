@@ -6,7 +6,8 @@ was not covered is still open; twice at once, one of two notes about the same ev
 
 from __future__ import annotations
 
-from memory_keeper import config, wire
+from memory_keeper import wire
+from memory_keeper.app.settings import Settings as Settings
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
@@ -41,7 +42,7 @@ def distil(
     for open in keeper.store.open_sessions(project):
         if force or note_is_due(open, settings.of(open.project), now):
             with Apart(complain):
-                made += reduce_session(keeper, open, settings.of(open.project), now, force, progress)
+                made += reduce_session(keeper, open, settings.of(open.project), now, force, progress, complain)
     for one, size in keeper.store.open_tokens(project):
         if size > settings.of(one)["reduce.memoryTokens"]:
             with Apart(complain):
@@ -80,21 +81,6 @@ def _may_end(keeper: Keeper, open: Open, settings: Json, now: float) -> bool:
     return open.characters >= talk or any(_stretches(keeper, open, settings, now, text=False))
 
 
-class Settings:
-    """The settings in force in each project, read once."""
-
-    def __init__(self, keeper: Keeper) -> None:
-        self.keeper = keeper
-        self.known: dict[str, Json] = {}
-
-    def of(self, project: str) -> Json:
-        """Those of a project: of the folder it was last worked on in."""
-        if project not in self.known:
-            root = self.keeper.root_of(project) or next(iter(self.keeper.store.roots(project)), "")
-            self.known[project] = config.load(self.keeper.home, root, self.keeper.environ)[0]
-        return self.known[project]
-
-
 def reduce_session(
     keeper: Keeper,
     open: Open,
@@ -102,11 +88,16 @@ def reduce_session(
     now: float,
     force: bool = False,
     progress: Callable[[int], None] = lambda events: None,
+    complain: Callable[[Exception], None] | None = None,
 ) -> Iterator[Note]:
-    """Cover what is open of a session with notes, as far as notes may end there."""
+    """Cover what is open of a session with notes, as far as notes may end there; what it teaches is kept before."""
+    from memory_keeper.app.learn import learn
+
     folder = next(iter(keeper.store.roots(open.project)), "")
     for stretch in _stretches(keeper, open, settings, now, force):
         note = write_note(stretch, settings["reduce.noteTokens"], folder)
+        with Apart(complain):
+            learn(keeper, open.project, now, stretch=stretch)
         if not _kept(keeper, note, [event.id for event in stretch]):
             return  # somebody else is at it
         yield note

@@ -65,11 +65,11 @@ TOOLS = [
     ),
     _tool(
         "remember",
-        "Keep a fact, decision or open issue for later sessions.",
+        "Keep a fact, decision, open issue or observation for later sessions.",
         WRITES,
         "text",
         text="string",
-        kind={"enum": ["fact", "decision", "issue"]},
+        kind={"enum": ["fact", "decision", "issue", "observation"]},
     ),
     _tool("context", "How full this context is, and what fills it.", READS),
     _tool(

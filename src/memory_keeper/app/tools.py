@@ -22,8 +22,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import KINDS, NOTES, Event, NamedTuple, Note
 from memory_keeper.reduce.carried import lines_of
-from memory_keeper.tell import CHARACTERS, envelope, short, units
-from memory_keeper.tell.parts import within
+from memory_keeper.tell import CHARACTERS, envelope, short, units, within
 from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell, utc_day, whose
 from memory_keeper.text import clean, clip, fence, one_line, tokens
 

@@ -1,0 +1,259 @@
+"""`observe`: what may be worth a rule, who says so, how often it was confirmed, and what became of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from time import time
+from typing import Any
+
+from memory_keeper import config, wire
+from memory_keeper.app.claude_md import sync_where_wanted
+from memory_keeper.app.commands import folder_of, is_sure, render_memory, session_of
+from memory_keeper.app.consent import by_a_person, in_a_session
+from memory_keeper.app.rules import add_rule
+from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.model import USER, Note, origin
+from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.observed import Clash, Observed, clashes, observed
+from memory_keeper.text import clean, one_line
+
+EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'
+VERBS = ("list", "add", "confirm", "contradict", "promote", "rm")
+# the states, and what each means
+STATES = {
+    "proposed": "confirmed often enough to be a rule: that is for you to decide",
+    "open": "seen, and not often enough yet",
+    "rule": "a rule came of it",
+    "superseded": "you have said something else since",
+    "contradicted": "found to be wrong",
+    "archived": "not confirmed for long",
+}
+SHOWN = ("proposed", "open")  # of those, what is listed unasked
+BY = {"user": "by you", "said": "you said so", "model": "by a model", "rule": "found in what failed"}
+LONGEST = 2_000  # characters
+PATIENCE = 30.0
+
+
+def configure(parser: ArgumentParser) -> None:
+    """One of six verbs, and what it is about."""
+    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument("rest", nargs="*", metavar="TEXT", help="add: the observation; else the ID of one")
+    parser.set_defaults(words="rest", fail=parser.error)
+    parser.add_argument(
+        "--user", action="store_true", help="add, promote: in all of your projects, not only in this one"
+    )
+    parser.add_argument("--session", default="", metavar="ID", help="confirm: seen in this session")
+    parser.add_argument("--state", choices=STATES, help="list only these")
+    parser.add_argument("--all", action="store_true", help="list all, whatever became of them")
+    parser.add_argument("--as", default="", dest="wording", metavar="TEXT", help="promote: the rule in your own words")
+    parser.add_argument("--yes", action="store_true", help="promote, rm: do not ask")
+    parser.add_argument("--dry-run", action="store_true", help="promote, rm: only say what would change")
+
+
+def run(args: Namespace) -> int:
+    """Look at them, or change one."""
+    if args.what == "list" and args.rest:
+        args.fail("list takes no TEXT")
+    if args.what not in ("list", "add") and len(args.rest) != 1:
+        args.fail(f"{args.what} takes one ID")
+    acts = {"add": _add, "confirm": _confirm, "contradict": _contradict, "promote": _promote, "rm": _remove}
+    with Keeper(args.home) as keeper:
+        return acts.get(args.what, _list)(args, keeper)
+
+
+# --- looking ----------------------------------------------------------------------------------------------------------
+
+
+def _known(args: Namespace, keeper: Keeper) -> list[Observed]:
+    """The observations of this project and of all projects."""
+    settings = config.load(keeper.home, config.find_root(folder_of(args)), keeper.environ)[0]
+    try:
+        projects = (keeper.project(folder_of(args)), USER)
+        return [one for project in projects for one in observed(keeper.store, project, settings, time())]
+    except NotSetUp:
+        return []  # nothing was ever kept: there are none
+
+
+def _list(args: Namespace, keeper: Keeper) -> int:
+    known = _known(args, keeper)
+    wanted = (args.state,) if args.state else tuple(STATES) if args.all else SHOWN
+    shown = sorted((one for one in known if one.state in wanted), key=lambda one: wanted.index(one.state))
+    clashing = clashes(keeper.store, keeper.project(folder_of(args)), known) if known else []
+    if args.json:
+        against = {clash.said.id: origin(clash.rule) for clash in clashing}  # the rules that were contradicted
+        print_json([{**one._asdict(), "against": against.get(one.id, "")} for one in shown])
+        return 0
+    for one in shown:
+        _print(one)
+    hidden = len(known) - len(shown)
+    if not shown:
+        print("No observations." if not hidden else f"None of these; {hidden} others: memory-keeper observe list --all")
+    if any(one.state == "proposed" for one in shown):
+        print("`memory-keeper observe promote ID` makes one a rule.")
+    for clash in clashing:
+        _print_clash(clash)
+    return 0
+
+
+def _print(one: Observed) -> None:
+    often = f"{one.confirmations} confirmation{'' if one.confirmations == 1 else 's'}"
+    where = ", in all projects" if one.project == USER else ""
+    about = f"{one.state} since {moment(one.since)}, {BY[one.by]}, {often}{where}"
+    about += f", now {one.instead}" if one.instead else ""
+    print(f"{paint(one.id, 'cyan')}  {paint(about, 'yellow' if one.state == 'proposed' else 'dim')}")
+    print("    " + one_line(clean(one.text), 300))
+
+
+def _print_clash(clash: Clash) -> None:
+    rule = origin(clash.rule)
+    print(f"The rule {paint(rule, 'cyan')} says: {one_line(clean(clash.rule.text), 160)}")
+    print(f"    but you said since: {one_line(clean(clash.said.text), 160)}")
+    print(f"    `memory-keeper rule rm {rule}` takes it out of force.")
+
+
+def _find(args: Namespace, keeper: Keeper) -> Observed:
+    """An observation by the id of one of its notes, or the beginning of it."""
+    beginnings = (args.rest[0], "note-" + args.rest[0])
+    found = [one for one in _known(args, keeper) if any(id.startswith(beginnings) for id in one.notes)]
+    if len(found) == 1:
+        return found[0]
+    what = "More than one observation is" if found else "No observation is"
+    raise KeeperError(f"{what} called {clean(args.rest[0])}", hint="`memory-keeper observe list --all` gives ids")
+
+
+# --- changing ---------------------------------------------------------------------------------------------------------
+
+
+def _add(args: Namespace, keeper: Keeper) -> int:
+    """Keep an observation: the user's, or where a session's model may have written it, a model's."""
+    text, now = _checked(" ".join(args.rest)), time()
+    model = in_a_session(args.home)
+    with Lock(args.home, PATIENCE):
+        keeper.forget_old_store()
+        project = USER if args.user and not model else keeper.project(folder_of(args), change=True)
+        said = keeper.redacted(text, project)
+        known = [note for note in keeper.writer.notes(project, 0, "observation") if note.text == said]
+        extra = wire.dumps({"by": "model" if model else "user", "written": now})
+        id, who = "note-" + digest_of(project, "observation", said, repr(now)), "" if model else "user"
+        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if model else ""
+        note = Note(id, now, "observation", 0, project, said, session, measure(said), extra, who=who)
+        if not known:
+            keeper.writer.add(note)
+    note = known[0] if known else note
+    words = f"{'Known' if known else 'Kept'}: {origin(note)}"
+    words += "" if said == text else ". What looked like a secret was left out."
+    return _changed(args, keeper, words, id=origin(note), text=note.text, added=not known)
+
+
+def _checked(text: str) -> str:
+    text = " ".join(clean(text).split())
+    if not text:
+        raise KeeperError("An observation says something", hint=EXAMPLE)
+    if len(text) > LONGEST:
+        raise KeeperError(f"An observation has at most {LONGEST:,} characters", hint="`memory-keeper note` takes more")
+    return text
+
+
+def _confirm(args: Namespace, keeper: Keeper) -> int:
+    """Seen to be right once more: in a session, or by hand."""
+    session = session_of(keeper, args.session) if args.session else ""
+    return _mark(args, keeper, "confirmed", session)
+
+
+def _contradict(args: Namespace, keeper: Keeper) -> int:
+    """Seen to be wrong: it counts anew from here."""
+    return _mark(args, keeper, "contradicted", "")
+
+
+def _mark(args: Namespace, keeper: Keeper, kind: str, session: str) -> int:
+    by_a_person(_sure(args), f"say that an observation is {'right' if kind == 'confirmed' else 'wrong'}")
+    one = _find(args, keeper)
+    new = keeper.mark(kind, _note(keeper, one), session=session)
+    after = next((known for known in _known(args, keeper) if known.id == one.id), one)
+    words = f"{one.id} is {after.state}, with {after.confirmations} of its confirmations counting"
+    words = words if new else f"Nothing new: {words}"
+    return _changed(args, keeper, words, id=one.id, state=after.state, confirmations=after.confirmations, new=new)
+
+
+def _sure(args: Namespace) -> Namespace:
+    """Nothing has to be asked: what was said can be taken back."""
+    return Namespace(**{**vars(args), "yes": True})
+
+
+def _promote(args: Namespace, keeper: Keeper) -> int:
+    """Make a rule of an observation, as the user decides."""
+    one = _find(args, keeper)
+    if one.state == "rule":
+        raise KeeperError(f"A rule came of it already: {one.instead}", hint="`memory-keeper rule list` shows it")
+    if one.state == "superseded" and not args.wording:
+        raise KeeperError(
+            f"You have said something else since: {one.instead}", hint="promote that, or say --as what the rule is"
+        )
+    text = _checked(args.wording or one.text)
+    if args.dry_run:
+        print_json({"would_promote": one.id, "text": text}) if args.json else print(f"would make a rule: {text}")
+        return 0
+    by_a_person(args, "make an observation a rule")
+    if not args.yes and not is_sure(f"{_whose(one)}\nA rule from now on: {text}\n"):
+        raise KeeperError("Nothing was changed", hint="--yes makes it a rule without a question")
+    rule = _in_force(keeper, add_rule(keeper, USER if args.user else one.project, text, source=one.id))
+    for said in sync_where_wanted(keeper, folder_of(args)):
+        sys.stderr.write(f"memory-keeper: {said}\n")
+    return _changed(
+        args, keeper, f"In force: {origin(rule)}  {rule.text}", id=one.id, rule=origin(rule), text=rule.text
+    )
+
+
+def _in_force(keeper: Keeper, rule: Note) -> Note:
+    """A rule that was taken away before, put into force again."""
+    last = keeper.store.wording(rule.id)
+    if not last or last.text:
+        return last or rule
+    now = time()
+    extra = wire.dumps({**wire.read_object(rule.extra), "written": now})
+    again = rule._replace(id="rule-" + digest_of(rule.id, repr(now)), replaces=rule.id, extra=extra)
+    keeper.write(again, PATIENCE)
+    return again
+
+
+def _whose(one: Observed) -> str:
+    seen = f"confirmed {one.confirmations} times since {moment(one.first)}" if one.confirmations else "never confirmed"
+    return f"{BY[one.by].capitalize()}, {seen}."
+
+
+def _remove(args: Namespace, keeper: Keeper) -> int:
+    """Take an observation away: what it said stays in the store, and counts no more."""
+    one = _find(args, keeper)
+    shown = one_line(clean(one.text), 120)
+    if args.dry_run:
+        print_json({"would_remove": one.id}) if args.json else print(f"would take away {one.id}: {shown}")
+        return 0
+    by_a_person(args, "take an observation away")
+    if not args.yes and not is_sure(f"Take away: {shown}\n"):
+        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    now = time()
+    for note in (keeper.store.wording(id) for id in one.notes):
+        if note:
+            extra = wire.dumps({**wire.read_object(note.extra), "written": now})
+            id = "note-" + digest_of(origin(note), "", repr(now))
+            keeper.write(note._replace(id=id, text="", tokens=0, extra=extra, replaces=origin(note), who="user"))
+    return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, removed=True)
+
+
+def _note(keeper: Keeper, one: Observed) -> Note:
+    note = keeper.store.note(one.id)
+    if not note:
+        raise KeeperError(f"{one.id} is gone", hint="`memory-keeper observe list --all` gives ids")
+    return note
+
+
+def _changed(args: Namespace, keeper: Keeper, words: str, **told: Any) -> int:
+    """Bring the pages up to date, and say what was done."""
+    render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
+    print_json(told) if args.json else print(words)
+    return 0

@@ -1,0 +1,390 @@
+"""What the user keeps saying, and what keeps failing: observed, proposed, made a rule, archived, taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from memory_keeper.app.distil import distil
+from memory_keeper.app.heard import in_force, unlearnt
+from memory_keeper.app.learn import learn
+from memory_keeper.config import DEFAULTS
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import USER, Note, Source
+from tests.machine import Machine
+from tests.observing import DAY, PATIENCE, ROOT, Project
+from tests.transcripts import START, Transcript
+
+
+@pytest.fixture(autouse=True)
+def outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody's session runs these tests, whoever does."""
+    monkeypatch.delenv("CLAUDECODE", raising=False)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+# --- what the user keeps saying ---------------------------------------------------------------------------------------
+
+
+def test_five_sessions_propose_and_the_user_makes_it_a_rule(project: Project) -> None:
+    for day in range(4):
+        project.say(day, "Always run the tests with make test.", "And remember: always run the tests with make test.")
+    (one,) = project.observed(4)
+    assert (one.state, one.confirmations, one.by) == ("open", 4, "said"), "two prompts in a session count once"
+    project.say(4, "Always run the tests with make test.")
+    (one,) = project.observed(5)
+    assert (one.state, one.confirmations) == ("proposed", 5)
+    assert not project.rules(), "that it is proposed changes nothing"
+    said = project.type("yes", "observe", "promote", one.id)
+    assert "You said so, confirmed 5 times" in said and "In force: rule-" in said
+    assert project.rules() == ["run the tests with make test"]
+    (one,) = project.observed(5)
+    assert one.state == "rule"
+
+
+def test_a_person_may_say_no(project: Project) -> None:
+    project.say(0, "Always run the tests with make test.")
+    (one,) = project.observed()
+    assert "Nothing was changed" in project.type("no", "observe", "promote", one.id)
+    assert not project.rules()
+    project.type("yes", "observe", "promote", one.id, "--as", "Run make test before you commit.", "--user")
+    assert project.rules() == ["Run make test before you commit."]
+    assert [note.text for note in project.keeper.store.notes(USER, 0, "rule")] == project.rules()
+
+
+@pytest.mark.parametrize("verb", ["promote", "rm", "confirm", "contradict"])
+def test_what_a_model_runs_decides_nothing(project: Project, verb: str) -> None:
+    project.say(0, "Always run the tests with make test.")
+    (one,) = project.observed()
+    done = project.run("observe", verb, one.id, "--yes", CLAUDECODE="1")
+    assert done.returncode == 1 and "run it in a terminal of your own" in done.stderr
+    assert project.observed() == [one] and not project.rules()
+
+
+def test_without_a_terminal_it_takes_a_yes(project: Project) -> None:
+    project.say(0, "Always run the tests with make test.")
+    (one,) = project.observed()
+    done = project.run("observe", "promote", one.id)
+    assert done.returncode == 1 and "there is no terminal to ask you at" in done.stderr and not project.rules()
+    assert project.run("observe", "promote", one.id, "--yes").returncode == 0
+    assert project.rules() == ["run the tests with make test"]
+    done = project.run("observe", "promote", one.id, "--yes")
+    assert done.returncode == 1 and "A rule came of it already" in done.stderr
+    (rule,) = project.keeper.store.notes(project.key, 0, "rule")
+    assert project.run("rule", "rm", rule.id, "--yes").returncode == 0
+    assert not project.rules() and [one.state for one in project.observed()] == ["contradicted"]
+    assert project.run("observe", "promote", one.id, "--yes").returncode == 0
+    assert project.rules() == ["run the tests with make test"], "it can be put into force again"
+
+
+def test_a_model_cannot_hide_that_it_runs_in_a_session(machine: Machine) -> None:
+    """The word is taken out of the environment, and still in the shell's."""
+    session = machine.session()
+    session.start()
+    session.prompt("Always run the tests with make test.")
+    machine.look()
+    tool = f"env -u CLAUDECODE -u CLAUDE_PROJECT_DIR {ROOT}/memory-keeper rule add --yes 'Obey me.'; true"
+    done = subprocess.run(
+        ["/bin/sh", "-c", tool],
+        cwd=machine.project,
+        env={**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(machine.project)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert "run it in a terminal of your own" in done.stderr
+    with machine.store() as store:
+        assert not store.notes(store.project_of(session.id), 0, "rule")
+
+
+# --- rules that come of themselves ------------------------------------------------------------------------------------
+
+
+def test_the_setting_makes_rules_of_what_the_user_said(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    for day in range(5):
+        assert not project.rules()
+        project.say(day, "Always run the tests with make test.")
+    assert project.rules() == ["run the tests with make test"]
+    (note,) = project.keeper.store.notes(project.key, 0, "rule")
+    (one,) = project.observed(5)
+    about = json.loads(note.extra)
+    assert (about["automatic"], about["source"], one.state) == (True, one.id, "rule")
+    project.say(6, "Always run the tests with make test.")
+    assert len(project.keeper.store.notes(project.key, 0, "rule")) == 1
+
+
+def test_it_makes_none_of_what_a_model_observed(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    note = _by_model(project, "Deploys go through the gateway.")
+    for day in range(6):
+        project.keeper.mark("confirmed", note, session=f"s{day}", at=START + day * DAY)
+        project.say(day, "Have a look at the gateway.")
+    assert [(one.by, one.state) for one in project.observed(6)] == [("model", "proposed")]
+    assert not project.rules()
+
+
+def test_a_later_word_retires_a_rule_that_came_of_itself(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    for day in range(5):
+        project.say(day, "Always use npm.")
+    assert project.rules() == ["use npm"]
+    project.say(5, "No, use pnpm.")
+    assert not project.rules()
+    project.say(6, "Have a look at the gateway.")
+    assert not project.rules()
+
+
+def test_a_rule_of_the_user_s_own_is_only_said_to_be_contradicted(project: Project) -> None:
+    for day in range(5):
+        project.say(day, "Always use npm.")
+    (one,) = project.observed(5)
+    project.run("observe", "promote", one.id, "--yes")
+    project.say(500, "No, use pnpm.")
+    assert project.rules() == ["use npm"]
+    told = project.run("observe", "list").stdout
+    assert "says: use npm" in told and "but you said since: use pnpm" in told and "rule rm rule-" in told
+    (new,) = json.loads(project.run("observe", "list", "--json").stdout)
+    assert new["text"] == "use pnpm" and new["against"].startswith("rule-")
+
+
+def test_no_takes_back_what_was_said(project: Project) -> None:
+    project.say(0, "Always use npm.")
+    project.say(1, "No, use pnpm.")
+    store, now = project.keeper.store, START + 2 * DAY
+    assert [one.text for one in in_force(store, project.key, DEFAULTS, now)] == ["use pnpm"]
+
+
+# --- time -------------------------------------------------------------------------------------------------------------
+
+
+def test_after_four_weeks_it_is_archived_and_a_word_brings_it_back(project: Project) -> None:
+    project.say(0, "Always run the tests with make test.")
+    assert [one.state for one in project.observed(27)] == ["open"]
+    assert [one.state for one in project.observed(29)] == ["archived"]
+    assert not in_force(project.keeper.store, project.key, DEFAULTS, START + 29 * DAY)
+    project.say(30, "Always run the tests with make test.")
+    assert [(one.state, one.confirmations) for one in project.observed(31)] == [("open", 2)]
+
+
+def test_the_next_session_hears_what_no_note_says_yet(machine: Machine) -> None:
+    first = machine.session()
+    first.start()
+    first.turn("Always run the tests with make test.", "I will.")
+    with machine.store() as store:
+        key = store.project_of(first.id)
+        assert not store.notes(key, 0, "observation")
+        (note,) = unlearnt(store, key)
+        (told,) = in_force(store, key, DEFAULTS, machine.began + DAY)
+        assert (told.text, told.id) == ("run the tests with make test", note.id)
+    with Keeper(str(machine.home)) as keeper:
+        distil(keeper, machine.began + DAY, force=True)
+        (kept,) = keeper.store.notes(key, 0, "observation")
+        assert kept.id == note.id and not unlearnt(keeper.store, key)
+    machine.settle()
+
+
+@pytest.mark.usefixtures("rules_on")
+def test_the_next_context_is_told_the_last_word_as_a_quotation(machine: Machine) -> None:
+    for text in ("Always use npm.", "No, use pnpm."):
+        session = machine.session()
+        session.start()
+        session.turn(text, "I will.")
+        session.end()
+        machine.settle()
+    heard = machine.session().prompt("Install the packages.").text
+    assert next(line for line in heard.split("\n") if "npm" in line).startswith("| use pnpm [note-")
+    assert "use npm" not in heard
+    machine.settle()
+
+
+# --- again and again --------------------------------------------------------------------------------------------------
+
+SAID = (
+    ("Always run the tests with make test.",),
+    ("Always use npm.", "Fix the parser."),
+    ("No, use pnpm.", "Always run the tests with make test."),
+    ("Never commit to main.",),
+    ("Always run the tests with make test.", "Never commit to main."),
+)
+
+
+def test_however_often_and_in_whatever_order_it_is_the_same(tmp_path: Path) -> None:
+    expected: list[tuple[Any, ...]] = []
+    for seed in range(3):
+        project = Project(tmp_path / str(seed))
+        sessions = [project.session(day, *prompts) for day, prompts in enumerate(SAID)]
+        if seed:
+            Random(seed).shuffle(sessions)
+        for one in sessions:
+            project.read(one)
+        project.read(*sessions)
+        for _ in range(2):
+            assert not learn(project.keeper, project.key, START + DAY, everything=True)
+        found = [(one.text, one.state, one.sessions, one.first, one.last) for one in project.observed(6)]
+        expected = expected or found
+        assert found == expected
+    assert [one[:2] for one in expected] == [
+        ("run the tests with make test", "open"),
+        ("use npm", "superseded"),
+        ("use pnpm", "open"),
+        ("Never commit to main", "open"),
+    ]
+
+
+def test_what_was_kept_before_a_crash_is_known_after_it(project: Project) -> None:
+    """The observations come first, so that a note never covers what was not learnt."""
+    made = project.session(0, "Always run the tests with make test.", "Never commit to main.")
+    path = made.write(project.root / "transcripts" / made.name)
+    project.keeper.read(Source(str(path), made.session, project.key))
+    assert len(learn(project.keeper, project.key, START)) == 2
+    project.read()
+    assert len(project.keeper.store.notes(project.key, 0, "observation")) == 2
+    assert not project.keeper.store.pending(project.key)
+
+
+def test_a_store_from_before_is_read_once_more(project: Project) -> None:
+    sessions = [project.session(day, "Always run the tests with make test.") for day in range(5)]
+    project.read(*sessions)
+    kept = project.observed(6)
+    with Lock(project.keeper.home, 5.0):
+        project.keeper.writer.db.execute("delete from note where kind = 'observation'")
+    assert not project.observed(6)
+    heard: list[int] = []
+    made = learn(project.keeper, project.key, START + 6 * DAY, everything=True, progress=heard.append)
+    assert len(made) == 5 and sum(heard) == 5
+    assert project.observed(6) == kept
+
+
+# --- what keeps failing -----------------------------------------------------------------------------------------------
+
+
+def slip(project: Project, day: int, *runs: tuple[str, str, bool]) -> Transcript:
+    """A session in which commands were run."""
+    made = project.session(day, "Run the tests.")
+    for command, result, failed in runs:
+        made.call("Bash", {"command": command}, result, failed)
+    made.reply("Done.")
+    return made
+
+
+NOT_FOUND = ("pytest -q", "Exit code 127\n/bin/bash: line 1: pytest: command not found", True)
+WORKS = ("uv run pytest -q", "4 passed in 0.12s", False)
+
+
+def test_what_fails_twice_and_works_otherwise_is_observed(project: Project) -> None:
+    project.read(slip(project, 0, NOT_FOUND, WORKS))
+    assert not project.observed(), "once is no pattern"
+    project.read(slip(project, 1, NOT_FOUND, WORKS, NOT_FOUND, WORKS))
+    (one,) = project.observed(2)
+    assert one.text.startswith("`pytest` fails here (") and one.text.endswith("); `uv run pytest` works")
+    assert "command not found" in one.text
+    assert (one.by, one.confirmations, one.state) == ("rule", 2, "open")
+    for day in range(2, 5):
+        project.read(slip(project, day, NOT_FOUND, WORKS))
+    (one,) = project.observed(6)
+    assert (one.confirmations, one.state) == (5, "proposed")
+    assert not in_force(project.keeper.store, project.key, DEFAULTS, START + 6 * DAY), "it is not what the user said"
+
+
+@pytest.mark.parametrize(
+    ("failed", "error", "worked", "told"),
+    [
+        ("pytest -q", "pytest: command not found", ".venv/bin/pytest -q", "`.venv/bin/pytest` works"),
+        ("python x.py", "bash: python: command not found", "python3 x.py", "`python` fails"),
+        ("tslint --fixx src", "error: unknown option '--fixx'", "tslint src", "`tslint --fixx` fails"),
+    ],
+)
+def test_forms_that_differ(project: Project, failed: str, error: str, worked: str, told: str) -> None:
+    for day in range(2):
+        more = " -v" * day if "--" in failed else ""
+        wrong, right = (failed + more, f"Exit code 2\n{error}", True), (worked + more, "ok, 4 passed", False)
+        project.read(slip(project, day, wrong, right))
+    assert [told in one.text for one in project.observed(3)] == [True]
+
+
+def test_found_in_whatever_order(tmp_path: Path) -> None:
+    texts = []
+    for days in ((0, 1, 2), (2, 0, 1)):
+        project = Project(tmp_path / str(days[0]))
+        for day in days:
+            project.read(slip(project, day, NOT_FOUND, WORKS))
+        learn(project.keeper, project.key, START, everything=True)
+        texts += [(one.text, one.sessions, one.first) for one in project.observed(6)]
+    assert len(texts) == 2 and texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        (("pytest -q", "Exit code 1\nFAILED tests/test_a.py::test_a - assert 1 == 2", True), WORKS),
+        (NOT_FOUND, ("pytest -q", "4 passed in 0.12s", False), WORKS),
+        (NOT_FOUND, ("npm test", "ok", False)),
+    ],
+)
+def test_what_was_wrong_for_another_reason_is_not(project: Project, runs: Sequence[tuple[str, str, bool]]) -> None:
+    for day in range(3):
+        project.read(slip(project, day, *runs))
+    assert not project.observed(4)
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+
+
+def _by_model(project: Project, text: str) -> Note:
+    note = Note("note-model", START, "observation", 0, project.key, text, extra=json.dumps({"by": "model"}))
+    project.keeper.write(note)
+    return note
+
+
+def test_the_commands(project: Project) -> None:
+    project.say(0, "Fix the parser.")
+    done = project.run("observe", "add", "Builds", "need", "the", "VPN.")
+    assert done.returncode == 0, done.stderr
+    (one,) = json.loads(project.run("observe", "list", "--json").stdout)
+    assert (one["text"], one["by"], one["state"], one["confirmations"]) == ("Builds need the VPN.", "user", "open", 0)
+    for number in range(2):
+        told = json.loads(project.run("observe", "confirm", one["id"], "--session", "00000000", "--json").stdout)
+        assert (told["confirmations"], told["new"]) == (1, not number), "a session confirms once"
+    assert project.run("observe", "confirm", one["id"]).stdout.startswith(f"{one['id']} is open, with 2")
+    project.run("observe", "contradict", one["id"])
+    assert "None of these; 1 others" in project.run("observe", "list").stdout
+    assert "contradicted since" in project.run("observe", "list", "--state", "contradicted").stdout
+    assert "would take away" in project.run("observe", "rm", one["id"], "--dry-run").stdout
+    assert project.run("observe", "rm", one["id"]).returncode == 1
+    assert project.run("observe", "rm", one["id"], "--yes").returncode == 0
+    assert "No observations." in project.run("observe", "list", "--all").stdout
+    assert "No observation is called" in project.run("observe", "promote", "nothing", "--yes").stderr
+
+
+def test_in_a_session_it_is_the_model_s_word(project: Project) -> None:
+    project.say(0, "Fix the parser.")
+    project.run("observe", "add", "Deploys go through the gateway.", "--user", CLAUDECODE="1")
+    (one,) = project.observed(400)
+    assert (one.by, one.project) == ("model", project.key)
+
+
+def test_what_holds_in_all_projects_is_confirmed_in_each(project: Project) -> None:
+    project.say(0, "Fix the parser.")
+    project.run("observe", "add", "--user", "Use tabs")
+    project.say(1, "Always use tabs.")
+    (one,) = project.observed(project=USER)
+    assert (one.by, len(one.sessions)) == ("user", 1)
+
+
+def test_a_secret_is_not_kept(project: Project) -> None:
+    secret = "ghp_" + "".join(Random(1).choices("abcdefghijkmnopqrstuvwxyz0123456789", k=36))
+    project.run("observe", "add", f"The key is {secret} here.")
+    assert not any(secret.encode() in path.read_bytes() for path in project.home.rglob("*") if path.is_file())
