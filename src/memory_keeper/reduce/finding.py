@@ -358,7 +358,7 @@ def _commands(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact
                 ran_by = names.typed(tested, SHOWN).lstrip("… ")
                 tests |= {(names.core(tested) or tested): fact for fact in _tested(output, ran_by, call, event)}
         if event.failed:
-            said = _wrong_line(output)
+            said = wrong_line(output)
             if said:
                 signature = _signature(said)
                 known = errors.pop(signature, None)
@@ -401,7 +401,7 @@ def _tested(output: str, ran: str, call: Event, event: Event) -> Iterator[Fact]:
     yield Fact("test", said, (call.id, event.id), event.at, ran, status, _thrown(output) if bad else "")
 
 
-def _wrong_line(output: str) -> str:
+def wrong_line(output: str) -> str:
     """The line of an output that says what went wrong."""
     if thrown := _thrown(output):
         return thrown
