@@ -306,7 +306,7 @@ def _lay(gap: list[Cost], grown: int, kin: str, output: int, unseen: Cost) -> tu
 
 def _weigh(gap: list[Cost], kin: str, output: int) -> list[int]:
     """About how many tokens each is; a response's thoughts are at least what its output has beside its words."""
-    weights = [_weight(cost.event, kin) if cost.event else 0 for cost in gap]
+    weights = [weight(cost.event, kin) if cost.event else 0 for cost in gap]
     thoughts = [number for number, cost in enumerate(gap) if cost.what == "thinking"]
     if not thoughts:
         return weights
@@ -319,7 +319,8 @@ def _weigh(gap: list[Cost], kin: str, output: int) -> list[int]:
     return weights
 
 
-def _weight(event: Event, kin: str) -> int:
+def weight(event: Event, kin: str) -> int:
+    """About how many tokens an event adds to a context."""
     if event.kind in CALLS:
         return CALL + (0 if event.tool in UNSENT else tokens(event.text, kin))
     if event.kind == "image":

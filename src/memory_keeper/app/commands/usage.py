@@ -1,0 +1,122 @@
+"""`usage`: the tokens that responses were given and gave, each response once, and an estimate of what they cost."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
+from time import time
+
+from memory_keeper.app.commands import project_of
+from memory_keeper.app.terminal import Bar, paint, print_json, width
+from memory_keeper.app.when import ALLOWED, read_when
+from memory_keeper.errors import Busy
+from memory_keeper.keep import spending
+from memory_keeper.keeper import Keeper
+from memory_keeper.reduce.spent import Share
+from memory_keeper.tell.prices import Prices, read_prices
+from memory_keeper.tell.report import percent, priced, prices_json, short_name, sum_json
+from memory_keeper.tell.sums import Sum, by_tool, largest, sums, total
+
+EXAMPLE = "memory-keeper usage --by model --since 30d"
+BY = ("day", "session", "model", "project", "tool")
+HEADS = ("requests", "input", "cache read", "cache write", "output", "cached", "cost")
+NAME = 60  # characters
+NUMBERS = 84  # columns of all the others
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Of when, and by what."""
+    parser.add_argument("--by", choices=BY, default="day", help="what a row is of (default day); of a tool, estimated")
+    parser.add_argument("--since", type=_moment, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
+    parser.add_argument("--until", type=_moment, default=0.0, metavar="WHEN", help="the same")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+
+
+def run(args: Namespace) -> int:
+    """A row for each, and one for all."""
+    prices = read_prices(args.home)
+    with Keeper(args.home) as keeper:
+        known, span = caught_up(keeper, args), (args.since, args.until)
+        project = None if args.all_projects else known[0]
+        rows = sums(keeper.store, prices, "" if args.by == "tool" else args.by, project, *span)
+        tools: list[Share] = []
+        if args.by == "tool":
+            with weighing(keeper, known, *span) as bar:
+                tools = by_tool(keeper.store, known, *span, bar.advance)
+    if args.by != "day":
+        rows = largest(rows)
+    if args.json:
+        what = {"estimated": True, "tools": [share._asdict() for share in tools]}
+        what = what if args.by == "tool" else {"rows": [sum_json(row) for row in rows]}
+        about = {"project": project, "since": args.since or None, "until": args.until or None, "by": args.by}
+        print_json({**about, **what, "total": sum_json(total(rows)), "prices": prices_json(prices)})
+        return 0
+    if not rows:
+        print(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
+        return 0
+    if args.by == "tool":
+        _show_tools(tools)
+    _show(args.by, rows, prices)
+    return 0
+
+
+def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
+    """The projects that are asked about, once what is new of them has been read."""
+    projects = spending.projects(keeper.store.db) if args.all_projects else [project_of(keeper, args)]
+    behind = [grown for project in projects if (grown := keeper.behind(project)) is not None]
+    if behind:
+        with suppress(Busy):  # then tell what there is
+            keeper.look(source for grown in behind for source in grown)
+    return projects
+
+
+def weighing(keeper: Keeper, projects: list[str], since: float, until: float) -> Bar:
+    """A bar for as long as it takes to weigh what tools said."""
+    return Bar("weighing", sum(spending.calls(keeper.store.db, one, since, until) for one in projects), bytes=False)
+
+
+def _show(by: str, rows: list[Sum], prices: Prices) -> None:
+    shown = rows if by != "tool" else []
+    names = [_named(by, row.name) for row in shown]
+    wide = max([len(name) for name in names] + [len("total")])
+    print(paint(" ".join([by.ljust(wide) if shown else " " * wide, *_cells(HEADS)]), "bold"))
+    for name, row in zip(names, shown, strict=True):
+        print(" ".join([name.ljust(wide), *_cells(_numbers(row, prices))]))
+    everything = total(rows)
+    print(paint(" ".join(["total".ljust(wide), *_cells(_numbers(everything, prices))]), "bold"))
+    print(paint(f"cost: {prices.label}", "dim"))
+    if everything.unpriced:
+        print(paint(f"{everything.unpriced:,} tokens are of models without a price, and are not in it", "yellow"))
+    if prices.problem:
+        sys.stderr.write(f"memory-keeper: {prices.problem}\n")
+
+
+def _named(by: str, name: str) -> str:
+    most = min(NAME, max(12, width() - NUMBERS))
+    return short_name(name[:8] if by == "session" else name, most) or "unknown"
+
+
+def _numbers(row: Sum, prices: Prices) -> tuple[str, ...]:
+    counts = (row.requests, row.input, row.cache_read, row.cache_write, row.output)
+    return (*(f"{number:,}" for number in counts), percent(row.cached), priced(row, prices))
+
+
+def _cells(words: tuple[str, ...]) -> list[str]:
+    return [word.rjust(size) for word, size in zip(words, (8, 12, 14, 12, 11, 6, 9), strict=True)]
+
+
+def _show_tools(tools: list[Share]) -> None:
+    """What calls and their results weigh; the host says no tokens for them."""
+    wide = max([len(_named("tool", share.what)) for share in tools] + [4])
+    print(paint(f"{'tool'.ljust(wide)} {'calls':>8} {'tokens (estimated)':>20}", "bold"))
+    for share in tools:
+        print(f"{_named('tool', share.what).ljust(wide)} {share.times:>8,} {share.tokens:>20,}")
+    print()
+
+
+def _moment(given: str) -> float:
+    try:
+        return read_when(given, time())
+    except ValueError:
+        raise ArgumentTypeError(f"{given!r} is not {ALLOWED}") from None

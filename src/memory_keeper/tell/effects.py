@@ -1,0 +1,164 @@
+"""What compactions saved, and what we took: each measured, each charged to whom it belongs.
+
+A saving is claimed only for compactions of our own, where it is known what would have been without them: the requests
+that followed would have carried the context as it was. What we told is charged the same way: every later request
+carries it, until the context is compacted or ends.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from decimal import Decimal
+
+from memory_keeper import wire
+from memory_keeper.keep import spending
+from memory_keeper.keep.telling import shares, told
+from memory_keeper.model import NamedTuple
+from memory_keeper.reduce.compactions import measure, ours
+from memory_keeper.reduce.grounding import cost_of, count
+from memory_keeper.tell.prices import MILLION, Prices, price_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Event, Usage
+    from memory_keeper.reduce.compactions import Change
+
+MOST = 100_000  # marks of a project that are looked at
+CLEARED = {"end": "clear", "archived": "hand"}
+
+
+class Compaction(NamedTuple):
+    """A moment at which a context was compacted, and what that was measured to do."""
+
+    session: str
+    at: float
+    by: str  # host | keeper | clear | hand
+    trigger: str  # auto, manual, …
+    before: int | None  # tokens; None: nobody counted
+    after: int | None
+    requests: int  # that followed, until the next
+    seconds: float | None  # that it took, where the host says
+    saved: int = 0  # tokens that those requests did not carry: of our own compactions only
+    spared: Decimal = Decimal(0)  # what those would have cost as cache reads, the cheapest they could be
+
+
+class Telling(NamedTuple):
+    """A brief that contexts were told."""
+
+    brief: str
+    times: int
+    tokens: int
+    carried: int  # the same tokens, once for each later request of their context
+    cost: Decimal  # of those: written to the cache once, and read from it after that
+
+
+class Asking(NamedTuple):
+    """What models took that were asked to write notes."""
+
+    times: int = 0
+    tokens: int = 0
+    cost: Decimal = Decimal(0)  # where they said it
+
+
+class Record:
+    """What is asked of a project's sessions more than once."""
+
+    def __init__(self, store: SqliteStore, project: str) -> None:
+        self.store, self.project = store, project
+        self.marks: dict[str, list[Event]] = {}
+        for mark in store.compacted(project):
+            self.marks.setdefault(mark.session, []).append(mark)
+        self.known: dict[str, list[Usage]] = {}
+
+    def usages(self, session: str) -> list[Usage]:
+        """The responses of a session."""
+        if session not in self.known:
+            self.known[session] = self.store.usages(session)
+        return self.known[session]
+
+    def moments(self, kind: str) -> dict[str, list[float]]:
+        """When something of a kind happened, by session."""
+        found: dict[str, list[float]] = {}
+        for event in self.store.latest(self.project, kind, MOST, text=False):
+            found.setdefault(event.session, []).append(event.at)
+        return found
+
+    def followed(self, session: str, at: float) -> int:
+        """The requests of a context after a moment, until it was compacted."""
+        ends = [mark.at for mark in self.marks.get(session, ()) if mark.kind == "compact" and mark.at > at]
+        until = min(ends, default=float("inf"))
+        moments = [one.at for one in self.usages(session) if not one.agent]
+        return bisect_right(moments, until) - bisect_right(moments, at)
+
+    def answered(self, session: str, at: float) -> Usage | None:
+        """The first response after a moment."""
+        return next((one for one in self.usages(session) if one.at > at and not one.agent), None)
+
+
+def compactions(record: Record, prices: Prices, since: float, until: float, session: str = "") -> list[Compaction]:
+    """Where contexts of a project, or of one of its sessions, were compacted in a time; oldest first."""
+    answered, summed = record.moments("replaced"), record.moments("summary")
+    found = []
+    for of, marks in record.marks.items():
+        if (session and of != session) or not any(since <= mark.at < until for mark in marks):
+            continue
+        mine = ours(marks, answered.get(of, ()), summed.get(of, ()))
+        for mark, change, keepers in zip(marks, measure(marks, record.usages(of)), mine, strict=True):
+            if since <= mark.at < until:
+                one = _compaction(mark, change, keepers)
+                found.append(_saving(one, record.answered(of, mark.at), prices) if keepers else one)
+    return sorted(found, key=lambda one: one.at)
+
+
+def _compaction(mark: Event, change: Change, keepers: bool) -> Compaction:
+    said = wire.read_object(mark.extra) if mark.extra else {}
+    by = CLEARED.get(mark.kind) or ("keeper" if keepers else "host")
+    after = change.after if mark.kind == "compact" else None  # else another session goes on from there
+    trigger, seconds = _word(said.get("trigger")), _seconds(said.get("durationMs"))
+    return Compaction(mark.session, mark.at, by, trigger, change.before, after, change.requests, seconds)
+
+
+def _saving(one: Compaction, next: Usage | None, prices: Prices) -> Compaction:
+    """A compaction of ours with what it saved, by the price of what the next response says."""
+    saved = max(0, one.before - one.after) * one.requests if one.before and one.after else 0
+    price = price_of(prices, next.model, (one.before or 1) - 1) if next else None
+    return one._replace(saved=saved, spared=saved * price.cache_read / MILLION if price else Decimal(0))
+
+
+def _word(said: object) -> str:
+    return said[:20] if isinstance(said, str) and said.isalpha() else ""
+
+
+def _seconds(said: object) -> float | None:
+    return said / 1000 if isinstance(said, int) and not isinstance(said, bool) and 0 <= said < 1 << 40 else None
+
+
+def tellings(records: Iterable[Record], prices: Prices, since: float, until: float) -> list[Telling]:
+    """What contexts were told in a time, and how often later requests carried it; the dearest first."""
+    found: dict[str, Telling] = {}
+    for record in records:
+        for one in told(record.store.db, record.project, "", since, until, reminders=True):
+            requests = record.followed(one.session, one.at)
+            each = _carrying(record, prices, one.session, one.at, requests)
+            for name, tokens in shares(one.said):
+                old = found.get(name, Telling(name, 0, 0, 0, Decimal(0)))
+                carried = old.carried + tokens * requests
+                found[name] = Telling(name, old.times + 1, old.tokens + tokens, carried, old.cost + tokens * each)
+    return sorted(found.values(), key=lambda one: (-one.carried, -one.tokens, one.brief))
+
+
+def _carrying(record: Record, prices: Prices, session: str, at: float, requests: int) -> Decimal:
+    """What it costs that so many requests carry a token from a moment on."""
+    first = record.answered(session, at) if requests else None
+    price = price_of(prices, first.model, first.context - 1) if first else None
+    return (price.cache_write + (requests - 1) * price.cache_read) / MILLION if price else Decimal(0)
+
+
+def asking(store: SqliteStore, project: str | None, since: float, until: float) -> Asking:
+    """What models took in a time that were asked to write notes."""
+    found = spending.asked(store.db, project, since, until)
+    tokens = sum(count(one.get("tokens_in")) + count(one.get("tokens_out")) for one in found)
+    return Asking(len(found), tokens, sum((Decimal(str(cost_of(one.get("cost")) or 0)) for one in found), Decimal(0)))

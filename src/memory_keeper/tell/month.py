@@ -1,0 +1,154 @@
+"""A month in figures, each of them measured: what models were given and gave, what compactions did, what we added."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from time import localtime, mktime, strftime
+
+from memory_keeper.keep import doing, spending
+from memory_keeper.model import NamedTuple
+from memory_keeper.reduce.done import done, kept_and_archived
+from memory_keeper.reduce.observed import observed
+from memory_keeper.tell.effects import Asking, Compaction, Record, Telling, asking, compactions, tellings
+from memory_keeper.tell.sums import Sum, by_tool, largest, sums, total
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from memory_keeper.keep.spending import Used
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Json
+    from memory_keeper.reduce.spent import Share
+    from memory_keeper.tell.prices import Prices
+
+ARCHIVES = "compaction.triggers.taskArchive."
+
+
+class Month(NamedTuple):
+    """All that a report tells."""
+
+    name: str  # 2026-04; of another span, what it is
+    begin: float
+    end: float
+    project: str  # empty: all of them
+    prices: Prices
+    total: Sum
+    days: tuple[Sum, ...]
+    models: tuple[Sum, ...]
+    projects: tuple[Sum, ...]
+    sessions: tuple[Used, ...]  # the largest context first
+    tools: tuple[Share, ...]  # estimated, the largest first
+    compactions: tuple[Compaction, ...]  # oldest first
+    tellings: tuple[Telling, ...]  # the dearest first
+    asking: Asking
+    escalated: int | None = None  # observations that became rules; None: nobody counts them
+    archived: int | None = None  # observations
+    finished: int | None = None  # tasks that went to the archive
+
+    @property
+    def measured(self) -> list[tuple[int, int]]:
+        """Tokens before and after, of the compactions for which both were counted."""
+        found = ((one.before, one.after) for one in self.compactions if one.by in ("host", "keeper"))
+        return [(before, after) for before, after in found if before is not None and after is not None]
+
+    @property
+    def saved(self) -> int:
+        """Tokens that requests did not carry."""
+        return sum(one.saved for one in self.compactions)
+
+    @property
+    def carried(self) -> int:
+        """Tokens of ours that requests did carry."""
+        return sum(one.carried for one in self.tellings)
+
+    @property
+    def net(self) -> int:
+        """What is left of what we saved when all that we took is taken off."""
+        return self.saved - self.carried - self.asking.tokens
+
+    @property
+    def spared(self) -> Decimal:
+        """What those tokens would have cost."""
+        return sum((one.spared for one in self.compactions), Decimal(0))
+
+    @property
+    def charged(self) -> Decimal:
+        """What ours did cost."""
+        return sum((one.cost for one in self.tellings), self.asking.cost)
+
+
+# --- when -------------------------------------------------------------------------------------------------------------
+
+
+def month_of(at: float) -> tuple[float, float]:
+    """When the month of a moment begins and ends, by this machine's clock."""
+    year, month = localtime(at)[:2]
+    return bounds(year, month)
+
+
+def bounds(year: int, month: int) -> tuple[float, float]:
+    """When a month begins and ends, by this machine's clock."""
+    begin, end = (mktime((year, number, 1, 0, 0, 0, 0, 0, -1)) for number in (month, month + 1))
+    return begin, end
+
+
+# --- all of it --------------------------------------------------------------------------------------------------------
+
+
+def find_month(
+    store: SqliteStore,
+    prices: Prices,
+    project: str | None,
+    span: tuple[float, float],
+    settings: Json,
+    now: float,
+    advance: Callable[[int], None] = lambda done: None,
+) -> Month:
+    """A month of a project, or of all of them."""
+    begin, end = span
+    known = [project] if project is not None else spending.projects(store.db)
+    records = [Record(store, one) for one in known]
+    marks = [one for record in records for one in compactions(record, prices, begin, end)]
+    by = {name: sums(store, prices, name, project, begin, end) for name in ("", "day", "model", "project")}
+    month = Month(
+        name=strftime("%Y-%m", localtime(begin)),
+        begin=begin,
+        end=end,
+        project=project or "",
+        prices=prices,
+        total=total(by[""]),
+        days=tuple(by["day"]),
+        models=tuple(largest(by["model"])),
+        projects=tuple(largest(by["project"])),
+        sessions=tuple(spending.used(store.db, project, begin, end)),
+        tools=tuple(by_tool(store, known, begin, end, advance)),
+        compactions=tuple(sorted(marks, key=lambda one: one.at)),
+        tellings=tuple(tellings(records, prices, begin, end)),
+        asking=asking(store, project, begin, end),
+    )
+    return _with_counts(month, store, known, settings, now)
+
+
+def _with_counts(month: Month, store: SqliteStore, projects: Sequence[str], settings: Json, now: float) -> Month:
+    """A month with what became of observations and tasks in it."""
+    seen = [one for project in projects for one in observed(store, project, settings, now)]
+    moments = [at for project in projects for at in _archivings(store, project, settings)]
+    states = [one.state for one in seen if month.begin <= one.since < month.end]
+    return month._replace(
+        escalated=states.count("rule") if seen else None,
+        archived=states.count("archived") if seen else None,
+        finished=sum(month.begin <= at < month.end for at in moments) if moments else None,
+    )
+
+
+def _archivings(store: SqliteStore, project: str, settings: Json) -> Iterator[float]:
+    """When each task of the archive came there: as enough others were done after it, or enough sessions were over."""
+    tasks = done(store, project)
+    _, archived = kept_and_archived(tasks, store, project, settings)
+    keeps, most = settings[ARCHIVES + "keepRecentCount"], settings[ARCHIVES + "archiveAfterSessions"]
+    ends = doing.last_moments(store.db, project) if archived else {}
+    for place, task in enumerate(archived):
+        later = [one.at for one in tasks[place + keeps : place + keeps + 1]]
+        over = sorted(at for session, at in ends.items() if at > task.at and session != task.session)
+        yield min([*later, *over[most : most + 1]])

@@ -1,0 +1,159 @@
+"""What a month took: from the transcripts to the table, the report and the page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_keeper.app.cli import main
+from tests.tell.month import OTHER
+from tests.tell.month import office as office
+from tests.tell.month import utc as utc
+from tests.workplace import Workplace
+
+Ask = Callable[..., str]
+
+
+@pytest.fixture
+def ask(office: Workplace, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Run a command in the project, and give what it prints."""
+
+    def run(*words: str, code: int = 0) -> str:
+        with pytest.raises(SystemExit) as left:
+            main([*words, "--home", str(office.home), "--project", str(office.folder("app"))])
+        said = capsys.readouterr()
+        assert left.value.code == code, said.err
+        return said.out if not code else said.err
+
+    return run
+
+
+def test_tokens_by_day(ask: Ask) -> None:
+    said = ask("usage", "--since", "2026-04-01", "--until", "2026-05-01").splitlines()
+    assert said[0].split() == [
+        "day",
+        "requests",
+        "input",
+        "cache",
+        "read",
+        "cache",
+        "write",
+        "output",
+        "cached",
+        "cost",
+    ]
+    assert said[1].split() == ["2026-04-01", "1", "20", "2,000", "300", "40", "86%", "<$0.01"]
+    assert said[-3].split() == ["total", "10", "398", "367,538", "68,435", "2,778", "84%", "$0.42", "and", "more"]
+    assert said[-2:] == [
+        "cost: estimate, prices of 2026-11-13",
+        "31,067 tokens are of models without a price, and are not in it",
+    ]
+
+
+@pytest.mark.parametrize("by", ["day", "session", "model", "project", "tool"])
+def test_every_way_to_sum_has_the_same_total(ask: Ask, by: str) -> None:
+    said = json.loads(ask("usage", "--by", by, "--json"))
+    assert {"project", "since", "until", "by", "total", "prices"} < said.keys()
+    total = said["total"]
+    assert (total["requests"], total["tokens"]) == (11, 439_149 + 1_240)
+    for row in said.get("rows", ()):
+        assert row.keys() == total.keys()
+        assert row["tokens"] == row["input"] + row["cache_read"] + row["cache_write"] + row["output"]
+    for field in ("requests", "input", "cache_read", "cache_write", "output", "unpriced"):
+        assert sum(row[field] for row in said.get("rows", [total])) == total[field]
+    assert said["prices"]["label"] == "estimate, prices of 2026-11-13"
+    if by == "tool":
+        assert said["estimated"] is True
+        assert [(one["what"], one["times"]) for one in said["tools"]] == [("Read", 1), ("Bash", 1)]
+
+
+def test_a_model_without_a_price_has_no_cost(ask: Ask) -> None:
+    rows = {row["name"]: row for row in json.loads(ask("usage", "--by", "model", "--json"))["rows"]}
+    assert rows[OTHER]["cost"] is None
+    assert "no price" in next(line for line in ask("usage", "--by", "model").splitlines() if line.startswith(OTHER))
+
+
+def test_other_projects_only_on_request(ask: Ask) -> None:
+    here, everywhere = (json.loads(ask("usage", "--json", *more)) for more in ((), ("--all-projects",)))
+    assert everywhere["total"]["requests"] - here["total"]["requests"] == 1
+    assert "other | <b>project</b>" in ask("usage", "--by", "project", "--all-projects")
+
+
+def test_prices_of_ones_own(ask: Ask, office: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = {"as_of": "2026-12-01", "models": {OTHER: {"input": 1, "output": 1, "cache_read": 1, "cache_write": 1}}}
+    (office.home / "prices.json").write_text(json.dumps(mine))
+    said = json.loads(ask("usage", "--by", "model", "--json"))
+    assert {row["name"]: row["cost"] for row in said["rows"]}[OTHER] == "0.031067"
+    assert said["prices"]["file"] == f"{office.home}/prices.json"
+    (office.home / "prices.json").write_text("{")
+    assert "estimate, prices of 2026-11-13" in ask("usage")
+    assert json.loads(ask("usage", "--json"))["prices"]["problem"].startswith(
+        f"{office.home}/prices.json cannot be used"
+    )
+    with pytest.raises(SystemExit):
+        main(["usage", "--home", str(office.home), "--project", str(office.folder("app"))])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"memory-keeper: {office.home}/prices.json cannot be used")
+
+
+def test_nothing_of_that_time(ask: Ask) -> None:
+    assert ask("usage", "--since", "2027-01-01").startswith("nothing is kept of that time; --all-projects")
+    assert ask("report", "--month", "2027-01").startswith("nothing is kept of January 2027; --all-projects")
+    assert json.loads(ask("report", "--month", "2027-01", "--json"))["total"]["requests"] == 0
+
+
+@pytest.mark.parametrize("command", ["usage", "report"])
+def test_an_empty_store_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([command, "--home", str(tmp_path / "nothing"), "--project", str(tmp_path)])
+    assert left.value.code == 3
+    assert "hint:" in capsys.readouterr().err
+
+
+def test_what_nobody_has_read_yet_counts(ask: Ask, office: Workplace) -> None:
+    session = office.sessions[0]
+    for more in ((), ("--all-projects",)):
+        before = json.loads(ask("usage", "--json", *more))["total"]["requests"]
+        session.transcript.reply("One more.")
+        session.transcript.append_to(session.path)
+        assert json.loads(ask("usage", "--json", *more))["total"]["requests"] == before + 1
+
+
+def test_a_month_in_every_form(ask: Ask, tmp_path: Path) -> None:
+    assert ask("report", "--month", "2026-04").startswith(
+        "## Monthly Report - April 2026\n\n**Sessions processed:** 3\n"
+    )
+    said: Any = json.loads(ask("report", "--month", "2026-04", "--format", "json"))
+    assert said["total"]["tokens"] == 439_149
+    assert said == json.loads(ask("report", "--month", "2026-04", "--json"))
+    page = tmp_path / "report.html"
+    assert ask("report", "--month", "2026-04", "--format", "html", "--out", str(page)) == f"written to {page}\n"
+    assert page.read_text().startswith("<!doctype html>")
+    everywhere = ask("report", "--month", "2026-04", "--all-projects")
+    assert "### By project" in everywhere
+    assert "other \\| ‹b>project‹/b> | 1 | 1 | 2 | 3 | 4 |" in everywhere
+
+
+def test_one_session(ask: Ask, office: Workplace) -> None:
+    session = office.sessions[1].id
+    assert ask("report", "--session", session[:8]).startswith(f"Session ID: {session}\n")
+    assert json.loads(ask("report", "--session", session, "--json"))["peak"] == 90_000
+
+
+@pytest.mark.parametrize("month", ["2026-13", "2026-4", "April", "2026-00", "99999-1", ""])
+def test_what_is_no_month_is_refused(ask: Ask, month: str) -> None:
+    assert "is not a month such as" in ask("report", "--month", month, code=2)
+
+
+def test_a_session_has_no_page(ask: Ask) -> None:
+    assert "--session takes no --month" in ask("report", "--session", "1", "--format", "html", code=1)
+
+
+def test_a_file_that_cannot_be_written_is_named(ask: Ask, tmp_path: Path) -> None:
+    assert f"{tmp_path}/no/such: No such file" in ask(
+        "report", "--month", "2026-04", "--out", f"{tmp_path}/no/such", code=1
+    )
