@@ -62,7 +62,8 @@ def find_before(
     stale = now - chosen.note.at > STALE
     other = bool(branch and chosen.branch and branch != chosen.branch)
     chain = find_chain(keeper.home, chosen.note.session)
-    return Before(chain, chosen.lines, title(chosen, branch, commit, now), SHORT if stale or other else 0)
+    was, limit = title(chosen, branch, commit, now), SHORT if stale or other else 0
+    return Before(chain, chosen.lines, was, limit, _why(chosen, branch))
 
 
 def recall(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
@@ -91,6 +92,11 @@ def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | N
         if one.same_terminal or not terminal:
             return one
     return same or newest
+
+
+def _why(chosen: Handoff, branch: str) -> str:
+    of = " of this branch" if branch and chosen.branch == branch else ""
+    return f"the newest handoff{of}{', in the same terminal' if chosen.same_terminal else ''}"
 
 
 def title(handoff: Handoff, branch: str, commit: str, now: float) -> str:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memory_keeper.model import Call, Event, Json
+    from memory_keeper.model import Call, Json
     from memory_keeper.tell import Before
 
 NOTHING = Brief("", "", 0)
@@ -51,11 +51,10 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
-        cites = [cite for brief in briefs for cite in brief.cites]
-        told = {"brief": briefs[0].name, "tokens": sum(brief.tokens for brief in briefs), "cites": cites}
+        from memory_keeper.app.told import record_told
+
+        record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
-        record = {"event": "Told", "at": at, "dir": call.project_dir, "extra": wire.dumps(told), "text": text}
-        spool.append(home, call.session, record)
         said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
     return said
 
@@ -85,7 +84,8 @@ def _briefs(
         before = _before(keeper, call, project, at) if call.source not in GOES_ON else None
         budget = settings["tell.startBudget"]
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
-        yield keeper.brief(name, view, budget, room)
+        brief = keeper.brief(name, view, budget, room)
+        yield brief._replace(lines=([before.why],)) if before else brief
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
@@ -104,19 +104,20 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
     session = call.session if call.source == "resume" else _origin(keeper, call, project, at)
     if not budget or not session or keeper.store.project_of(session) != project:
         return NOTHING
-    known = [wire.read_object(event.extra).get("brief") for event in _told_since(keeper, project, session)]
-    if "handoff" in known:
+    if _was_handed(keeper, project, session):
         return NOTHING
     from memory_keeper.app.before import recall
 
     return recall(keeper, session, call.project_dir, budget, at)
 
 
-def _told_since(keeper: Keeper, project: str, session: str) -> list[Event]:
-    """What a session was told since it was last compacted: the host says that again."""
-    told = keeper.store.latest(project, "told", 20, (session,)) if session else []
-    compacted = keeper.store.latest(project, "compact", 1, (session,)) if told else []
-    return [event for event in told if not compacted or event.at > compacted[0].at - SAME_TIME]
+def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
+    """Whether a session was told a handoff since it was last compacted: the host says that again."""
+    from memory_keeper.keep.telling import told
+
+    compacted = keeper.store.latest(project, "compact", 1, (session,))
+    since = compacted[0].at - SAME_TIME if compacted else 0.0
+    return any(one.said.get("brief") == "handoff" for one in told(keeper.store.db, project, session, since))
 
 
 def _origin(keeper: Keeper, call: Call, project: str, at: float) -> str:

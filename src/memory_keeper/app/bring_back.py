@@ -61,10 +61,11 @@ def begin(keeper: Keeper, session: str, folder: str, settings: Json, at: float) 
     return brief
 
 
-def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: float) -> str:
+def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: float, on: str = "") -> str:
     """What a compaction lost of a context that has begun and was told nothing; empty when it was, or nothing is lost.
 
-    Of several who ask at once, one is answered; who asks again with the same `at` was not heard.
+    Of several who ask at once, one is answered; who asks again with the same `at` was not heard. `on` is the call of
+    the host.
     """
     context = read_context(keeper.home, session)
     if not context.untold and context.handed != at:
@@ -74,10 +75,9 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
     else:
         brief, score = _find_lost(keeper, session, folder, settings, context, at)
     if brief.text:
-        said = wire.dumps({"brief": brief.name, "tokens": brief.tokens, "cites": list(brief.cites)})
-        spool.append(
-            keeper.home, session, {"event": "Told", "at": at, "dir": folder, "extra": said, "text": brief.text}
-        )
+        from memory_keeper.app.told import record_told
+
+        record_told(keeper.home, session, folder, at, (brief,), on=on, remember=True)
         if read_context(keeper.home, session).handed != at:
             return ""  # somebody else was faster
     if score and not context.scored:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import posix
 
-from memory_keeper import config, wire
+from memory_keeper import config
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
-from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief, Scope
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
-TOLD = 200  # newest briefs of a session that goes on, of which it is asked what they told
 FORESEEN = 4  # files that are told with a first prompt
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
 APART = 0.001  # seconds from the call to its record: what is lost in a compaction may be told by the same call
@@ -72,8 +70,9 @@ def _told(call: Call, home: str, environ: dict[str, str], at: float, find: Calla
         return ""  # the very first session
     if not brief.text:
         return ""
-    said = wire.dumps({"brief": brief.name, "tokens": brief.tokens, "cites": list(brief.cites), "lines": list(keys)})
-    spool.append(home, call.session, {"event": "Told", "at": at, "dir": call.project_dir, "extra": said})
+    from memory_keeper.app.told import record_told
+
+    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
     return brief.text if all(first.get(key) == at for key in keys) else ""  # else another was faster
 
@@ -165,8 +164,9 @@ class Finding:
 
     def _ask_the_store(self) -> None:
         """What a session was told that goes on: its records may be of an earlier start, or gone from the spool."""
-        for event in self.keeper.store.latest(self.project, "told", TOLD, (self.session,)):
-            said = wire.read_object(event.extra) if event.at >= self.context.compacted else {}
+        from memory_keeper.keep.telling import told
+
+        for one in told(self.keeper.store.db, self.project, self.session, self.context.compacted):
             for name, known in (("cites", self.cites), ("lines", self.keys)):
-                ids = said.get(name)
+                ids = one.said.get(name)
                 known.update(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else None

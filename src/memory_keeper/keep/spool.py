@@ -84,12 +84,17 @@ def last(data: bytes, event: str) -> Json | None:
 
 def newest(home: str, session: str, event: str) -> Json | None:
     """The newest record of an event that a session's spool still has."""
+    return last(read(home, session), event)
+
+
+def read(home: str, session: str) -> bytes:
+    """The end of a session's spool, which most often is all of it; empty when it has none."""
     try:
         fd = posix.open(f"{home}/spool/{session}.spool", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:
-        return None
+        return b""
     try:
-        return last(posix.pread(fd, FURTHEST, max(0, posix.fstat(fd).st_size - FURTHEST)), event)
+        return posix.pread(fd, FURTHEST, max(0, posix.fstat(fd).st_size - FURTHEST))
     finally:
         posix.close(fd)
 

@@ -101,6 +101,15 @@ class Line(NamedTuple):
         return f"{self.cite}.{crc32(heart(self.quote).encode()):08x}"
 
 
+class Telling(NamedTuple):
+    """A line that is told, if there is room, and why."""
+
+    said: Said
+    key: str
+    why: str
+    worth: float
+
+
 def recall(
     found: Sequence[About],
     fix: Fix | None,
@@ -115,27 +124,33 @@ def recall(
     names more than a `few` things is told what was settled about them, and of none what it is."""
     lines = choose(line for line in _lines(found, now) if (line.settles or few) and not reader.knows(line))
     seen = f'"{one_line(clean(fix.signature), ERROR)}" was seen' if fix else ""
-    helped = [(_helped(fix, now, seen, STEPS), fix.solved)] if fix else []
-    told = [*helped, *((Said(line.text + reader.stale(line), line.cite), line.key) for line in lines)]
+    told = [_helped(fix, now, seen, STEPS)] if fix else []
+    told += [_because(line, Said(line.text + reader.stale(line), line.cite)) for line in lines]
     if files:
         paths = ", ".join(f"`{one_line(clean(one.path), PATH)}`" for one in files)
-        told.append((Said(f"Files that this has meant before: {paths}", files[0].events[0]), FILES))
+        said = Said(f"Files that this has meant before: {paths}", files[0].events[0])
+        told.append(Telling(said, FILES, "prompts like this one led there", files[0].score))
     return _brief("recall", OPENING, told, nonce, budget)
 
 
 def fixed(fix: Fix, now: float, nonce: str, budget: int = HINT) -> tuple[Brief, tuple[str, ...]]:
     """What is told of an error that went away once: as much of what helped as fits."""
     for most in range(STEPS, SHORT, -SHORT // 4):
-        brief, keys = _brief("fix", SEEN, [(_helped(fix, now, "Seen", most), fix.solved)], nonce, min(budget, HINT))
+        brief, keys = _brief("fix", SEEN, [_helped(fix, now, "Seen", most)], nonce, min(budget, HINT))
         if brief.text:
             return brief, keys
     return Brief("fix", "", 0), ()
 
 
-def _helped(fix: Fix, now: float, seen: str, most: int) -> Said:
+def _because(line: Line, said: Said) -> Telling:
+    return Telling(said, line.key, f"the prompt names {one_line(clean(line.about), PATH)}", line.worth)
+
+
+def _helped(fix: Fix, now: float, seen: str, most: int) -> Telling:
     ran = f"; then `{one_line(clean(fix.command), COMMAND)}` succeeded" if fix.command else ""
     steps = one_line("; ".join(_step(step.text) for step in fix.how) + ran, most)
-    return Said(f"{seen} before, {_ago(fix.at, now)}; fixed by: {steps}", fix.solved, whole=True)
+    said = Said(f"{seen} before, {_ago(fix.at, now)}; fixed by: {steps}", fix.solved, whole=True)
+    return Telling(said, fix.solved, f"helped against the same error {_ago(fix.at, now)}", fix.confidence)
 
 
 def _step(text: str) -> str:
@@ -150,15 +165,15 @@ def _step(text: str) -> str:
     return f"{edit[1]}: `{one_line(old[same:], OLD)}` -> `{one_line(new[same:], NEW)}`"
 
 
-def _brief(
-    name: str, opening: str, lines: Sequence[tuple[Said, str]], nonce: str, budget: int
-) -> tuple[Brief, tuple[str, ...]]:
+def _brief(name: str, opening: str, lines: Sequence[Telling], nonce: str, budget: int) -> tuple[Brief, tuple[str, ...]]:
     begin, end, left, room = envelope(name, opening, nonce, budget, CHARACTERS)
-    kept = fitting(Section("", [said for said, _ in lines], 1.0), left, room, nonce)
+    kept = fitting(Section("", [line.said for line in lines], 1.0), left, room, nonce)
     if not kept:
         return Brief(name, "", 0), ()
     text = begin + "".join(line for line, _ in kept) + end
-    return Brief(name, text, tokens(text), tuple(cite for _, cite in kept)), tuple(key for _, key in lines[: len(kept)])
+    told = lines[: len(kept)]
+    why = tuple([line.why, round(line.worth, 2)] for line in told)
+    return Brief(name, text, tokens(text), tuple(cite for _, cite in kept), why), tuple(line.key for line in told)
 
 
 def heart(text: str, most: int = HEART) -> str:

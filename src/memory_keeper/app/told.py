@@ -1,0 +1,62 @@
+"""What a context was told, kept as a record like every other: the words, whose they are, why, and the tokens they took.
+
+`memory-keeper why` shows it. The words are in a field that no search looks into: what we said is nothing that happened.
+"""
+
+from __future__ import annotations
+
+from memory_keeper import wire
+from memory_keeper.keep import spool
+from memory_keeper.model import Brief
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_keeper.model import Json
+
+APART = 0.003  # seconds from a call to the record of its warning: other briefs may be told by the same call
+EXPLAINED = ("start", "recall", "fix")  # briefs whose `lines` say why something was told, and what it was worth
+
+
+def record_told(
+    home: str,
+    session: str,
+    folder: str,
+    at: float,
+    briefs: Sequence[Brief],
+    *,
+    on: str = "",
+    keys: Sequence[str] = (),
+    more: Json | None = None,
+    remember: bool = False,
+) -> None:
+    """Keep what a context was told, `on` which call of the host. Two records of a session have to be a millisecond
+    apart: who tells beside others at the same call adds some.
+
+    `keys` tell its lines from others; `more` are further fields; `remember`: the context is to know the words.
+    """
+    text = "\n".join(brief.text for brief in briefs)
+    said: Json = {
+        "brief": briefs[0].name,
+        "tokens": sum(brief.tokens for brief in briefs),
+        "cites": [cite for brief in briefs for cite in brief.cites],
+        "text": text,
+    }
+    why = [line for brief in briefs if brief.name in EXPLAINED for line in brief.lines]
+    optional = {
+        "on": on,
+        "lines": list(keys),
+        "why": why,
+        "each": [[brief.name, brief.tokens] for brief in briefs] if len(briefs) > 1 else [],
+    }
+    said |= {name: value for name, value in optional.items() if value} | (more or {})
+    record = {"event": "Told", "at": at, "dir": folder, "source": briefs[0].name, "extra": wire.dumps(said)}
+    spool.append(home, session, record | ({"text": text} if remember else {}))
+
+
+def record_warning(home: str, session: str, folder: str, at: float, on: str, text: str) -> None:
+    """Keep what the model was told of how full its context is."""
+    from memory_keeper.text import tokens
+
+    record_told(home, session, folder, at + APART, (Brief("warning", text, tokens(text)),), on=on)

@@ -1,0 +1,64 @@
+"""What contexts were told, asked of the events that say so: what it was, and what it cost."""
+
+from __future__ import annotations
+
+from memory_keeper import wire
+from memory_keeper.model import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from sqlite3 import Connection
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Json
+
+EVER = 1e12
+REMINDER = "reminder"  # the brief that comes with every prompt: only who counts looks at those
+
+
+class Told(NamedTuple):
+    """What a context was told at once."""
+
+    id: str
+    at: float
+    session: str
+    said: Json  # brief, tokens, cites, text, …; see app.told
+
+
+def told(
+    db: Connection, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
+) -> list[Told]:
+    """What was told in a project or in one of its sessions, the oldest first; `until` 0 is now."""
+    only = (" and session = ?" if session else "") + ("" if reminders else f" and tool != '{REMINDER}'")
+    rows = db.execute(
+        "select id, at, session, extra from event where project = ? and kind = 'told' and at >= ? and at < ?"
+        f"{only} order by at, seq",
+        (project, since, until or EVER, *[session] * bool(session)),
+    )
+    return [Told(id, at, of, wire.read_object(extra)) for id, at, of, extra in rows]
+
+
+def cost_of_telling(
+    store: SqliteStore, project: str, since: float = 0.0, until: float = 0.0, session: str = ""
+) -> dict[str, tuple[int, int]]:
+    """How often each brief was told in a time, and the tokens that took; `until` 0 is now."""
+    found: dict[str, tuple[int, int]] = {}
+    for one in told(store.db, project, session, since, until, reminders=True):
+        for name, tokens in shares(one.said):
+            times, all = found.get(name, (0, 0))
+            found[name] = times + 1, all + tokens
+    return found
+
+
+def shares(said: Json) -> Iterator[tuple[str, int]]:
+    """The briefs that were told at once, and the tokens of each."""
+    each, name, total = said.get("each"), said.get("brief"), said.get("tokens")
+    if isinstance(each, list) and each and all(_is_share(one) for one in each):
+        yield from ((str(one[0]), int(one[1])) for one in each)
+    elif isinstance(name, str) and type(total) is int:
+        yield name, total
+
+
+def _is_share(one: object) -> bool:
+    return isinstance(one, list) and [type(part) for part in one] == [str, int]

@@ -1,0 +1,51 @@
+"""What contexts were told, as the store knows it: by time, by session, by brief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_keeper import wire
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.keep.telling import cost_of_telling, told
+from memory_keeper.model import Event, Placed, Source
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    """Two sessions of a project, one of another, and a record that says nothing."""
+    store = SqliteStore(str(tmp_path / "store.db"))
+    source = store.begin(Source("/s.spool", "a", "p"))
+    events = [
+        _event(10, "a", "p", brief="start", tokens=500),
+        _event(20, "a", "p", brief="reminder", tokens=30),
+        _event(30, "a", "p", brief="reminder", tokens=30),
+        _event(40, "b", "p", brief="handoff", tokens=700, each=[["handoff", 400], ["replay", 300]]),
+        _event(50, "c", "other", brief="start", tokens=900),
+        _event(60, "b", "p"),
+    ]
+    store.record(source, [Placed(event, 0) for event in events], now=1.0)
+    yield store
+    store.close()
+
+
+def _event(at: float, session: str, project: str, **said: Any) -> Event:
+    brief = str(said.get("brief", ""))
+    return Event(f"told-{session}-{at}:0", at, "told", session, project, "", tool=brief, extra=wire.dumps(said))
+
+
+def test_what_was_told_comes_in_order_and_without_reminders(store: SqliteStore) -> None:
+    assert [one.at for one in told(store.db, "p")] == [10, 40, 60]
+    assert [one.at for one in told(store.db, "p", "a", reminders=True)] == [10, 20, 30]
+    assert [one.said["brief"] for one in told(store.db, "p", since=11, until=60)] == ["handoff"]
+
+
+def test_it_costs_what_its_records_say(store: SqliteStore) -> None:
+    costs = cost_of_telling(store, "p")
+    assert costs == {"start": (1, 500), "reminder": (2, 60), "handoff": (1, 400), "replay": (1, 300)}
+    assert cost_of_telling(store, "p", session="a") == {"start": (1, 500), "reminder": (2, 60)}
+    assert cost_of_telling(store, "p", since=20, until=30) == {"reminder": (1, 30)}
+    assert cost_of_telling(store, "q") == {}
