@@ -11,7 +11,7 @@ import pytest
 from memory_keeper.app.cli import COMMANDS
 from memory_keeper.app.registration import OURS
 from memory_keeper.config import ALIASES, DEFAULTS, PROJECT_FILES, USERS_ONLY
-from memory_keeper.tell.files import CONTEXT_ARCHIVE, EDITED, EXPORTS, HANDED_OUT, INDEX
+from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -111,7 +111,7 @@ def test_every_file_of_ours_is_in_the_reference() -> None:
     page = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8")
     names = {pattern.partition("[")[0].rstrip(".-*") for pattern in OURS}
     names = {name.removesuffix(".memory-keeper") for name in names} - {"changed-settings"}
-    names |= {"changed-settings.json", *EDITED, *EXPORTS, INDEX, CONTEXT_ARCHIVE, HANDED_OUT}
+    names |= {"changed-settings.json", *EDITED, *EXPORTS, INDEX, HANDED_OUT, *SEALED}
     assert not [name for name in sorted(names) if f"`{name.partition('*')[0]}" not in page]
 
 

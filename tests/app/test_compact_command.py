@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -317,7 +318,9 @@ def test_from_elsewhere_its_own_project_has_the_page(
 ) -> None:
     other = machine.folder("work/other")
     monkeypatch.chdir(other)
-    assert asked("compact", "--session", session.id)["archive"] == str(page(machine))
+    told = asked("compact", "--session", session.id, "--tasks")
+    assert told["archive"] == str(page(machine))
+    assert [one["root"] for one in told["projects"]] == [str(machine.project)]
     assert not (other / ".claude").exists()
 
 
@@ -359,6 +362,130 @@ def test_what_is_left_is_said_by_save_too(machine: Machine, session: Session, as
         assert foreign(keeper, keeper.project(str(machine.project)), str(machine.project)) == [str(page(machine))]
 
 
+# --- observations and tasks -------------------------------------------------------------------------------------------
+
+
+SAID = "From now on always use pnpm instead of npm in this project."
+
+
+@pytest.fixture
+def learnt(machine: Machine, session: Session) -> Session:
+    """A session in which the user said how things are to be done, and a task was done."""
+    session.turn(SAID, "I will use pnpm.")
+    machine.look()
+    return session
+
+
+def observations(machine: Machine) -> Path:
+    return machine.project / ".claude/memory/OBSERVATIONS.md"
+
+
+def test_observations_and_tasks_are_brought_up_to_date(machine: Machine, learnt: Session, asked: Any) -> None:
+    (told,) = asked("compact", "--observations", "--tasks")["projects"]
+    assert told["root"] == str(machine.project)
+    assert told["observations"]["open"] == 1
+    assert told["tasks"] == {"done": 1, "kept in full": 1, "archived": 0}
+    assert str(observations(machine)) in told["files"]
+    assert "use pnpm instead of npm" in observations(machine).read_text()
+    assert "TASK-1" in observations(machine).with_name("DONE.md").read_text()
+
+
+def test_each_alone_says_only_its_own(machine: Machine, learnt: Session, asked: Any) -> None:
+    (told,) = asked("compact", "--observations")["projects"]
+    assert "tasks" not in told
+    (told,) = asked("compact", "--tasks")["projects"]
+    assert "observations" not in told
+
+
+def test_all_three_at_once(machine: Machine, learnt: Session, asked: Any, capsys: Said) -> None:
+    told = asked("compact", "--session", "--observations", "--tasks")
+    assert told["session"] == learnt.id
+    assert told["archive"]
+    assert told["projects"][0]["tasks"]["done"] == 1
+    assert run("compact", "--session", "--observations", "--tasks") == 0
+    said = capsys.readouterr().out
+    assert "is in the context archive" in said
+    assert "observations  1 open" in said
+    assert "tasks         1 done, 1 kept in full" in said
+    assert "nothing, as all pages are up to date" in said
+
+
+def test_a_dry_run_writes_nothing(machine: Machine, learnt: Session, asked: Any) -> None:
+    folder = machine.project / ".claude"
+    before = machine.files(folder), kept(machine)
+    told = asked("compact", "--session", "--observations", "--tasks", "--dry-run")
+    assert (machine.files(folder), kept(machine)) == before
+    assert told["dry_run"] is True
+    assert told["files"] == [str(learnt.handoff), str(page(machine))]
+    (foretold,) = told["projects"]
+    (done,) = asked("compact", "--observations", "--tasks")["projects"]
+    assert foretold["observations"] == done["observations"]
+    assert foretold["tasks"] == done["tasks"]
+    assert str(observations(machine).with_name("DONE.md")) in foretold["files"]
+    assert asked("compact", "--observations", "--tasks", "--dry-run")["projects"][0]["files"] == []
+
+
+def kept(machine: Machine) -> dict[str, Any]:
+    with machine.store() as store:
+        return store.counts()
+
+
+def test_all_projects(
+    machine: Machine, learnt: Session, asked: Any, capsys: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = machine.folder("work/other")
+    second = machine.session(other)
+    second.start()
+    second.turn("Always run make lint before you commit.", "I will.")
+    second.end()
+    learnt.end()
+    machine.settle()
+    monkeypatch.chdir("/")
+    told = asked("compact", "--observations", "--tasks", "--all-projects")["projects"]
+    assert [one["root"] for one in told] == [str(machine.project), str(other)]
+    theirs = observations(machine).parent
+    for path in sorted(theirs.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    theirs.rmdir()
+    theirs.symlink_to(machine.folder("elsewhere"))
+    told = asked("compact", "--observations", "--tasks", "--all-projects", code=5)["projects"]
+    assert [one["root"] for one in told] == [str(other)], "one that cannot be written does not keep out the others"
+    assert run("compact", "--session", "--all-projects") == 2
+    assert "--all-projects" in capsys.readouterr().err
+
+
+def test_a_page_that_is_not_ours_is_left_alone(machine: Machine, learnt: Session, asked: Any) -> None:
+    theirs = observations(machine).with_name("DONE.md")
+    theirs.parent.mkdir(parents=True, exist_ok=True)
+    theirs.write_text("mine\n")
+    (told,) = asked("compact", "--tasks")["projects"]
+    assert theirs.read_text() == "mine\n"
+    assert str(theirs) in told["left"]
+    asked("compact", "--tasks", "--adopt")
+    assert "TASK-1" in theirs.read_text()
+    assert theirs.with_name("DONE.md.before-memory-keeper").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("way", ["bin", "script"])
+def test_the_other_name_of_it(machine: Machine, learnt: Session, way: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, _, function = project["scripts"]["compress-context"].partition(":")
+    script = f"import sys; sys.argv[0] = 'x'; from {module} import {function}; {function}()"
+    command = [str(ROOT / "bin/compress-context")] if way == "bin" else [sys.executable, "-c", script]
+    done = subprocess.run(
+        [*command, "--session-now", "--observations", "--tasks", "--json"],
+        cwd=machine.project,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["session"] == learnt.id
+    assert told["projects"][0]["observations"] == {"open": 1}
+
+
 # --- the brief --------------------------------------------------------------------------------------------------------
 
 
@@ -373,7 +500,7 @@ def test_a_replay_is_printed_on_request(machine: Machine, session: Session, aske
 def test_one_that_did_not_come_into_the_archive_is_not_said_to_be_there(tmp_path: Path, capsys: Said) -> None:
     note = Note("handoff-1", 1.0, "handoff", 0, "dir:/p", "text", session="5e551011")
     told = compact._tell(note, note.id, None, [], [], [], str(tmp_path), compact.OVER)
-    compact._show(told, None, str(tmp_path), [])
+    compact._show(told, None, [])
     assert "is not in the context archive." in capsys.readouterr().out
     with pytest.raises(PartlyDone, match="5e551011 could not be put"):
         compact._complain(told, str(tmp_path), dict(DEFAULTS))

@@ -18,7 +18,9 @@ from memory_keeper.keep.archive import archive_path
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.tell.archived import Entry
-from memory_keeper.tell.context_archive import ENTRIES, _signed, as_json, find, is_untouched, page, short_number
+from memory_keeper.tell.context_archive import ENTRIES, as_json, find, page, short_number
+from memory_keeper.tell.files import CONTEXT_ARCHIVE
+from memory_keeper.tell.memory import is_sealed, seal
 from tests.transcripts import Transcript
 
 PROJECT = "dir:/p"
@@ -108,7 +110,8 @@ def test_an_entry_is_made_again_only_when_what_it_is_made_of_has_changed(keeper:
         t.prompt("Build it.")
         t.compact("Built.")
     keep(keeper, tmp_path, old, new)
-    marked = _signed(shown(keeper).rpartition("<!--")[0].replace("Build it.", "Found again."), PROJECT, keeper.salt)
+    found = shown(keeper).rpartition("<!--")[0].replace("Build it.", "Found again.")
+    marked = seal(found, CONTEXT_ARCHIVE, PROJECT, keeper.salt)
     assert page(keeper.store, keeper.home, PROJECT, keeper.salt, marked.encode()) == marked
     new.reply("It is built.")
     keep(keeper, tmp_path, new)
@@ -383,7 +386,7 @@ def test_no_text_opens_or_closes_anything(keeper: Keeper, tmp_path: Path) -> Non
     assert "<script>" not in text
     inner = lines[lines.index("<summary>") + 1 : lines.index("</summary>")]
     assert all(line.startswith("- ") for line in inner)
-    assert is_untouched(text.encode(), PROJECT, keeper.salt)
+    assert is_sealed(text.encode(), CONTEXT_ARCHIVE, PROJECT, keeper.salt)
 
 
 def test_a_tool_s_instruction_is_not_what_comes_next(keeper: Keeper, tmp_path: Path) -> None:
@@ -411,9 +414,9 @@ def test_a_text_of_two_megabytes_is_a_line(keeper: Keeper, tmp_path: Path) -> No
 @given(st.text(max_size=300))
 def test_a_page_that_was_changed_is_known(changed: str) -> None:
     salt = b"salt" * 4
-    text = _signed("# Context Archive\n\nAn entry.\n", PROJECT, salt)
-    assert is_untouched(text.encode(), PROJECT, salt)
-    assert not is_untouched(text.encode(), "dir:/q", salt)
-    assert not is_untouched(text.encode(), PROJECT, b"other" * 4)
+    text = seal("# Context Archive\n\nAn entry.\n", CONTEXT_ARCHIVE, PROJECT, salt)
+    assert is_sealed(text.encode(), CONTEXT_ARCHIVE, PROJECT, salt)
+    assert not is_sealed(text.encode(), CONTEXT_ARCHIVE, "dir:/q", salt)
+    assert not is_sealed(text.encode(), CONTEXT_ARCHIVE, PROJECT, b"other" * 4)
     for other in (changed + text, text + changed, text.replace("An entry.", changed)):
-        assert is_untouched(other.encode("utf-8", "replace"), PROJECT, salt) == (other == text)
+        assert is_sealed(other.encode("utf-8", "replace"), CONTEXT_ARCHIVE, PROJECT, salt) == (other == text)

@@ -27,6 +27,7 @@ def main(argv: list[str]) -> None:
                 keeper.look(patience=30.0)
                 follow(keeper, what, session)
                 distil_all(keeper)
+                _keep_up(keeper)
     except Exception as error:
         complain(home, "look", error)
 
@@ -61,6 +62,20 @@ def distil_all(keeper: Keeper) -> None:
         return  # who is at it sees what is open; or nothing was ever kept
     _render(keeper, {note.project for note in made})
     _render(keeper, {outcome.project for outcome in improve_due(keeper) if outcome.ok})
+
+
+def _keep_up(keeper: Keeper) -> None:
+    """Do what falls due by the calendar."""
+    from time import time
+
+    from memory_keeper.app.problems import complain
+    from memory_keeper.app.upkeep import keep_up
+    from memory_keeper.errors import NotSetUp
+
+    try:
+        keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
+    except NotSetUp:
+        pass  # nothing was ever kept
 
 
 def _render(keeper: Keeper, projects: set[str]) -> None:

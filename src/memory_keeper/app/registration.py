@@ -29,6 +29,9 @@ KEPT = (
 OURS = (
     *KEPT,
     "config.json",
+    "prices.json",
+    "rules",
+    "rules.[0-9]*",
     "config.json.memory-keeper.[0-9]*",
     CURRENT,
     "current.[0-9]*",
@@ -125,6 +128,13 @@ def point_current(home: str) -> str:
     os.symlink(root, own)
     os.replace(own, link)
     return link
+
+
+def drop_current(home: str) -> None:
+    """Take `current` away again, when nothing runs what it leads to."""
+    link = os.path.join(home, CURRENT)
+    if os.path.islink(link):
+        os.unlink(link)
 
 
 def find_claude() -> str:

@@ -7,12 +7,19 @@ and our writing is read again.
 from __future__ import annotations
 
 import posix
+from time import time
 
+from memory_keeper import config
 from memory_keeper.app.adopt import PATIENCE, Read, adopt_all, is_wanted, read
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.files import CONTEXT_ARCHIVE, Folder, Unwritable, is_page, is_there
-from memory_keeper.tell.pages import texts
+from memory_keeper.tell.files import CONTEXT_ARCHIVE, LISTED, SEALED, Folder, Found, Unwritable, is_page, is_there
+from memory_keeper.tell.memory import is_sealed, seal
+from memory_keeper.tell.pages import sealed, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memory_keeper.model import Json
 
 TRIES = 5  # times that somebody may save while we write
 
@@ -30,7 +37,7 @@ def render(keeper: Keeper, project: str, root: str, now: float, foreign: bool = 
         try:
             return [
                 *bring(keeper, project, root, now, foreign),
-                *render_context_archive(keeper, project, root, foreign),
+                *render_sealed(keeper, project, root, now, foreign),
             ]
         except OSError as error:
             raise Unwritable(f"The pages in {root}/.claude/memory cannot be written: {error.strerror}") from error
@@ -40,9 +47,9 @@ def foreign(keeper: Keeper, project: str, root: str) -> list[str]:
     """The files in the place of our pages that are not ours: a predecessor's, or a repository's."""
     try:
         with Folder(root) as folder:
-            reads = _read_all(keeper, project, folder, texts(keeper.store, project, keeper.salt), 0.0)
+            reads = _read_all(keeper, project, folder, _wanted(keeper, project, root, time()), 0.0)
             odd = [name for name in _pages_of(folder) if folder.read(name) is None]
-            odd += [CONTEXT_ARCHIVE] if _is_left(keeper, project, folder) else []
+            odd += [name for name in SEALED if _is_left(keeper, project, folder, name)]
             return [f"{folder.path}/{name}" for name in (*odd, *(one.name for one in reads if not one.trusted))]
     except Unwritable:
         return []
@@ -52,14 +59,14 @@ def bring(keeper: Keeper, project: str, root: str, now: float, foreign: bool = F
     """What `render` does, whatever the settings say; under its lock."""
     written: list[str] = []
     for _ in range(TRIES):
-        wanted = texts(keeper.store, project, keeper.salt)
+        wanted = _wanted(keeper, project, root, now)
         if not wanted and not is_there(root):
             break
         with Folder(root, make=bool(wanted)) as folder:
             folder.sweep(now)
             reads = _read_all(keeper, project, folder, wanted, now, foreign)
-            if adopt_all(keeper, project, root, reads, foreign):
-                wanted = texts(keeper.store, project, keeper.salt)
+            if adopt_all(keeper, project, root, reads, now, foreign) or any(one.name in LISTED for one in reads):
+                wanted = _wanted(keeper, project, root, now)
             known = {one.name: one for one in reads}
             done = {name: _write(folder, name, text, known.get(name), foreign) for name, text in wanted.items()}
             done |= {name: _remove(folder, name, known.get(name)) for name in _pages_of(folder) if name not in wanted}
@@ -69,43 +76,67 @@ def bring(keeper: Keeper, project: str, root: str, now: float, foreign: bool = F
     return list(dict.fromkeys(written))
 
 
-def render_context_archive(keeper: Keeper, project: str, root: str, foreign: bool = False) -> list[str]:
-    """Bring a project's context archive up to date, under the lock of `render`; its path if it was written.
+def _wanted(keeper: Keeper, project: str, root: str, now: float) -> dict[str, str]:
+    """The pages that people may edit as they should be in a folder of a project."""
+    return texts(keeper.store, project, keeper.salt, _settings(keeper, root), now)
+
+
+def render_sealed(keeper: Keeper, project: str, root: str, now: float, foreign: bool = False) -> list[str]:
+    """Bring a project's pages up to date that are only read, under the lock of `render`; the paths that were written.
 
     One that somebody has changed, or that is not ours, is left alone; `foreign`: it is kept beside the new one.
     """
-    from memory_keeper.tell.context_archive import page
-
-    wanted = bool(keeper.store.compacted(project))
+    bodies = sealed(keeper.store, project, _settings(keeper, root), now)
+    wanted = bool(bodies) or bool(keeper.store.compacted(project))
     if not wanted and not is_there(root):
         return []
     with Folder(root, make=wanted) as folder:
-        for _ in range(TRIES):
-            found = folder.read(CONTEXT_ARCHIVE)
-            left = _is_left(keeper, project, folder)
-            if left and not (foreign and found):
-                return []
-            text = page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
-            if (found.data if found else b"") == text.encode():
-                return []
-            if not text and found:
-                folder.remove(CONTEXT_ARCHIVE, found)
-                return []
-            if left:
-                folder.set_aside(CONTEXT_ARCHIVE)
-            if folder.put(CONTEXT_ARCHIVE, text, found):
-                return [f"{folder.path}/{CONTEXT_ARCHIVE}"]
-    return []
+        done = [name for name in SEALED if _bring_sealed(keeper, project, folder, name, bodies, foreign)]
+        return [f"{folder.path}/{name}" for name in done]
 
 
-def _is_left(keeper: Keeper, project: str, folder: Folder) -> bool:
-    """Whether there is something in the place of the context archive that is not as we wrote it for this project."""
-    from memory_keeper.tell.context_archive import is_untouched
+def sealed_text(keeper: Keeper, project: str, name: str, bodies: dict[str, str], found: Found | None) -> str:
+    """What is to stand on such a page; empty when there is nothing to say. `found`: what stands there now."""
+    if name == CONTEXT_ARCHIVE:
+        from memory_keeper.tell.context_archive import page
 
-    found = folder.read(CONTEXT_ARCHIVE)
+        return page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
+    return seal(bodies[name].rstrip("\n") + "\n\n", name, project, keeper.salt) if name in bodies else ""
+
+
+def _bring_sealed(
+    keeper: Keeper, project: str, folder: Folder, name: str, bodies: dict[str, str], foreign: bool
+) -> bool:
+    """Make such a page say what it should; whether it was written."""
+    for _ in range(TRIES):
+        found = folder.read(name)
+        left = _is_left(keeper, project, folder, name)
+        if left and not (foreign and found):
+            return False
+        text = sealed_text(keeper, project, name, bodies, found)
+        if (found.data if found else b"") == text.encode():
+            return False
+        if not text and found:
+            if not left:
+                folder.remove(name, found)
+            return False
+        if left:
+            folder.set_aside(name)
+        if folder.put(name, text, found):
+            return True
+    return False
+
+
+def _is_left(keeper: Keeper, project: str, folder: Folder, name: str) -> bool:
+    """Whether there is something in the place of such a page that is not as we wrote it for this project."""
+    found = folder.read(name)
     if not found:
-        return folder.is_there(CONTEXT_ARCHIVE)  # a link, a folder, or far too large
-    return bool(found.data.strip()) and not is_untouched(found.data, project, keeper.salt)
+        return folder.is_there(name)  # a link, a folder, or far too large
+    return bool(found.data.strip()) and not is_sealed(found.data, name, project, keeper.salt)
+
+
+def _settings(keeper: Keeper, root: str) -> Json:
+    return config.load(keeper.home, root, keeper.environ)[0]
 
 
 def _make_store(keeper: Keeper) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Json
     from memory_keeper.reduce.sentences import Sentence
 
 LEAST = 15  # tokens: no line is shorter
@@ -30,6 +31,7 @@ class Before(NamedTuple):
     lines: tuple[Sentence, ...]  # what it hands over, most needed first; empty: all that there is
     title: str  # what it is, how old it is, and what is not as it was
     limit: int = 0  # tokens that it may take; 0: its share
+    why: str = ""  # it was chosen
 
 
 class View(NamedTuple):
@@ -47,6 +49,9 @@ class View(NamedTuple):
     family: str = NEWEST  # whose tokens a budget counts
     before: Before | None = None  # the session that it goes on from, where more is known of that
     budget: int = 0  # of the whole brief
+    home: str = ""  # where the archives are; needed by `sessions` only
+    settings: Json = config.DEFAULTS
+    now: float = 0.0  # 0: what is old is told like the rest
 
 
 class Said(NamedTuple):
@@ -171,3 +176,8 @@ def short(id: str) -> str:
         return id
     base = base[:8] if len(base) == 36 and base[8] == "-" else base[:10] if base.startswith("h-") else base
     return base if block == "0" else f"{base}:{block}"
+
+
+def within(roots: list[str], path: str) -> str:
+    """A path as the project's people would say it."""
+    return next((path[len(root) + 1 :] for root in roots if path.startswith(root + "/")), path)

@@ -9,6 +9,7 @@ import posix
 
 from memory_keeper import __version__, wire
 from memory_keeper.keep.archive import archive_path
+from memory_keeper.keep.telling import told
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.compactions import measure, ours
 from memory_keeper.reduce.extractive import gist
@@ -17,7 +18,7 @@ from memory_keeper.reduce.finding import WEAK, doubt, is_trifle
 from memory_keeper.reduce.holds import holding
 from memory_keeper.reduce.noted import read
 from memory_keeper.reduce.tasks import DOING, Task, tasks
-from memory_keeper.tell.parts import within
+from memory_keeper.tell import within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
 DOUBT = 2  # a decision of the model's is one that it said, and said why or in plain words
 ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it is made of
-TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts and tellings that are looked through
+TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts that are looked through
+BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
 CALLS, PROMPTS = 5000, 500  # of a session
 
 
@@ -129,17 +131,16 @@ def _facts(store: SqliteStore, note: Note) -> list[Fact]:
 
 def _told(store: SqliteStore, project: str) -> dict[str, int]:
     """What the contexts that took over from a cleared one were told, in tokens."""
+    starts = store.latest(project, "start", STARTS)
+    after = {
+        event.session: said for event in starts if isinstance(said := wire.read_object(event.extra).get("after"), str)
+    }
     size: dict[str, int] = {}
-    for event in store.latest(project, "told", STARTS):
-        tokens = wire.read_object(event.extra).get("tokens")
-        if isinstance(tokens, int):
-            size[event.session] = tokens  # the first of a session: it is looked at last
-    found: dict[str, int] = {}
-    for event in store.latest(project, "start", STARTS):
-        after = wire.read_object(event.extra).get("after")
-        if isinstance(after, str) and event.session in size:
-            found[after] = size[event.session]
-    return found
+    for one in told(store.db, project, since=starts[-1].at) if after else ():
+        tokens = one.said.get("tokens")
+        if isinstance(tokens, int) and one.said.get("brief") in BEGINNINGS:
+            size.setdefault(one.session, tokens)
+    return {after[session]: tokens for session, tokens in size.items() if session in after}
 
 
 def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:

@@ -11,7 +11,7 @@ from time import gmtime, strftime
 
 from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
-from memory_keeper.tell.memory import sign
+from memory_keeper.tell.memory import is_sealed, seal
 from memory_keeper.text import clean, fence, how_long, one_line, showable
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ BY = {
     "clear": "by a clear",
     "hand": "by `memory-keeper compact`",
 }
-SIGNED, ENTRY, HEADING = "<!-- memory-keeper context-archive ", "<!-- entry ", "## Session ["
+ENTRY, HEADING = "<!-- entry ", "## Session ["
 
 
 def page(store: SqliteStore, home: str, project: str, salt: bytes, before: bytes = b"") -> str:
@@ -54,20 +54,13 @@ def page(store: SqliteStore, home: str, project: str, salt: bytes, before: bytes
         parts.append(known.get(made_of) or f"{show(find_entry(shelf, session, marks))}{ENTRY}{made_of} -->\n")
     if left := len(sessions) - len(shown):
         parts.append(f"{left} older sessions are in the store: `memory-keeper search` finds what they say.\n")
-    return _signed("\n".join([*parts, ""]), project, salt)
-
-
-def is_untouched(data: bytes, project: str, salt: bytes) -> bool:
-    """Whether a file is a page that we made for this project and nobody has changed since."""
-    text = data.decode("utf-8", "replace")
-    body = text[: text.rfind(SIGNED)] if SIGNED in text else ""
-    return bool(body) and text == _signed(body, project, salt)
+    return seal("\n".join([*parts, ""]), CONTEXT_ARCHIVE, project, salt)
 
 
 def _entries(data: bytes, project: str, salt: bytes) -> dict[str, str]:
     """The entries of a page that nobody has changed, by what they were made of."""
     found: dict[str, str] = {}
-    if is_untouched(data, project, salt):
+    if is_sealed(data, CONTEXT_ARCHIVE, project, salt):
         for part in data.decode("utf-8", "replace").split(f"\n{HEADING}")[1:]:  # no text on the page begins a line
             text, _, rest = part.partition(f"\n{ENTRY}")
             made_of = rest.partition(" ")[0]
@@ -79,11 +72,6 @@ def find(store: SqliteStore, home: str, project: str, session: str) -> Entry | N
     """A session's entry; None when it is not in the archive."""
     marks = dict(compacted(store, project)).get(session)
     return find_entry(put_on_shelf(store, home, project), session, marks) if marks else None
-
-
-def _signed(body: str, project: str, salt: bytes) -> str:
-    mac = sign(project, CONTEXT_ARCHIVE, body, salt)
-    return f"{body}{SIGNED}{mac} made of what is kept; if you change this page, it is left alone -->\n"
 
 
 def show(entry: Entry) -> str:

@@ -25,9 +25,15 @@ if TYPE_CHECKING:
 FOLDER = (".claude", "memory")
 MEMORY, INDEX = "memory.md", "memory-index.json"
 ONE_EACH = ("project", "architecture", "conventions")  # kinds of standing notes: a project has one of each, on a page
-EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH))  # the pages that a start asks about
+ACTIVE_RULES, OBSERVATIONS = "ACTIVE_RULES.md", "OBSERVATIONS.md"
+LISTED = {ACTIVE_RULES: "rule", OBSERVATIONS: "observation"}  # pages with a section for each note of a kind
+EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH), *LISTED)  # the pages that a start asks about
 EXPORTS = ("memory-keeper.md", "memory-keeper.jsonl")
-CONTEXT_ARCHIVE = "CONTEXT_ARCHIVE.md"
+CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE = "CONTEXT_ARCHIVE.md", "OBSERVATION_ARCHIVE.md"
+DONE, TASK_ARCHIVE = "DONE.md", "TASK_ARCHIVE.md"
+SEALED = (CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE, DONE, TASK_ARCHIVE)  # pages to read: whoever changes one keeps it
+REPORTS = "reports"  # a folder: those of the months that are over
+ENDINGS = {"sessions": ".l1.jsonl", REPORTS: ".md"}  # of our files, by their folder
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -230,7 +236,7 @@ def is_page(name: str) -> bool:
 
 def is_rendered(name: str) -> bool:
     """Whether we give a file such a name, in the folder of the memory."""
-    return is_page(name) or name in (*EXPORTS, CONTEXT_ARCHIVE, HANDED_OUT)
+    return is_page(name) or name in (*EXPORTS, *SEALED, HANDED_OUT)
 
 
 def is_hosts(root: str, environ: dict[str, str]) -> bool:
@@ -243,7 +249,8 @@ def remove_all(root: str) -> int:
 
     A page that somebody has written to since stays: it may say what nothing else does.
     """
-    removed = sum(_remove_from(root, path) for path in ((*FOLDER, "handoffs"), (*FOLDER, "sessions"), FOLDER))
+    beneath = ((*FOLDER, name) for name in ("handoffs", *ENDINGS))
+    removed = sum(_remove_from(root, path) for path in (*beneath, FOLDER))
     try:
         with Folder(root, FOLDER[:1]) as folder:
             posix.rmdir(FOLDER[1], dir_fd=folder.fd)
@@ -278,7 +285,7 @@ def _may_go(folder: Folder, above: str, name: str) -> bool:
     own = _begun(name) or name
     if above == "handoffs":
         return own.startswith("HANDOFF-") and own.endswith(".md")
-    rendered = is_rendered(own) if above == FOLDER[-1] else own.endswith(".l1.jsonl")
+    rendered = is_rendered(own) if above == FOLDER[-1] else own.endswith(ENDINGS[above])
     return rendered and (own != name or folder.is_ours(name))
 
 

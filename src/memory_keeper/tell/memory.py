@@ -15,7 +15,7 @@ from time import gmtime, localtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.tell.files import LISTED
 from memory_keeper.text import clean, showable
 
 try:
@@ -36,6 +36,7 @@ _ID = r"[\w.:-]{1,200}"
 _FIRST = re.compile(rf"<!-- memory-keeper ({_ID}?)\.\.({_ID}) ([0-9a-f]{{16}})(?: .*)?-->")
 _SECTION = re.compile(rf"<!-- memory-keeper (?!end )({_ID})(?: as ({_ID}))?(, yours)? -->")
 _LAST = re.compile(rf"<!-- memory-keeper end((?: {_ID})*) -->")
+_MARKUP = re.compile(r"^(?:(?:#+|[-*+>|]|\d{1,3}[.)]) )+")  # what begins a heading, a list or a quotation
 _STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)_(\d\d)(\d\d)(?: \(local \d\d-\d\d_\d{4}\))?(?: +(.*))?")
 
 
@@ -72,9 +73,16 @@ def section(note: Note, heading: str = "") -> Section:
 def body_of(note: Note) -> str:
     """A note's Markdown: a line an item, but what is Markdown already as it is."""
     text = clean(note.text)
+    if note.kind in LISTED.values():
+        return item(text)
     if note.level == 0 or _form(note) == MARKDOWN:
         return plain(text, headings=note.level > 0)
     return "\n".join(f"- {line.strip()}" for line in text.split("\n") if line.strip())
+
+
+def item(text: str) -> str:
+    """A text on one line that begins neither a heading nor a list, and hides nothing in a comment."""
+    return _MARKUP.sub("", " ".join(clean(text).split())).replace("<!--", "‹!--")
 
 
 def text_of(body: str) -> tuple[str, str]:
@@ -106,11 +114,12 @@ def _form(note: Note) -> str:
 # --- to pages and back -----------------------------------------------------------------------------------------------
 
 
-def compose(sections: Sequence[Section], project: str, salt: bytes) -> str:
-    """The page of some sections."""
+def compose(sections: Sequence[Section], project: str, salt: bytes, opening: str = "") -> str:
+    """The page of some sections, behind an opening if it has one."""
     first, last = sections[0].origin, sections[-1].origin
     mac = sign(project, first, last, salt)
     parts = [f"{OPENING}{first}..{last} {mac} edit freely: what you change, add or take away is kept -->\n"]
+    parts += [f"{opening}\n"] if opening else []
     parts += [_shown(section) for section in sections]
     parts.append(f"{OPENING}end {' '.join(section.wording for section in sections)} -->\n")
     return "\n".join(parts)
@@ -128,8 +137,9 @@ def parse(text: str, headings: bool = True) -> Page:
 
 
 def owner(project: str, kind: str) -> str:
-    """For whom a page is signed: what stands in the memory does not become a standing note by being copied there."""
-    return f"{project}\0{kind}" if kind in ONE_EACH else project
+    """For whom a page is signed: what stands in the memory does not become a standing note, nor a rule, by being copied
+    there."""
+    return f"{project}\0{kind}" if kind != "note" else project
 
 
 def parse_first(data: bytes) -> Page:
@@ -146,6 +156,23 @@ def sign(project: str, first: str, last: str, salt: bytes) -> str:
     """What only this home can put on a page."""
     given = "\0".join((project, first, last)).encode("utf-8", "surrogatepass")
     return blake2s(given, key=salt, digest_size=8).hexdigest()
+
+
+def seal(body: str, name: str, project: str, salt: bytes) -> str:
+    """A page that nobody is to edit; its last line is signed over all the others."""
+    mac = sign(project, name, body, salt)
+    return f"{body}{_opening(name)}{mac} made of what is kept; if you change this page, it is left alone -->\n"
+
+
+def is_sealed(data: bytes, name: str, project: str, salt: bytes) -> bool:
+    """Whether a file is such a page that we made for this project, and nobody has changed it since."""
+    text = data.decode("utf-8", "replace")
+    end = text.rfind(_opening(name))
+    return end > 0 and text == seal(text[:end], name, project, salt)
+
+
+def _opening(name: str) -> str:
+    return f"{OPENING}{name.removesuffix('.md').lower().replace('_', '-')} "
 
 
 def decode(data: bytes) -> str:

@@ -1,7 +1,8 @@
 """Which files tell people of a project, and what stands in each: all of it is a query, and can be made again.
 
 `memory.md` has the notes that nothing covers yet, each outline an archive with the notes that it covers, and the
-standing notes a page by their kind. Names and forms are those of the predecessor, so its readers can read ours.
+standing notes a page by their kind; so do rules and observations. What became of those and of tasks stands on pages
+that are only read. Names and forms are those of the predecessor, so its readers can read ours.
 """
 
 from __future__ import annotations
@@ -10,10 +11,19 @@ from json import dumps
 from time import gmtime, strftime
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple, Note, origin
+from memory_keeper.model import USER, NamedTuple, Note, origin
 from memory_keeper.reduce.carried import begun
 from memory_keeper.reduce.schema import check
-from memory_keeper.tell.files import INDEX, MEMORY, ONE_EACH
+from memory_keeper.tell.files import (
+    ACTIVE_RULES,
+    DONE,
+    INDEX,
+    MEMORY,
+    OBSERVATION_ARCHIVE,
+    OBSERVATIONS,
+    ONE_EACH,
+    TASK_ARCHIVE,
+)
 from memory_keeper.tell.memory import BEFORE, Section, compose, owner, section, sign
 from memory_keeper.text import clean, showable, tokens
 
@@ -23,6 +33,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
+    from memory_keeper.reduce.observed import Observed
 
 
 class Archive(NamedTuple):
@@ -33,9 +44,10 @@ class Archive(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def texts(store: SqliteStore, project: str, salt: bytes) -> dict[str, str]:
-    """Every file of a project by its name, and what is to stand in it."""
-    made: dict[str, str] = {}
+def texts(store: SqliteStore, project: str, salt: bytes, settings: Json, now: float) -> dict[str, str]:
+    """Every file of a project that people may edit by its name, and what is to stand in it; and those that go with
+    them."""
+    made = _lists(store, project, salt, settings, now)
     rotated: list[Json] = []
     for archive in archives(store, project):
         made[archive.name] = _page(archive.notes, project, salt)
@@ -51,6 +63,55 @@ def texts(store: SqliteStore, project: str, salt: bytes) -> dict[str, str]:
     if MEMORY in made or rotated:
         made[INDEX] = _json(_index(rotated, project, salt))
     return made
+
+
+def sealed(store: SqliteStore, project: str, settings: Json, now: float) -> dict[str, str]:
+    """What is to stand on the pages about rules and tasks that are only read, by their names; not yet sealed."""
+    made: dict[str, str] = {}
+    if found := observed_in(store, project, settings, now):
+        from memory_keeper.tell.observations import observation_archive_page
+        from memory_keeper.tell.rules import rules_of
+
+        made[OBSERVATION_ARCHIVE] = observation_archive_page(found, rules_of(store, project, settings["rules.shipped"]))
+    from memory_keeper.reduce.done import done, kept_and_archived
+
+    if tasks := done(store, project):
+        from memory_keeper.tell.done import done_page, task_archive_page
+
+        kept, archived = kept_and_archived(tasks, store, project, settings)
+        made[DONE] = done_page(kept, settings) if kept else ""
+        made[TASK_ARCHIVE] = task_archive_page(archived, settings) if archived else ""
+    return {name: text for name, text in made.items() if text}
+
+
+def _lists(store: SqliteStore, project: str, salt: bytes, settings: Json, now: float) -> dict[str, str]:
+    """The pages of rules and observations; that of rules only when some are the user's."""
+    from memory_keeper.tell.rules import rules_of
+
+    found = observed_in(store, project, settings, now)
+    rules = rules_of(store, project, settings["rules.shipped"])
+    made: dict[str, str] = {}
+    if any(rule.note for rule in rules):
+        from memory_keeper.tell.observations import active_rules_page
+
+        known = {id: one for one in found for id in one.notes}
+        made[ACTIVE_RULES] = active_rules_page(rules, known, project, salt)
+    if found:
+        from memory_keeper.tell.observations import observations_page
+
+        notes = {origin(note): note for place in (project, USER) for note in store.notes(place, 0, "observation")}
+        made[OBSERVATIONS] = observations_page(found, notes, project, salt)
+    return {name: text for name, text in made.items() if text}
+
+
+def observed_in(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+    """The observations of a project, and those of the user in all projects."""
+    places = [place for place in (project, USER) if store.notes(place, 0, "observation", limit=1)]
+    if not places:
+        return []  # and nothing need be loaded
+    from memory_keeper.reduce.observed import observed
+
+    return [one for place in places for one in observed(store, place, settings, now)]
 
 
 def archives(store: SqliteStore, project: str) -> Iterator[Archive]:

@@ -11,7 +11,7 @@ from memory_keeper import wire
 from memory_keeper.model import Brief, Event, Note
 from memory_keeper.reduce.carried import begun, lines_of
 from memory_keeper.reduce.facts import Touched, open_todos, touched
-from memory_keeper.tell import CHARACTERS, Said, Section, cut
+from memory_keeper.tell import CHARACTERS, Said, Section, cut, within
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.handoff import choose, compose, told
 from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
@@ -213,6 +213,46 @@ def outlined(view: View) -> tuple[str, Iterable[Said]]:
     )
 
 
+def observations(view: View) -> tuple[str, Iterable[Said]]:
+    """What may become a rule, what is proposed first."""
+    from memory_keeper.tell.observations import OPEN, facts
+    from memory_keeper.tell.pages import observed_in
+
+    found = observed_in(view.store, view.project, view.settings, view.now)
+    shown = (one for state in OPEN for one in reversed(found) if one.state == state)
+    return "Observations, those proposed as rules first", (Said(f"{one.text}\n{facts(one)}", one.id) for one in shown)
+
+
+def open_tasks(view: View) -> tuple[str, Iterable[Said]]:
+    """What is not done yet."""
+    from memory_keeper.reduce.done import done, open_tasks
+
+    found = open_tasks(view.store, view.project, done(view.store, view.project))
+    return "Open tasks", (Said(f"{one.text}{' (in hand)' * one.doing}", one.note or one.id) for one in found)
+
+
+def done_tasks(view: View) -> tuple[str, Iterable[Said]]:
+    """What was done, the newest first."""
+    from memory_keeper.reduce.done import done
+
+    return "Done, newest first", (
+        Said(f"{_day(one.at)} {one.text}{f' → {one_line(one.outcome)}' if one.outcome else ''}", one.id)
+        for one in reversed(done(view.store, view.project))
+    )
+
+
+def compacted(view: View) -> tuple[str, Iterable[Said]]:
+    """The sessions whose context was compacted or cleared, the newest first."""
+    from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf
+    from memory_keeper.tell.context_archive import show
+
+    found = compacted(view.store, view.project)
+    shelf = put_on_shelf(view.store, view.home, view.project) if found else None
+    return "Sessions whose context was compacted or cleared, newest first", (
+        Said(show(find_entry(shelf, session, marks)).strip(), session) for session, marks in found if shelf
+    )
+
+
 def _session_notes(view: View, most: int) -> Iterator[Note]:
     """The notes of level 1 that this context lacks and that have words, newest first."""
     since = _last(view) if view.source == "resume" and not view.of else 0.0
@@ -263,6 +303,9 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
         (detailed, 0.75),
         (outlined, 1.0),
     ),
+    "observations": ((observations, 1.0),),
+    "sessions": ((compacted, 1.0),),
+    "tasks": ((open_tasks, 0.4), (done_tasks, 1.0)),
 }
 
 
@@ -285,7 +328,23 @@ def _replay(name: str, view: View, nonce: str, room: int) -> Brief:
     return compose(view, view.budget, nonce, _where(view), room)
 
 
-BRIEFS: dict[str, Compose] = {"handoff": _handoff, "memory": _planned, "replay": _replay, "start": _planned}
+def _report(name: str, view: View, nonce: str, room: int) -> Brief:
+    """The month in figures."""
+    from memory_keeper.tell.report import compose
+
+    return compose(name, view, nonce, room)
+
+
+BRIEFS: dict[str, Compose] = {
+    "handoff": _handoff,
+    "memory": _planned,
+    "observations": _planned,
+    "replay": _replay,
+    "report": _report,
+    "sessions": _planned,
+    "start": _planned,
+    "tasks": _planned,
+}
 
 
 def _where(view: View) -> str:
@@ -361,11 +420,6 @@ def when(event: Event | Note) -> str:
 
 def _day(at: float) -> str:
     return strftime("%Y-%m-%d", gmtime(showable(at)))
-
-
-def within(roots: list[str], path: str) -> str:
-    """A path as the project's people would say it."""
-    return next((path[len(root) + 1 :] for root in roots if path.startswith(root + "/")), path)
 
 
 def dense(text: str) -> str:

@@ -12,7 +12,7 @@ from time import gmtime, strftime
 from memory_keeper import wire
 from memory_keeper.keep import moments
 from memory_keeper.model import Event, NamedTuple, Note
-from memory_keeper.tell.parts import within
+from memory_keeper.tell import within
 from memory_keeper.text import clean, how_long, one_line, showable
 
 TYPE_CHECKING = False

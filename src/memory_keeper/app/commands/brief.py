@@ -9,13 +9,15 @@ from time import time
 
 from memory_keeper import config
 from memory_keeper.app.before import find_before
-from memory_keeper.app.commands import positive, project_of, session_of
+from memory_keeper.app.commands import folder_of, positive, project_of, session_of
 from memory_keeper.app.recall import preview
+from memory_keeper.app.rules import full_brief
 from memory_keeper.app.terminal import print_json
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import DEFAULTS, find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Brief
 from memory_keeper.tell import UNLIMITED, Before
 from memory_keeper.tell.handoff import by_part
 from memory_keeper.tell.parts import BRIEFS
@@ -26,8 +28,13 @@ BUDGETS = {  # the setting that limits each
     "memory": "reduce.memoryTokens",
     "replay": "tell.replayBudget",
 }
-RECALL = "recall"
-NAMES = sorted((*BRIEFS, RECALL))
+RECALL, RULES = "recall", "rules"
+NAMES = sorted((*BRIEFS, RECALL, RULES))
+NOTHING = {  # what is said of those that may well be empty
+    "observations": "No observation is open.",
+    "sessions": "No context was compacted or cleared yet.",
+    "tasks": "No task is open, and none was done.",
+}
 OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newest where none is named
 
 
@@ -48,8 +55,9 @@ def run(args: Namespace) -> int:
     """Compose it from what is kept now."""
     if args.prompt and args.name != RECALL:
         raise KeeperError(f"A brief called {args.name} takes no prompt", hint="see `memory-keeper brief --help`")
-    if args.name == RECALL:
-        return _recall(args)
+    if args.name in (RECALL, RULES):
+        brief = _recall(args) if args.name == RECALL else _rules(args)
+        return _show(args, brief._replace(name=args.name))
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         session = session_of(keeper, args.session)
@@ -66,12 +74,16 @@ def run(args: Namespace) -> int:
         source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
         before = _before(keeper, project, args) if args.name == "start" and not session else None
         view = keeper.view(session, source, project=project, of=of, before=before, notes=notes)
+        view = view._replace(home=keeper.home, settings=settings, now=time())
         brief = keeper.brief(args.name, view, budget, UNLIMITED)
         kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
     if args.json:
         parts = by_part(brief.lines) if args.name == "handoff" else {}
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
         print_json({**shown, "cites": list(brief.cites), **parts})
+        return 0
+    if not brief.text and args.name in NOTHING:
+        print(NOTHING[args.name])
         return 0
     if not brief.text and kept:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")
@@ -81,17 +93,28 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _recall(args: Namespace) -> int:
+def _recall(args: Namespace) -> Brief:
     """What a prompt brings back by what it names; that may well be nothing."""
     root, prompt = find_root(args.project or os.getcwd()), " ".join(args.prompt)
     if not prompt:
         raise KeeperError("Of what prompt?", hint='memory-keeper brief recall "fix src/app.py"')
     budget = args.budget or config.load(args.home, root, config.environment())[0]["tell.recallBudget"]
     with Keeper(args.home) as keeper:
-        brief = preview(keeper, prompt, project_of(keeper, args), root, budget or DEFAULTS["tell.recallBudget"], time())
+        return preview(keeper, prompt, project_of(keeper, args), root, budget or DEFAULTS["tell.recallBudget"], time())
+
+
+def _rules(args: Namespace) -> Brief:
+    """The rules in force and what the user said besides, as the first prompt of a context brings them."""
+    folder, environ = folder_of(args), config.environment()
+    settings = config.load(args.home, find_root(folder), environ)[0]
+    budget = args.budget or settings["rules.budget"]
+    return full_brief(args.home, folder, environ, {**settings, "rules.budget": budget}, fenced=bool(args.json))
+
+
+def _show(args: Namespace, brief: Brief) -> int:
     if args.json:
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
-        print_json({**shown, "name": RECALL, "cites": list(brief.cites)})
+        print_json({**shown, "cites": list(brief.cites)})
     elif brief.text:
         print(brief.text)
     return 0

@@ -1,22 +1,28 @@
-"""`compact --session`: notes and handoff of a session up to now, and its entry in the context archive."""
+"""`compact`: a session's notes, handoff and entry in the context archive, a project's observations, its tasks; now."""
 
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from time import time
+from typing import Any, NamedTuple
 
 from memory_keeper import config
+from memory_keeper.app import cli
 from memory_keeper.app.commands import folder_of, make_notes, project_of, render_memory, running_session
 from memory_keeper.app.handoff import keep_handoff
 from memory_keeper.app.render import foreign
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.app.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Context, Note, Source
 from memory_keeper.tell.archived import Entry
-from memory_keeper.tell.context_archive import as_json, find, measured
+from memory_keeper.tell.context_archive import as_json as entry_json
+from memory_keeper.tell.context_archive import find, measured
 from memory_keeper.tell.files import CONTEXT_ARCHIVE, FOLDER
 
 EXAMPLE = "memory-keeper compact --session"
@@ -36,49 +42,107 @@ OVER = "The session is over: the next one in this project is told of it when it 
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Of which session."""
+    """Which of the three, and of what."""
     parser.add_argument(
         "--session",
+        "--session-now",
         nargs="?",
         const="",
-        required=True,
         metavar="ID",
         help="this one; without ID the one that runs this, else the newest",
     )
+    parser.add_argument("--observations", action="store_true", help="what was said and seen: count, propose, archive")
+    parser.add_argument("--tasks", action="store_true", help="what was done: the last in full, the others in a line")
+    parser.add_argument("--all-projects", action="store_true", help="observations and tasks of all projects")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
     parser.add_argument(
         "--adopt",
         action="store_true",
-        help=f"write {CONTEXT_ARCHIVE} anew even if somebody has changed it; what it said is kept beside it",
+        help="write a page anew even if somebody has changed it; what it said is kept beside it",
     )
+    parser.set_defaults(fail=parser.error)
+
+
+def main() -> None:
+    """The program `compress-context`."""
+    cli.main(["compact", *sys.argv[1:]])
 
 
 def run(args: Namespace) -> int:
-    """Bring everything in, write handoff, notes and the archive's entry, and say what was done."""
-    environ = config.environment()
-    with Keeper(args.home, environ) as keeper:
-        session, context = running_session(keeper, args)
-        with suppress(Busy):  # then of what there is
-            keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
-        root = _root(keeper, args, session, context)
-        where = keep_handoff(keeper, session, root, environ)
-        note = keeper.store.handoff(session)
-        if not note:
-            raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")
-        keeper.archive_by_hand(session)
-        made: list[Note] = []
-        with suppress(Busy):  # somebody else is at it
-            made = make_notes(keeper, note.project)
-        files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
-        left = foreign(keeper, note.project, root) if root else []
-        entry = find(keeper.store, args.home, note.project, session)
-        settings = config.load(args.home, root, environ)[0]
-    told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
+    """Do what was asked for, one after the other, and say what came of it."""
+    layers = [what for what in (OBSERVATIONS, TASKS) if getattr(args, what)]
+    if args.session is None and not layers:
+        args.fail("say what to compact: --session, --observations, --tasks, or more than one of them")
+    if args.session is not None and args.all_projects:
+        args.fail("--session is about one project; --all-projects is for --observations and --tasks")
+    with Keeper(args.home) as keeper:
+        session = _compact_session(keeper, args) if args.session is not None else None
+        places = _places(keeper, args, session) if layers else []
+        done, failed = _bring_up_to_date(keeper, args, layers, places)
     if args.json:
-        print_json(told)
+        print_json({**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})})
     else:
-        _show(told, entry, root, made)
-    _complain(told, root, settings)
+        if session:
+            _show(session.told, session.entry, session.made)
+        for one in done:
+            _show_upkeep(one, args.dry_run)
+    if session and not args.dry_run:
+        _complain(session.told, session.root, session.settings)
+    if failed:
+        raise PartlyDone("; ".join(failed), hint="the other projects are up to date")
     return 0
+
+
+# --- a session -------------------------------------------------------------------------------------------------------
+
+
+class Compacted(NamedTuple):
+    """A session that was summed up."""
+
+    told: dict[str, Any]
+    root: str
+    settings: dict[str, Any]
+    entry: Entry | None = None
+    made: tuple[Note, ...] = ()
+
+
+def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
+    """Bring everything in, write handoff, notes and the archive's entry."""
+    session, context = running_session(keeper, args)
+    if args.dry_run:
+        return _foretell(keeper, args, session, context)
+    with suppress(Busy):  # then of what there is
+        keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
+    root = _root(keeper, args, session, context)
+    where = keep_handoff(keeper, session, root, keeper.environ)
+    note = keeper.store.handoff(session)
+    if not note:
+        raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")
+    keeper.archive_by_hand(session)
+    made: list[Note] = []
+    with suppress(Busy):  # somebody else is at it
+        made = make_notes(keeper, note.project)
+    files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
+    left = foreign(keeper, note.project, root) if root else []
+    entry = find(keeper.store, args.home, note.project, session)
+    settings = config.load(args.home, root, keeper.environ)[0]
+    told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
+    return Compacted(told, root, settings, entry, tuple(made))
+
+
+def _foretell(keeper: Keeper, args: Namespace, session: str, context: Context) -> Compacted:
+    """What would be written of a session, as far as it was read."""
+    root = _root(keeper, args, session, context)
+    id = keeper.handoff_id(session)
+    files = ("handoffs", f"HANDOFF-{session}.md"), (CONTEXT_ARCHIVE,)
+    told: dict[str, Any] = {
+        "session": session,
+        "dry_run": True,
+        "handoff": "new" if id and not keeper.store.note(id) else "as it is",
+        "open_calls": sum(one.tools for one in keeper.store.open_sessions(session=session)),
+        "files": ["/".join((root, *FOLDER, *path)) for path in files] if root else [],
+    }
+    return Compacted(told, root, config.load(args.home, root, keeper.environ)[0])
 
 
 def _advice(settings: dict[str, Any]) -> str:
@@ -118,7 +182,7 @@ def _tell(
         "before": last.before if last else None,
         "after": note.tokens,
         "after_is_estimated": True,
-        "entry": as_json(entry) if entry else None,
+        "entry": entry_json(entry) if entry else None,
         "notes": [one.id for one in made],
         "files": files,
         "left": left,
@@ -126,7 +190,11 @@ def _tell(
     }
 
 
-def _show(told: dict[str, Any], entry: Entry | None, root: str, made: list[Note]) -> None:
+def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note]) -> None:
+    if told.get("dry_run"):
+        print(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
+        print(*(f"  {path}" for path in told["files"]), sep="\n")
+        return
     session, handoff = told["session"][:8], told["handoff"]
     where = f": {told['archive']}" if told["archive"] else "."
     print(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
@@ -154,3 +222,54 @@ def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None
     raise PartlyDone(
         f"{CONTEXT_ARCHIVE} {why}", hint="notes and handoff are kept; `memory-keeper brief handoff` prints it"
     )
+
+
+# --- a project -------------------------------------------------------------------------------------------------------
+
+
+def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[Place]:
+    """The project that is meant: the session's, where one is named, else this; or all of them, once all was read."""
+    if not args.dry_run:
+        with suppress(Busy):  # then of what there is
+            keeper.look(patience=PATIENCE)
+    if args.all_projects:
+        return everywhere(keeper)
+    if session and session.root:
+        return [Place(keeper.store.project_of(session.told["session"]), session.root)]
+    return [Place(project_of(keeper, args), config.find_root(folder_of(args)))]
+
+
+def _bring_up_to_date(
+    keeper: Keeper, args: Namespace, layers: Sequence[str], places: Sequence[Place]
+) -> tuple[list[Upkept], list[str]]:
+    """Bring the pages of projects up to date; and what went wrong in some."""
+    kinds = keeper.store.counts(places[0].project if len(places) == 1 else None)["kinds"] if places else {}
+    done: list[Upkept] = []
+    failed: list[str] = []
+    with Bar("reading prompts", kinds.get("prompt", 0) + kinds.get("queued", 0), bytes=False) as bar:
+        for place in places:
+            try:
+                done.append(_upkeep(keeper, place, args, layers, bar))
+            except KeeperError as error:  # one project's must not keep out the others
+                if not args.all_projects:
+                    raise
+                failed.append(f"{place.root}: {error}")
+    return done, failed
+
+
+def _upkeep(keeper: Keeper, place: Place, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:
+    now = time()
+    what = [*layers, REPORT] if TASKS in layers and REPORT in due(keeper, place, now) else layers
+    dry, foreign = args.dry_run, args.adopt
+    return upkeep(keeper, place, what, now, dry=dry, foreign=foreign, everything=True, progress=bar.advance)
+
+
+def _show_upkeep(one: Upkept, dry: bool) -> None:
+    print(one.place.root)
+    for what, counts in {**one.counts, "new": one.new}.items():
+        if said := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
+            print(f"  {what:<13} {said}")
+    names = ", ".join(path.rpartition("/")[2] for path in one.files)
+    print(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
+    for path in one.left:
+        print(f"  {path} was changed or is not ours, and was left alone; --adopt writes it anew and keeps it beside")

@@ -15,6 +15,8 @@ from time import strftime, time
 from typing import NamedTuple
 
 from memory_keeper import config
+from memory_keeper.app.adopt import is_wanted
+from memory_keeper.app.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.commands.import_ import read_back
 from memory_keeper.app.registration import (
     KEPT,
@@ -25,6 +27,7 @@ from memory_keeper.app.registration import (
     read_json,
     settings_path,
 )
+from memory_keeper.app.render import foreign
 from memory_keeper.app.salvage import carry_over
 from memory_keeper.app.terminal import age, paint, print_json, size
 from memory_keeper.config import find_root
@@ -62,7 +65,7 @@ def run(args: Namespace) -> int:
     if args.fix:
         _fix(args.home)
     root = find_root(os.path.abspath(args.project or "."))
-    findings = [*_machine(), *_plugin(), *_settings(args.home, root), *_home(args.home), *_store(args.home)]
+    findings = [*_machine(), *_plugin(), *_settings(args.home, root), *_home(args.home), *_store(args.home, root)]
     findings += _problems(args.home)
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
     if args.json:
@@ -152,7 +155,7 @@ def _home(home: str) -> Iterator[Finding]:
     )
 
 
-def _store(home: str) -> Iterator[Finding]:
+def _store(home: str, root: str) -> Iterator[Finding]:
     try:
         _check_lock(home)
         if _lost(home):
@@ -163,6 +166,8 @@ def _store(home: str) -> Iterator[Finding]:
             yield Finding("store", "FAIL" if damage else "OK", "; ".join(damage) or "intact", _fix_line(bool(damage)))
             if not damage:
                 yield from _kept(keeper)
+                yield from _pages(keeper, root)
+                yield from _blocks(keeper, root)
     except NotSetUp:
         yield Finding("store", "WARN", "nothing is kept yet", "start Claude Code once, or import transcripts")
     except Busy as error:
@@ -182,6 +187,30 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
     yield Finding("spool", "OK", f"{waiting} sessions with records to move or to match")
+
+
+def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """The files in the place of ours that are left alone."""
+    left = foreign(keeper, keeper.project(root), root) if is_wanted(keeper, root) else []
+    if left:
+        names = ", ".join(path.rpartition("/")[2] for path in left)
+        said = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
+        yield Finding("pages", "WARN", said, "read them; memory-keeper save --adopt takes them over or puts them aside")
+
+
+def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """Whether our block in CLAUDE.md, where there is one, is whole and says what holds now."""
+    for user in (True, False):
+        try:
+            change = sync_rules(keeper, root, user=user, anew=False, dry_run=True)
+        except OutOfReach:
+            continue
+        except KeeperError as error:
+            yield Finding("CLAUDE.md", "WARN", str(error), error.hint)
+            continue
+        if change.changed:
+            said = f"the block in {change.path} is not what the rules are now"
+            yield Finding("CLAUDE.md", "WARN", said, f"memory-keeper rule sync{' --user' * user}")
 
 
 def _index(keeper: Keeper) -> Iterator[Finding]:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING
 
-from memory_keeper import __version__
+from memory_keeper import __version__, config
 from memory_keeper.app.adopt import PATIENCE
 from memory_keeper.app.commands import folder_of, project_of
-from memory_keeper.app.render import bring, foreign, render_context_archive
+from memory_keeper.app.render import bring, foreign, render_sealed, sealed_text
 from memory_keeper.app.terminal import Bar, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
@@ -21,10 +21,9 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.migrations import VERSION
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Session
-from memory_keeper.tell.context_archive import page
-from memory_keeper.tell.files import CONTEXT_ARCHIVE, FOLDER, Folder, is_hosts
+from memory_keeper.tell.files import FOLDER, SEALED, Folder, is_hosts
 from memory_keeper.tell.memory import body_of
-from memory_keeper.tell.pages import archives, iso, texts
+from memory_keeper.tell.pages import archives, iso, sealed, texts
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.refined import line, name_of, refine
 
@@ -44,6 +43,7 @@ class Target(NamedTuple):
     root: str  # a folder of the user's choice; below it no link is followed
     path: tuple[str, ...]
     rendered: bool  # it is where the pages for people are
+    settings: Json  # of the project
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -65,7 +65,7 @@ def run(args: Namespace) -> int:
         project = project_of(keeper, args)
         with suppress(Busy):  # then export what there is
             keeper.look(keeper.behind(project) or ())
-        target = _target(keeper, root, args.to)
+        target = _target(keeper, root, args.to, config.load(keeper.home, root, keeper.environ)[0])
         write = {"seeds": _write_seeds, "jsonl": _write_jsonl, "md": _write_md}[args.format]
         try:
             written = write(keeper, project, target, args.force)
@@ -81,21 +81,22 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _target(keeper: Keeper, root: str, to: str) -> Target:
+def _target(keeper: Keeper, root: str, to: str, settings: Json) -> Target:
     """The folder to write in. In the project no link is followed: a repository may hold one that leads elsewhere."""
     if not to:
         if is_hosts(root, keeper.environ):
             raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="give another one with --to DIR")
-        return Target(root, FOLDER, True)
+        return Target(root, FOLDER, True, settings)
     whole = os.path.abspath(os.path.expanduser(to))
     above, below = whole, list[str]()
     while above != "/":
         if os.path.exists(above) and os.path.samefile(above, root):
-            return Target(root, tuple(below), tuple(below) == FOLDER and not is_hosts(root, keeper.environ))
+            pages = tuple(below) == FOLDER and not is_hosts(root, keeper.environ)
+            return Target(root, tuple(below), pages, settings)
         above, name = os.path.split(above)
         below.insert(0, name)
     os.makedirs(whole, 0o700, exist_ok=True)
-    return Target(whole, (), False)
+    return Target(whole, (), False, settings)
 
 
 def _folder_of(target: Target) -> str:
@@ -110,7 +111,7 @@ def _open(target: Target, *below: str) -> Folder:
 
 
 def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
-    """The pages, the outlines, the index and the context archive, and a file for each session."""
+    """The pages, the outlines and the index, and a file for each session."""
     known = keeper.store.sessions(project, EVERY)
     with Bar("exporting", len(known) + 1, bytes=False) as bar:
         written = _write_pages(keeper, project, target, force)
@@ -126,15 +127,16 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
 
 def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
     """Where people edit them, their edits are adopted first; elsewhere they are copies."""
+    now = time()
     if target.rendered:
         with Lock(keeper.home, PATIENCE, "render"):
             if not force:
                 _refuse(None, foreign(keeper, project, target.root))
-            bring(keeper, project, target.root, time(), force)
-            render_context_archive(keeper, project, target.root, force)
-            wanted = _wanted(keeper, project, target)
+            bring(keeper, project, target.root, now, force)
+            render_sealed(keeper, project, target.root, now, force)
+            wanted = _wanted(keeper, project, target, now)
     else:
-        wanted = _wanted(keeper, project, target)
+        wanted = _wanted(keeper, project, target, now)
         with _open(target) as folder:
             _refuse(folder, [] if force else [name for name in wanted if not _may_write(folder, name, wanted[name])])
             for name, text in wanted.items():
@@ -142,12 +144,13 @@ def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> d
     return {name: len(text.encode()) for name, text in wanted.items()}
 
 
-def _wanted(keeper: Keeper, project: str, target: Target) -> dict[str, str]:
-    """The pages with the context archive, if there is one; of that what is written already need not be made again."""
+def _wanted(keeper: Keeper, project: str, target: Target, now: float) -> dict[str, str]:
+    """All pages, those that are only read last; what is written of them already need not be made again."""
+    bodies = sealed(keeper.store, project, target.settings, now)
     with _open(target) as folder:
-        found = folder.read(CONTEXT_ARCHIVE)
-    archive = page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
-    return texts(keeper.store, project, keeper.salt) | ({CONTEXT_ARCHIVE: archive} if archive else {})
+        read = {name: sealed_text(keeper, project, name, bodies, folder.read(name)) for name in SEALED}
+    edited = texts(keeper.store, project, keeper.salt, target.settings, now)
+    return edited | {name: text for name, text in read.items() if text}
 
 
 def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from time import time
 from typing import Any
 
+from memory_keeper import config
 from memory_keeper.app.allowance import attempts
 from memory_keeper.app.bring_back import Score, scores
 from memory_keeper.app.commands import project_of
@@ -16,7 +17,9 @@ from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
+from memory_keeper.reduce.observed import observed
 from memory_keeper.tell.parts import STANDING
+from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper status"
@@ -47,6 +50,7 @@ def run(args: Namespace) -> int:
         spent = _spent(keeper, project)
         measured = scores(keeper.store, project, COMPACTIONS) if project else []
         savings = saved(keeper.store, project) if project else []
+        learnt = _learnt(keeper, project, args) if project else {}
     about = {
         "project": project or "all projects",
         **counts,
@@ -57,6 +61,7 @@ def run(args: Namespace) -> int:
         "store_bytes": _bytes(args.home),
         "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
         "compactions": _compactions(measured),
+        **learnt,
         "replaced": [{**one._asdict(), "tokens": one.tokens} for one in savings],
         "recent": [session._asdict() for session in sessions],
     }
@@ -72,6 +77,7 @@ def run(args: Namespace) -> int:
     _say_notes(counts["notes"], len(standing), open, spent)
     if handoff:
         print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
+    _say_learnt(learnt)
     _say_compactions(measured, now)
     _say_savings(savings)
     print(f"  store          {args.home} ({size(about['store_bytes'])})")
@@ -96,6 +102,25 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
         cost = f", ${spent['cost']:.2f}" if spent["cost"] else ""
         times = f"{spent['asked']} time{'s' * (spent['asked'] != 1)}"
         print(f"  models         asked {times} for better wordings: {spent['tokens']:,} tokens{cost}")
+
+
+def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
+    """How many rules hold, and what became of what was observed."""
+    settings = config.load(keeper.home, config.find_root(args.project or os.getcwd()), keeper.environ)[0]
+    told = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
+    states = [one.state for one in observed(keeper.store, project, settings, time())]
+    return {
+        "rules": len(told),
+        "observations": {state: states.count(state) for state in dict.fromkeys(states)},
+    }
+
+
+def _say_learnt(learnt: dict[str, Any]) -> None:
+    if not learnt:
+        return
+    proposed = learnt["observations"].get("proposed", 0)
+    hint = f"; {proposed} proposed: `memory-keeper observe list --state proposed`" if proposed else ""
+    print(f"  rules          {learnt['rules']} in force{hint}")
 
 
 def _compactions(measured: list[Score]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app import claude_settings, registration, statusline
+from memory_keeper.app import claude_settings, registration, schedule, statusline
 from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
@@ -77,10 +77,15 @@ def install(home: str) -> Outcome:
 def remove(home: str) -> Outcome:
     """Take the line away again."""
     outcome = claude_settings.restore(home, settings_path(), KEY)
-    link = os.path.join(home, registration.CURRENT)
-    if os.path.islink(link) and not is_ours(_command(outcome.now)):
-        os.unlink(link)
+    desk = schedule.desk_at(os.getcwd(), config.environment())
+    if not is_ours(_command(outcome.now)) and not schedule.uses(desk, home):
+        registration.drop_current(home)
     return outcome
+
+
+def is_installed() -> bool:
+    """Whether Claude Code shows the line."""
+    return is_ours(_command(claude_settings.get(settings_path(), KEY)))
 
 
 def _command(line: Any) -> str:

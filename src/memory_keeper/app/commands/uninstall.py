@@ -7,7 +7,8 @@ import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper.app import claude_settings, registration
+from memory_keeper import config
+from memory_keeper.app import claude_md, claude_settings, registration, schedule
 from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.terminal import print_json
@@ -39,23 +40,30 @@ def run(args: Namespace) -> int:
         raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
     # before Claude Code lays the file out anew, and before its bytes are compared
     settings, stuck = _restore_settings(args.home)
+    jobs, stays = _unschedule(args.home)
+    stuck = "; ".join(filter(None, (stuck, stays)))
     if stuck and args.purge:
         raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else registration.put_back(args.home)
     _remove_program(args.home)
+    cleared, uncleared = _remove_rules(args.home)
     rendered = _remove_rendered(args.home) if args.purge else 0
     left = registration.purge(args.home) if args.purge else []
     if args.json:
         about = {"registered": known, "unregistered": known and not problem, "problem": problem or stuck}
-        about |= {**back._asdict(), "settings": [one._asdict() for one in settings]}
+        about |= {**back._asdict(), "settings": [one._asdict() for one in settings], "unscheduled": jobs}
+        about |= {"rules": cleared, "rules_left": uncleared}
         print_json({**about, "kept": "" if args.purge else args.home, "left": left, "rendered": rendered})
     else:
         _say(args, known, problem, back, left)
         _say_settings(settings, stuck)
+        if jobs:
+            print(f"The weekly upkeep is no longer run ({', '.join(jobs)}).")
+        _say_rules(cleared, uncleared)
         if rendered:
             print(f"{rendered} file{'s' * (rendered != 1)} rendered into projects went as well.")
-    return PartlyDone.code if problem or stuck else 0
+    return PartlyDone.code if problem or stuck or uncleared else 0
 
 
 def _restore_settings(home: str) -> tuple[list[Outcome], str]:
@@ -67,20 +75,47 @@ def _restore_settings(home: str) -> tuple[list[Outcome], str]:
     return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
 
 
+def _unschedule(home: str) -> tuple[list[str], str]:
+    """Take a weekly upkeep of this home away: the schedulers that had one; why not, when that failed."""
+    desk = schedule.desk_at(os.getcwd(), config.environment())
+    try:
+        gone = schedule.remove(home, desk) if schedule.uses(desk, home) else []
+    except KeeperError as error:
+        return [], str(error)
+    return [one.by for one in gone], ""
+
+
+def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
+    """Take our rules out of the user's CLAUDE.md and the projects': those that had them, and why some keep theirs."""
+    gone, left = [], []
+    for folder, within in [(registration.claude_folder(), ""), *((root, root) for root in _roots(home))]:
+        path = os.path.join(folder, claude_md.NAME)
+        try:
+            gone += [path] * claude_md.unsync(path, within=within, dry_run=dry_run).changed
+        except claude_md.OutOfReach:
+            pass
+        except KeeperError as error:
+            left.append(str(error))
+    return gone, left
+
+
 def _remove_rendered(home: str) -> int:
     """Take away the files in the projects that the store knows; how many."""
+    return sum(remove_all(root) for root in _roots(home))
+
+
+def _roots(home: str) -> list[str]:
+    """The projects that the store knows."""
     try:
         with Keeper(home) as keeper:
-            return sum(remove_all(root) for root in keeper.store.roots())
+            return keeper.store.roots()
     except KeeperError:
-        return 0  # no store, or a damaged one: then nobody knows where they are
+        return []  # no store, or a damaged one: then nobody knows where they are
 
 
 def _remove_program(home: str) -> None:
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
-    current = os.path.join(home, registration.CURRENT)
-    if os.path.islink(current):
-        os.unlink(current)
+    registration.drop_current(home)
 
 
 def _unregister(scope: str) -> str:
@@ -106,11 +141,17 @@ def _sure(home: str) -> bool:
 def _say_what_would_go(args: Namespace, known: bool) -> int:
     names = registration.names_of_ours(args.home)
     gone = [name for name in names if args.purge or name in GOING]
-    going = [f"plugin {NAME}"] * known + [os.path.join(args.home, name) for name in gone]
+    desk = schedule.desk_at(os.getcwd(), config.environment())
+    jobs = [*schedule.installed(desk)] if schedule.uses(desk, args.home) else []
+    going = [f"plugin {NAME}"] * known + [place for one in jobs for place in one.texts]
+    going += [os.path.join(args.home, name) for name in gone]
+    cleared, uncleared = _remove_rules(args.home, dry_run=True)
+    going += [f"our rules in {path}" for path in cleared]
     if args.json:
-        print_json({"would_remove": going})
+        print_json({"would_remove": going, "rules_left": uncleared})
     else:
         print("would remove:", *(going or ["nothing"]), sep="\n  ")
+        _say_rules([], uncleared)
     return 0
 
 
@@ -139,3 +180,10 @@ def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
             print(f"{one.path}: {one.key} was changed since; it stays.")
     if stuck:
         sys.stderr.write(f"memory-keeper: {stuck}\n  hint: mend the file and run `memory-keeper uninstall` again\n")
+
+
+def _say_rules(cleared: list[str], uncleared: list[str]) -> None:
+    for path in cleared:
+        print(f"{path} is without our rules.")
+    for problem in uncleared:
+        sys.stderr.write(f"memory-keeper: {problem}\n  hint: it stays as it is: take our rules out by hand\n")

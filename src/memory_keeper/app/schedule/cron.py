@@ -1,0 +1,100 @@
+"""Lines of our own in the user's crontab; every other byte of it stays as it is.
+
+Ours come first: a `SHELL=` or `PATH=` of the user's is for the lines below it, and a last line without an end is none
+of our business.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+from memory_keeper.app.schedule import MARK, Desk, Job, When
+from memory_keeper.errors import KeeperError
+
+BEGIN, END = f"# memory-keeper begin: {MARK}", "# memory-keeper end"
+PLACE = "crontab"
+NONE = (b"no crontab for", b"no such file")  # the second is what busybox says
+MARKS = tuple(re.escape(mark.encode()) for mark in (BEGIN, END))
+BLOCK = re.compile(rb"^%s\n(?:(?!%s|%s).*\n)*%s\n" % (MARKS[0], *MARKS, MARKS[1]), re.MULTILINE)
+FIELDS = re.compile(r"^(\d+) (\d+) \* \* ([0-6*]) ", re.MULTILINE)
+
+
+def problem(desk: Desk) -> str:
+    """It may be there and not be allowed."""
+    if not desk.has("crontab"):
+        return "there is no crontab"
+    try:
+        _read(desk)
+    except KeeperError as error:
+        return str(error)
+    return ""
+
+
+def texts(desk: Desk, job: Job) -> dict[str, str]:
+    """Our lines; what is printed would be mailed, what goes wrong is."""
+    day = job.when.day if job.when.day >= 0 else "*"
+    command = " ".join(map(escaped, job.command))
+    line = f"{job.when.minute} {job.when.hour} * * {day} {command} >/dev/null"
+    return {PLACE: f"{BEGIN}\n{line}\n{END}\n"}
+
+
+def escaped(word: str) -> str:
+    """As the shell reads it, after cron has.
+
+    To most crons `%` ends the command unless there is a backslash before it, and some take away one of two backslashes.
+    So `%` stands outside the quotes, where a backslash that cron leaves does no harm, and no two backslashes meet.
+    """
+    quoted = shlex.quote(word)
+    if not quoted.startswith("'"):
+        return quoted.replace("%", "\\%")
+    return quoted.replace("\\", "\\''").replace("%", "'\\%'")
+
+
+def found(desk: Desk) -> dict[str, str]:
+    """Our lines, as they are there."""
+    try:
+        block = BLOCK.search(_read(desk))
+    except KeeperError:
+        return {}  # then there are none of ours either
+    return {PLACE: block[0].decode("utf-8", "replace")} if block else {}
+
+
+def when(texts: dict[str, str]) -> When | None:
+    """From the first fields of our line."""
+    said = FIELDS.search("".join(texts.values()))
+    return When(int(said[3]) if said[3] != "*" else -1, int(said[2]), int(said[1])) if said else None
+
+
+def install(desk: Desk, job: Job) -> None:
+    """Put our lines before the user's, in place of those that were there."""
+    before = _read(desk)
+    rest = BLOCK.sub(b"", before)
+    if BEGIN.encode() in rest or END.encode() in rest:
+        raise KeeperError("Our lines in the crontab are damaged", hint="take them away with `crontab -e`")
+    now = texts(desk, job)[PLACE].encode() + rest
+    if now != before:
+        desk.check("crontab", "-", said=now)
+
+
+def remove(desk: Desk) -> None:
+    """Take our lines away; a crontab that has nothing else goes with them."""
+    before = b"" if problem(desk) else _read(desk)
+    rest = BLOCK.sub(b"", before)
+    if rest == before:
+        return
+    if rest:
+        desk.check("crontab", "-", said=rest)
+    else:
+        desk.check("crontab", "-r")
+
+
+def _read(desk: Desk) -> bytes:
+    """The user's crontab; a failure to read it must not look like an empty one."""
+    done = desk.run("crontab", "-l")
+    if done.returncode == 0:
+        return done.stdout
+    if any(none in done.stderr.lower() for none in NONE):
+        return b""
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    raise KeeperError(f"crontab -l failed: {said[-1] if said else done.returncode}")
