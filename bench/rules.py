@@ -130,7 +130,9 @@ def dialogue(row: dict[str, Any]) -> Dialogue:
         rules = [topic for kind, topic in topics if kind.startswith("instruction")]
         ids = [pair for pair in row["instructions"][number] if pair != -1]
         things = [check[0] for check in session["session_regex"]]
-        taught += [Taught(*id, topic, thing) for id, topic, thing in zip(ids, rules, things, strict=True)]
+        taught += [
+            Taught(id, version, topic, thing) for (id, version), topic, thing in zip(ids, rules, things, strict=True)
+        ]
         work += [topic for kind, topic in topics if kind.startswith("filler-instruction")]
         sessions.append(list(turns(row, number)))
     return Dialogue(f"mc{row['id']}", sessions, taught, work)

@@ -7,6 +7,7 @@ Everything has an id that comes of what it was found in, so finding it twice is 
 from __future__ import annotations
 
 from memory_keeper import wire
+from memory_keeper.app.claude_md import sync_where_wanted
 from memory_keeper.app.heard import prompts_of, said
 from memory_keeper.app.heard import unlearnt as unlearnt
 from memory_keeper.app.rules import add_rule
@@ -100,6 +101,17 @@ def _keep_slip(keeper: Keeper, project: str, seen: Sequence[Slip]) -> Iterator[N
         keeper.mark("confirmed", note, session=slip.session, at=slip.at, patience=PATIENCE)
 
 
+def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:
+    """Observations of what recurs in the tasks that were done."""
+    from memory_keeper.reduce.done import done, patterns
+
+    for text in patterns(done(keeper.store, project)):
+        id, extra = "note-" + digest_of(project, "pattern", text), wire.dumps({"by": "rule", "written": now})
+        note = Note(id, now, "observation", 0, project, text, "", measure(text), extra)
+        if keeper.write(note, PATIENCE):
+            yield note
+
+
 def _plain(text: str) -> str:
     """Others' words, so that they cannot end the quotation they stand in."""
     return text.replace("`", "'")
@@ -115,12 +127,15 @@ def _decide(keeper: Keeper, project: str, settings: Json, now: float) -> None:
     if not promotes and not any(map(is_automatic, store.notes(project, 0, "rule"))):
         return
     found = observed(store, project, settings, now)
-    for clash in clashes(store, project, found):
-        if is_automatic(clash.rule):
-            retire(keeper, clash.rule, clash.said.id, now)
-    for one in (*found, *observed(store, USER, settings, now)) if promotes else ():
-        if one.state == "proposed" and one.by in USERS:
-            add_rule(keeper, one.project, one.text, source=one.id, automatic=True)
+    gone = [clash for clash in clashes(store, project, found) if is_automatic(clash.rule)]
+    for clash in gone:
+        retire(keeper, clash.rule, clash.said.id, now)
+    wanted = (*found, *observed(store, USER, settings, now)) if promotes else ()
+    come = [one for one in wanted if one.state == "proposed" and one.by in USERS]
+    for one in come:
+        add_rule(keeper, one.project, one.text, source=one.id, automatic=True)
+    if (gone or come) and (root := keeper.root_of(project)):
+        sync_where_wanted(keeper, root)
 
 
 def retire(keeper: Keeper, rule: Note, instead: str, now: float) -> bool:

@@ -29,7 +29,7 @@ def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: 
         return {}
     context, at = read_context(home, call.session), at + APART
     if call.event == "SubagentStart":
-        return _heard(call, full_brief(home, call.project_dir, environ, {**settings, "rules.budget": SUBAGENT}, False))
+        return _tell_subagent(call, home, environ, at, settings)
     if call.agent:
         return {}
     if context.ruled and context.ruled_at != at:
@@ -44,6 +44,15 @@ def fail_safe(call: Call, environ: dict[str, str]) -> Json:
     from memory_keeper.tell.rules import full, rules_of
 
     return _heard(call, full(rules_of(None, ""), (), config.DEFAULTS["rules.budget"], posix.urandom(4).hex()))
+
+
+def _tell_subagent(call: Call, home: str, environ: dict[str, str], at: float, settings: Json) -> Json:
+    from memory_keeper.app.told import record_told
+
+    brief = full_brief(home, call.project_dir, environ, {**settings, "rules.budget": SUBAGENT}, said=False)
+    if brief.text:
+        record_told(home, call.session, call.project_dir, at, (brief._replace(name="subagent"),), on=call.event)
+    return _heard(call, brief)
 
 
 def _remind(call: Call, home: str, at: float, context: Context, settings: Json, ready: Json) -> Json:

@@ -181,7 +181,7 @@ def upkeep(
     """Find what new prompts say, or `everything` there was; bring the pages up to date, and write the report that is
     missing. `dry`: only say what would be written; `foreign`: also over what is not ours, which is kept beside it."""
     from memory_keeper.app import render
-    from memory_keeper.app.learn import learn, unlearnt
+    from memory_keeper.app.learn import keep_patterns, learn, unlearnt
 
     since, unsaid = _made(place.root, OBSERVATIONS), []
     if dry:
@@ -189,6 +189,8 @@ def upkeep(
         files = _outdated(keeper, place, now)
     else:
         learn(keeper, place.project, now, everything, progress=progress)
+        if TASKS in what:
+            list(keep_patterns(keeper, place.project, now))
         files = render.render(keeper, place.project, place.root, now, foreign)
         _renew(place.root, what)
     if REPORT in what:

@@ -80,13 +80,13 @@ def _taken_apart(fact: Fact) -> _Stated:
         users,
         bool(asked or CHANGES.search(text)),
         bool(FORBIDS.search(text)),
-        frozenset(_subject(f"{asked} {text}")),
+        frozenset(subject_of(f"{asked} {text}")),
         frozenset(map(str.casefold, (*REJECTS.findall(text), *REJECTS_BEFORE.findall(text)))),
         asked.casefold() or (topic[1].casefold() if topic else ""),
     )
 
 
-def _subject(text: str) -> Iterator[str]:
+def subject_of(text: str) -> Iterator[str]:
     """The words of a statement that say what it is about; a name with dots and slashes is one word."""
     names = [name.casefold() for name in re.findall(r"\w[\w@+-]*(?:[./]\w[\w@+-]*)+", text)]
     rest = re.sub(r"\w[\w@+-]*(?:[./]\w[\w@+-]*)+", " ", text)

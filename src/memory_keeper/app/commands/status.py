@@ -17,7 +17,7 @@ from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
-from memory_keeper.reduce.observed import observed
+from memory_keeper.reduce.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import clean, one_line
@@ -108,9 +108,11 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
     """How many rules hold, and what became of what was observed."""
     settings = config.load(keeper.home, config.find_root(args.project or os.getcwd()), keeper.environ)[0]
     told = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
-    states = [one.state for one in observed(keeper.store, project, settings, time())]
+    found = observed(keeper.store, project, settings, time())
+    states = [one.state for one in found]
     return {
         "rules": len(told),
+        "rules_contradicted": len(clashes(keeper.store, project, found)),
         "observations": {state: states.count(state) for state in dict.fromkeys(states)},
     }
 
@@ -118,9 +120,11 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
 def _say_learnt(learnt: dict[str, Any]) -> None:
     if not learnt:
         return
-    proposed = learnt["observations"].get("proposed", 0)
-    hint = f"; {proposed} proposed: `memory-keeper observe list --state proposed`" if proposed else ""
-    print(f"  rules          {learnt['rules']} in force{hint}")
+    proposed, against = learnt["observations"].get("proposed", 0), learnt["rules_contradicted"]
+    said = [f"{learnt['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
+    said += [f"{against} that you have spoken against since"] * bool(against)
+    hint = ": `memory-keeper observe list`" if proposed or against else ""
+    print(f"  rules          {', '.join(said)}{hint}")
 
 
 def _compactions(measured: list[Score]) -> dict[str, Any]:

@@ -1,0 +1,148 @@
+"""What a prompt wants for good, and what of it still holds: the last word on a matter, and all others beside it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_keeper.model import Event
+from memory_keeper.reduce.instructions import (
+    Instruction,
+    dense,
+    instructions,
+    packed,
+    standing,
+    unpacked,
+)
+from memory_keeper.text import tokens
+
+
+def prompt(text: str, at: float = 1.0, session: str = "") -> Event:
+    return Event(f"e{at:g}", at, "prompt", session or f"s{at:g}", "p", text)
+
+
+def in_force(*texts: str) -> list[str]:
+    found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+    return [one.instruction.text for one in standing(found)]
+
+
+def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
+    first = "From now on, start all method names and variable names with 'x_'."
+    assert in_force(first, "Start method names with 'y_' from now on.") == [
+        "start all variable names with 'x_'",
+        "Start method names with 'y_'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Start all function names with 'a_'.", "From now on, begin function names with 'b_'."),
+        ("Always use snake_case for class names.", "For class names, use CamelCase from now on."),
+        ("We use Jira for ticket tracking.", "From now on, we use Linear for ticket tracking."),
+        ("Always indent with 2 spaces.", "From now on, indent with 4 spaces."),
+        ("Always use a linter.", "From now on, never use a linter."),
+        ("Always use axios for requests.", "No, use fetch instead of axios."),
+        ("Add the '@traced' decorator to all methods.", "Never add the '@traced' decorator to all methods anymore."),
+        ("항상 커밋 메시지는 영어로 써 주세요.", "이제부터 커밋 메시지는 한국어로 써 주세요."),
+    ],
+)
+def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str) -> None:
+    first, second = instructions(prompt(older, 1.0)), instructions(prompt(newer, 2.0))
+    (held,) = standing([*first, *second])
+    assert held.instruction == second[0]
+    assert held.superseded == (first[0],)
+    assert held.sessions == ("s2",)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never touch a.py.", "From now on, never touch b.py."),
+        ("Start all function names with 'a_'.", "From now on, end all function names with '_b'."),
+        ("Start all function names with 'a_'.", "From now on, start all method names with 'b_'."),
+        ("Add the '@traced' decorator to all methods.", "From now on, add the '@timed' decorator to all methods."),
+        ("Always import the 'gzip' module.", "From now on, always import the 'bz2' module."),
+        ("Always run the linter before you commit.", "From now on, answer in Korean."),
+        ("We use Jira for ticket tracking.", "We use Slack for team chat."),
+    ],
+)
+def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
+    assert len(in_force(older, newer)) == 2
+
+
+def test_who_says_it_again_confirms_it() -> None:
+    said = ("Start all function names with 'a_'.", "Remember to start function names with 'a_'.")
+    found = [one for number, text in enumerate(said) for one in instructions(prompt(text, float(number), f"s{number}"))]
+    (held,) = standing(found)
+    assert (held.sessions, held.first, held.last, held.superseded) == (("s0", "s1"), 0.0, 1.0, ())
+
+
+def test_lines_are_grouped_by_what_they_are_about() -> None:
+    texts = (
+        "Start all function names with 'a_'.",
+        "From now on, end all function names with '_b'.",
+        "Always add the '@traced' decorator to all methods.",
+        "Always add the '@timed' decorator to all methods.",
+        "Never log phone numbers.",
+    )
+    found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+    assert dense(standing(found), 200) == [
+        "Never log phone numbers",
+        "method: add '@timed' '@traced' decorator",
+        "function names: end with '_b'; Start with 'a_'",
+    ]
+
+
+WORDS = st.lists(
+    st.sampled_from((
+        "from now on", "always", "never", "use", "start", "end", "all", "function names", "variables", "with", "'a_'",
+        "'_b'", "and", "for", "instead of", ",", ".", "?", "\n", "@x", "them", "it", "snake_case", "2", "항상", "말고",
+        "\0",
+    ))
+).map(" ".join)  # fmt: skip
+TEXTS = WORDS | st.text(max_size=80)
+FOUND = st.lists(TEXTS, max_size=12).map(
+    lambda texts: [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+)
+
+
+@given(TEXTS)
+def test_any_text_gives_instructions_that_survive_json(text: str) -> None:
+    for one in instructions(prompt(text)):
+        assert unpacked(json.loads(json.dumps(packed(one)))) == one
+        assert one.text.strip()
+        assert tokens(one.text) <= 40
+
+
+@given(FOUND, st.randoms(use_true_random=False))
+def test_the_order_they_are_given_in_does_not_matter(found: list[Instruction], random) -> None:  # type: ignore[no-untyped-def]
+    mixed = found.copy()
+    random.shuffle(mixed)
+    assert standing(mixed) == standing(found)
+
+
+@given(FOUND)
+def test_nothing_is_lost_and_nothing_is_told_twice(found: list[Instruction]) -> None:
+    held = standing(found)
+    told = [one.instruction for one in held]
+    assert all(one in found for one in told)
+    assert len(set(map(id, told))) == len(told)
+    if found:
+        assert max(one.at for one in found) == max(one.at for one in told)
+
+
+@given(FOUND, st.integers(0, 120))
+def test_lines_fit_their_budget(found: list[Instruction], budget: int) -> None:
+    lines = dense(standing(found), budget)
+    assert tokens("\n".join(lines) + "\n" if lines else "") <= budget
+
+
+def test_many_instructions_cost_little() -> None:
+    found = [
+        one for number in range(4_000) for one in instructions(prompt(f"Always use tool{number} as the lamp {number}."))
+    ]
+    assert standing(found)
