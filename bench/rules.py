@@ -4,8 +4,8 @@
 
 DIR has `memorycode*.jsonl.gz`: dialogues of up to 100 sessions in which a mentor teaches rules of coding, and later
 changes some of them, between much that is no rule. Every dialogue is a project in a real store, every session a
-session, what the mentor says a prompt and what the mentee says a reply. What the prompts want for good is found, kept
-as JSON, folded, and told in at most 1,000 tokens.
+session (four a day), what the mentor says a prompt and what the mentee says a reply. What the prompts want for good is
+learnt, folded and told as the first prompt of a new context brings it, in at most 1,000 tokens and without other rules.
 
 kept: of the rules in force at the end (the last version of each instruction), those that are stated.
 stale: of the versions that another one took the place of, those that are still stated.
@@ -23,26 +23,25 @@ words of a rule about work ("take a break every 60 minutes"); these are not scor
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import measure
 from bench.recall_sets import Turn, read, record, run_alone
-from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.model import Event
-from memory_keeper.reduce.instructions import Standing, dense, instructions, packed, standing, unpacked
+from memory_keeper.app.heard import in_force
+from memory_keeper.app.learn import learn
+from memory_keeper.config import DEFAULTS
+from memory_keeper.keeper import Keeper
+from memory_keeper.tell.rules import SAID, full
 from memory_keeper.text import tokens
 
 BUDGET = 1_000
-EVERY = 1 << 40
-HELD_BACK = 4  # every fourth dialogue was not looked at while the rules were written
+HELD_BACK = 4  # of every fourth dialogue the failures were not looked at while the orders were written
 SPEAKER = re.compile(r"^([A-Z][\w-]+): ?", re.M)
 THINGS = {
     "function argument": r"\b(?:argument|parameter)s?\b",
@@ -90,9 +89,6 @@ class Score(NamedTuple):
     tokens: int
 
 
-Teller = Callable[[SqliteStore, str], str]
-
-
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What this benchmark takes."""
     parser.add_argument("--data", type=Path, required=True, help="a folder with memorycode*.jsonl.gz")
@@ -104,19 +100,16 @@ def run(args: argparse.Namespace, quiet: bool = False) -> dict[str, Any]:
     dialogues = [dialogue(row) for row in read(args.data, "memorycode*.jsonl.gz")]
     if not dialogues:
         raise SystemExit(f"No memorycode*.jsonl.gz in {args.data}")
-    found = {}
-    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
-        store = SqliteStore(str(Path(folder, "store.db")))
+    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder, Keeper(folder, {}) as keeper:
+        scores = []
         for one in dialogues:
             for session in one.sessions:
-                record(store, f"dir:/{one.name}", session[0].session, session)
-        for name, teller in TELLERS.items():
-            scores = [judge(one, teller(store, f"dir:/{one.name}")) for one in dialogues]
-            found[name] = {part: digest(some) for part, some in parts(scores)}
-            if not quiet:
-                show(name, scores, args.missed)
-        store.close()
-    return found
+                record(keeper.writer, f"dir:/{one.name}", session[0].session, session)
+            said = tell(keeper, f"dir:/{one.name}", one.sessions[-1][-1].at + 60.0)
+            scores.append(judge(one, said.removeprefix(SAID)))
+    if not quiet:
+        show("as told", scores, args.missed)
+    return {part: digest(some) for part, some in parts(scores)}
 
 
 # --- the set ----------------------------------------------------------------------------------------------------------
@@ -147,35 +140,16 @@ def turns(row: dict[str, Any], number: int) -> Iterator[Turn]:
         if text[:1] == text[-1:] == '"':
             text = text[1:-1]  # all of it is in quotation marks here and there
         role = "assistant" if who == row["context"]["mentee"] else "user"
-        yield Turn(f"{name}-{place}", name, role, number * 86_400.0 + place, text)
+        yield Turn(f"{name}-{place}", name, role, number * 21_600.0 + place, text)
 
 
 # --- telling ----------------------------------------------------------------------------------------------------------
 
 
-@cache
-def held(store: SqliteStore, project: str) -> list[Standing]:
-    """What is in force, by way of what would be kept."""
-    prompts: list[Event] = store.latest(project, "prompt", EVERY)
-    kept = [json.dumps(packed(one)) for prompt in prompts for one in instructions(prompt)]
-    return standing(unpacked(json.loads(one)) for one in kept)
-
-
-def by_subject(store: SqliteStore, project: str) -> str:
-    """Grouped by what they are about."""
-    return "\n".join(dense(held(store, project), BUDGET))
-
-
-def one_line_each(store: SqliteStore, project: str) -> str:
-    """The newest first, as many as fit."""
-    said = ""
-    for one in sorted(held(store, project), key=lambda one: one.last, reverse=True):
-        more = f"{said}{one.instruction.text}\n"
-        said = more if tokens(more) <= BUDGET else said
-    return said
-
-
-TELLERS: dict[str, Teller] = {"by subject": by_subject, "one line each, newest first": one_line_each}
+def tell(keeper: Keeper, project: str, now: float) -> str:
+    """What a new context is told of what the user said."""
+    learn(keeper, project, now, everything=True)
+    return full((), in_force(keeper.store, project, DEFAULTS, now), BUDGET, "").text
 
 
 # --- judging ----------------------------------------------------------------------------------------------------------
@@ -199,7 +173,7 @@ def judge(one: Dialogue, said: str) -> Score:
 
 def statements(said: str) -> Iterator[str]:
     """Line by line; of a line with a heading, each part with the heading."""
-    for line in filter(None, said.split("\n")):
+    for line in (line.removeprefix("- ") for line in said.split("\n") if line):
         heading = re.match(r"[a-z]+(?: [a-z]+)?(?: names)?: ", line)
         for part in line[heading.end() :].split("; ") if heading else [line]:
             yield (heading[0] if heading else "") + part
@@ -244,7 +218,7 @@ def about_work(line: str, work: Sequence[str]) -> bool:
 
 
 def parts(scores: Sequence[Score]) -> list[tuple[str, list[Score]]]:
-    """All, and the same by whether they were looked at."""
+    """All, and the same by whether their failures were looked at."""
     return [
         ("all", list(scores)),
         ("looked at", [one for place, one in enumerate(scores) if place % HELD_BACK]),

@@ -17,6 +17,10 @@ DATA = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
 REAL = (str(Path.home() / ".claude"), str(Path(DATA, "memory-keeper")))
 XDG = {"DATA": ".local/share", "CONFIG": ".config", "STATE": ".local/state", "CACHE": ".cache"}
 
+OF_THE_HOST = (
+    "CLAUDECODE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "TMUX", "COLUMNS",
+)  # fmt: skip
+
 # no deadline: the machine may be busy, and how long an example takes says nothing
 settings.register_profile("quick", deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("quick")
@@ -44,7 +48,7 @@ def private_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("MEMORY_KEEPER_HOME", str(tmp_path / "keeper"))
     for name, folder in XDG.items():
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / folder))
-    for name in ("CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "TMUX", "COLUMNS"):
+    for name in OF_THE_HOST:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MEMORY_KEEPER_RULES_ENABLED", "false")  # every prompt would be told them; see `rules_on`
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")

@@ -35,8 +35,8 @@ GAUGE = {f"{OWN}.app.filling", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
 RULES = {"_blake2", f"{OWN}.app.rules", f"{OWN}.app.told", f"{OWN}.keep.context", f"{OWN}.keep.ready"}
 # a start: which process it is, so that a clear can be known and answered, and what is told by how it began
 START_UP = {
-    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.app.told", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell",
-    f"{OWN}.text",
+    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.app.told", f"{OWN}.capture.host", f"{OWN}.keep.context",
+    f"{OWN}.tell", f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
@@ -67,7 +67,6 @@ ADOPT = {
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
-    f"{OWN}.tell.rules",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`

@@ -115,7 +115,7 @@ class Transcript:
         self._prompt = self._uuid()
         extra: Row = {"permissionMode": "default"}
         if self._new:
-            extra |= {"promptSource": "user", "turnOrigin": "user"}
+            extra |= {"origin": {"kind": "human"}, "promptSource": "typed", "turnOrigin": "human"}
         else:
             extra = {"thinkingMetadata": {"level": "none", "disabled": False, "triggers": []}, "todos": []}
         return [self._user(text, **extra)]

@@ -224,7 +224,7 @@ class Keeper:
         kind = MARKS.get(event)
         if kind:
             yield Event(
-                id=f"{kind}-{session}-{int(at * 1000)}:0",
+                id=mark_id(kind, session, record),
                 at=at,
                 kind=kind,
                 session=session,
@@ -282,8 +282,31 @@ class Keeper:
             if self.writer.note(note.id):
                 return False
             self.writer.add(note._replace(text=self.redacted(note.text, note.project)))
-        forget_rules(self.home)
+        if note.kind == "rule":
+            forget_rules(self.home)
         return True
+
+    def reword(
+        self,
+        note: Note,
+        text: str,
+        about: Json | None = None,
+        *,
+        now: float = 0.0,
+        who: str = "user",
+        patience: float = 5.0,
+    ) -> Note:
+        """Give a note another wording, in force from now on; without a text it is taken away, and stays in the store.
+
+        What is said `about` it is said beside what was."""
+        from memory_keeper.reduce.levels import measure
+
+        now = now or time()
+        extra = wire.dumps({**wire.read_object(note.extra), "by": who or "rule", "written": now, **(about or {})})
+        id = f"{note.kind}-{digest_of(origin(note), note.id, text, repr(now))}"
+        said = note._replace(id=id, text=text, tokens=measure(text), extra=extra, replaces=origin(note), who=who)
+        self.write(said, patience)
+        return self.writer.note(id) or said
 
     def mark(
         self, kind: str, note: Note, *, session: str = "", text: str = "", at: float = 0.0, patience: float = 5.0
@@ -294,9 +317,7 @@ class Keeper:
         with Lock(self.home, patience):
             self.forget_old_store()
             said = self.redacted(text, note.project)
-            kept = self.writer.mark(Event(id, at, kind, session, note.project, said, ref=first))
-        forget_rules(self.home)
-        return kept
+            return self.writer.mark(Event(id, at, kind, session, note.project, said, ref=first))
 
     def _keep_spool(self, source: Source, events: list[Event], tail: Tail) -> None:
         project = next((event.project for event in events if event.project), source.project)
@@ -683,6 +704,12 @@ def with_agents(source: Source) -> list[Source]:
 def _said(branch: str, commit: str) -> str:
     """A line about where a session is."""
     return f"On branch {branch}{f' at {commit[:9]}' if commit else ''}" if branch else ""
+
+
+def mark_id(kind: str, session: str, record: Json) -> str:
+    """What a hook's record is called as an event: by its time; what was told to a subagent, by that one as well."""
+    agent = f"-{record['agent']}" if kind == "told" and record.get("agent") else ""
+    return f"{kind}-{session}-{int(_number(record.get('at')) * 1000)}{agent}:0"
 
 
 def digest_of(*parts: str) -> str:

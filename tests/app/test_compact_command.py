@@ -6,10 +6,12 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ import pytest
 
 from memory_keeper.app.cli import main
 from memory_keeper.app.commands import compact
-from memory_keeper.app.render import foreign
+from memory_keeper.app.render import CHANGED, STRANGE, foreign
+from memory_keeper.app.schedule import WORK
 from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
@@ -214,7 +217,7 @@ def test_an_edit_is_left_alone_and_said(machine: Machine, session: Session, aske
     assert told["left"] == [str(page(machine))]
     assert told["archive"] is None
     assert run("compact", "--session") == 0
-    assert f"{page(machine)} was changed or is not ours, and was left alone; --adopt" in capsys.readouterr().out
+    assert f"{page(machine)} {CHANGED}" in capsys.readouterr().out
     told = asked("compact", "--session", "--adopt")
     assert told["archive"] == str(page(machine))
     assert page(machine).read_text() != edited
@@ -454,6 +457,35 @@ def test_all_projects(
     assert "--all-projects" in capsys.readouterr().err
 
 
+def test_what_was_read_is_read_again_on_request(machine: Machine, learnt: Session, asked: Any, capsys: Said) -> None:
+    """A store from before there were observations: its prompts are all in notes."""
+    learnt.end()
+    machine.settle()
+    with closing(sqlite3.connect(machine.home / "store.db")) as db, db:
+        assert db.execute("delete from note where kind = 'observation'").rowcount
+    assert asked("compact", "--observations")["projects"][0]["observations"] == {}
+    foretold = asked("compact", "--observations", "--again", "--dry-run")["projects"][0]
+    told = asked("compact", "--observations", "--again")["projects"][0]
+    assert foretold["observations"] == told["observations"] == {"open": 1}
+    assert run("compact", "--tasks", "--again") == 2
+    assert "--again is for --observations" in capsys.readouterr().err
+
+
+def test_a_clock_finds_nothing_to_do_where_nothing_is_kept(tmp_path: Path, capsys: Said) -> None:
+    assert run(*WORK, "--home", str(tmp_path / "new")) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_what_becomes_of_a_page_that_was_left_alone_is_said(machine: Machine, learnt: Session, capsys: Said) -> None:
+    folder = observations(machine).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("DONE.md", "conventions.md"):
+        (folder / name).write_text("mine\n")
+    run("compact", "--observations", "--tasks")
+    said = capsys.readouterr().out
+    assert f"DONE.md {CHANGED}" in said and f"conventions.md {STRANGE}" in said
+
+
 def test_a_page_that_is_not_ours_is_left_alone(machine: Machine, learnt: Session, asked: Any) -> None:
     theirs = observations(machine).with_name("DONE.md")
     theirs.parent.mkdir(parents=True, exist_ok=True)
@@ -499,8 +531,8 @@ def test_a_replay_is_printed_on_request(machine: Machine, session: Session, aske
 
 def test_one_that_did_not_come_into_the_archive_is_not_said_to_be_there(tmp_path: Path, capsys: Said) -> None:
     note = Note("handoff-1", 1.0, "handoff", 0, "dir:/p", "text", session="5e551011")
-    told = compact._tell(note, note.id, None, [], [], [], str(tmp_path), compact.OVER)
-    compact._show(told, None, [])
+    told = compact._tell(note, note.id, None, [], [], {}, str(tmp_path), compact.OVER)
+    compact._show(told, None, [], {})
     assert "is not in the context archive." in capsys.readouterr().out
     with pytest.raises(PartlyDone, match="5e551011 could not be put"):
         compact._complain(told, str(tmp_path), dict(DEFAULTS))

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.app import schedule
 from memory_keeper.app.cli import main
-from memory_keeper.app.schedule import Desk, Job, When, command_in, cron, launchd, read_when, systemd
+from memory_keeper.app.schedule import Job, Machine, When, command_in, cron, launchd, read_weekly, systemd
 from memory_keeper.errors import KeeperError
 
 Said = pytest.CaptureFixture[str]
@@ -140,14 +140,14 @@ def asked(capsys: Said) -> Any:
     ],
 )
 def test_a_moment_of_the_week(said: str, when: When) -> None:
-    assert read_when(said) == when
-    assert read_when(str(when)) == when
+    assert read_weekly(said) == when
+    assert read_weekly(str(when)) == when
 
 
 @pytest.mark.parametrize("said", ["", "Sun", "24:00", "12:60", "Someday 10:00", "1:2:3", "-1:00", "Sun 00:00; rm"])
 def test_no_moment_of_the_week(said: str) -> None:
     with pytest.raises(KeeperError):
-        read_when(said)
+        read_weekly(said)
 
 
 # --- each scheduler ---------------------------------------------------------------------------------------------------
@@ -217,6 +217,21 @@ def test_nothing_stays_of_a_timer_that_systemd_refuses(box: Box, capsys: Said) -
     assert run("install", "--yes") == 1
     assert "Failed to enable unit" in capsys.readouterr().err
     assert box.files() == before
+
+
+def test_a_model_cannot_have_it_installed(box: Box, capsys: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    box.has("crontab")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert run("install", "--yes") == 1
+    assert "Only you can have the upkeep run by the clock" in capsys.readouterr().err
+    assert box.crontab is None
+    assert run("install", "--dry-run") == 0
+
+
+def test_what_would_be_written_is_shown_without_the_scheduler(box: Box, capsys: Said) -> None:
+    assert run("install", "--dry-run", "--with", "systemd") == 0
+    assert "OnCalendar=Sun" in capsys.readouterr().out
+    assert run("install", "--dry-run") == 3
 
 
 def test_launchd_gets_an_agent(box: Box, asked: Any) -> None:
@@ -371,15 +386,15 @@ def test_a_project_s_settings_choose_neither_program_nor_home(
     monkeypatch.setenv("PATH", str(theirs))
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(theirs))
-    desk = schedule.desk_at(str(project), dict(os.environ))
-    assert str(theirs) not in desk.environ["PATH"]
-    assert not any("CLAUDE_CONFIG_DIR" in word for word in command_in(str(box.keeper), desk.environ))
+    machine = schedule.machine_at(str(project), dict(os.environ))
+    assert str(theirs) not in machine.environ["PATH"]
+    assert not any("CLAUDE_CONFIG_DIR" in word for word in command_in(str(box.keeper), machine.environ))
 
 
 # --- what is run ------------------------------------------------------------------------------------------------------
 
 ODD = st.text(st.characters(min_codepoint=32, codec="utf-8"), min_size=1, max_size=20)
-NOWHERE = Desk({"HOME": "/nowhere", "PATH": ""}, "")
+NOWHERE = Machine({"HOME": "/nowhere", "PATH": ""}, "")
 
 
 def read_systemd(text: str) -> list[str]:
@@ -506,7 +521,7 @@ VERIFY = shutil.which("systemd-analyze")
 def test_systemd_itself_takes_the_units(tmp_path: Path, folder: str) -> None:
     assert VERIFY
     job = Job(command_in(f"{tmp_path}/{folder}", {}), When(0, 0, 0))
-    for path, text in systemd.texts(Desk({"HOME": str(tmp_path)}, ""), job).items():
+    for path, text in systemd.texts(Machine({"HOME": str(tmp_path)}, ""), job).items():
         (tmp_path / Path(path).name).write_text(text)
     timer = tmp_path / "memory-keeper-upkeep.timer"
     environ = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}

@@ -46,6 +46,20 @@ def test_what_is_no_moment(said: str) -> None:
         read_when(said, NOW)
 
 
+@pytest.mark.parametrize(
+    ("said", "when"),
+    [
+        ("2026-01-31", at(2026, 2, 1)),
+        ("today", at(2026, 5, 21)),
+        ("yesterday", at(2026, 5, 20)),
+        ("2026-01-31T14:05", at(2026, 1, 31, 14, 5)),
+        ("7d", NOW - 604_800),
+    ],
+)
+def test_as_an_end_a_day_is_meant_with_all_of_it(said: str, when: float) -> None:
+    assert read_when(said, NOW, end=True) == when
+
+
 @given(st.text(max_size=40))
 def test_it_is_a_moment_or_it_is_none(said: str) -> None:
     try:

@@ -68,6 +68,14 @@ def test_rules_go_by_their_numbers() -> None:
     assert found[2].why.startswith("the user said it in an earlier session")
 
 
+def test_what_the_user_said_may_be_summed_up_in_fewer_lines() -> None:
+    text = RULES.replace("| From now on write in English. [obs-1]", "| tests: with make; in English\n| use pnpm")
+    cites = ["rule-a", "rule-shipped-1", "obs-1", "obs-2", "obs-3"]
+    *_, first, second = lines_of({"brief": "rules", "tokens": 100, "cites": cites, "text": text})
+    assert (reading(first), reading(second)) == ("tests: with make; in English", "use pnpm")
+    assert first.id == "" and first.cites == second.cites == ("obs-1", "obs-2", "obs-3")
+
+
 def test_lines_of_a_recall_have_their_own_reasons() -> None:
     why = [["the prompt names invoice.py", 3.6], ["the prompt names report.py", 2]]
     cites = [f"{UUID}:0", f"{UUID}:1"]

@@ -187,6 +187,88 @@ def test_a_finished_task_is_no_prompt(t: Transcript) -> None:
     assert notice.kind == "notice"
 
 
+SDK = {"promptSource": "sdk", "turnOrigin": "sdk"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"origin": {"kind": "human"}, "promptSource": "typed", "turnOrigin": "human", "entrypoint": "cli"},
+        {"origin": {"kind": "human"}, "promptSource": "queued", "entrypoint": "cli"},
+        {**SDK, "entrypoint": "claude-vscode"},
+        {"entrypoint": "cli"},
+        {},
+    ],
+)
+def test_what_a_person_typed(said: Row) -> None:
+    (event,) = read({**transcripts.Transcript("s1", "/p").prompt("Use tabs.")[0], **UNSAID, **said})
+    assert (event.kind, event.extra) == ("prompt", "")
+
+
+UNSAID: Row = {"origin": None, "promptSource": None, "turnOrigin": None, "entrypoint": "cli"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"promptSource": "system", "turnOrigin": "system"}, "notice"),
+        ({"origin": {"kind": "channel", "server": "chat"}}, "notice"),
+        (
+            {"origin": {"kind": "task-notification", "subkind": "scheduled-trigger"}, "turnOrigin": "scheduled"},
+            "notice",
+        ),
+        ({"origin": {"kind": "auto-continuation"}}, "notice"),
+        ({"origin": {"kind": "peer"}, "turnOrigin": "peer"}, "notice"),
+        ({"turnOrigin": "host_synthetic"}, "notice"),
+        ({"isVisibleInTranscriptOnly": True}, "meta"),
+        ({**SDK, "entrypoint": "sdk-cli"}, "prompt"),
+        ({**SDK, "entrypoint": "cli"}, "prompt"),  # a model's shell hands its own on
+        ({"promptSource": "suggestion_accepted"}, "prompt"),
+        ({"textNotTyped": True, "promptSource": "typed"}, "prompt"),
+        ({"promptSource": "something new"}, "prompt"),
+    ],
+)
+def test_what_nobody_typed(said: Row, kind: str) -> None:
+    """It is a prompt, if at all, of which it is known that nobody may have typed it."""
+    (event,) = read({**transcripts.Transcript("s1", "/p").prompt("Use tabs.")[0], **UNSAID, **said})
+    assert (event.kind, bool(event.extra)) == (kind, kind == "prompt")
+
+
+@pytest.mark.parametrize(
+    ("about", "kind"),
+    [
+        ({"commandMode": "prompt", "origin": {"kind": "human"}}, "prompt"),
+        ({"commandMode": "task-notification"}, "notice"),
+        ({"commandMode": "prompt", "origin": {"kind": "channel"}}, "notice"),
+        ({"commandMode": "prompt", "isMeta": True}, "meta"),
+    ],
+)
+def test_who_was_queued(about: Row, kind: str) -> None:
+    (row,) = Transcript("s1", "/p").attachment("queued_command", prompt="Use tabs.", **about)
+    assert kinds(row) == [kind]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " <task-notification>\n<result>x</result>",
+        "This session is being continued from a previous conversation that ran out of context.",
+    ],
+)
+def test_what_a_text_shows_to_be_nobody_s(t: Transcript, text: str) -> None:
+    assert kinds(*t.prompt(text)) == ["notice"]
+
+
+def test_what_was_typed_during_a_call_stands_beside_its_result() -> None:
+    (row,) = Transcript("s1", "/p").prompt("")
+    row["message"]["content"] = [
+        {"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"},
+        {"type": "text", "text": "And always use tabs."},
+    ]
+    result, typed = read({**row, **UNSAID})
+    assert (result.kind, typed.kind, typed.extra) == ("result", "prompt", "")
+
+
 def test_an_interruption_is_no_prompt(t: Transcript) -> None:
     assert kinds(*t.prompt("[Request interrupted by user for tool use]")) == ["notice"]
 

@@ -28,7 +28,7 @@ def responses(sandbox: Sandbox) -> tuple[int, list[int]]:
             if entry.get("type") == "assistant" and message.get("usage") and message["model"] != "<synthetic>":
                 counts = [message["usage"].get(field) or 0 for field in FIELDS]
                 known = found.setdefault(message["id"], counts)
-                found[message["id"]] = [*known[:3], max(known[3], counts[3])]
+                found[message["id"]] = [*map(max, known, counts)]  # a fork may say 0 of its origin's last
                 lines += 1
     return lines, [len(found), *(sum(one[place] for one in found.values()) for place in range(4))]
 

@@ -43,6 +43,44 @@ def test_what_was_told_comes_in_order_and_without_reminders(store: SqliteStore) 
     assert [one.said["brief"] for one in told(store.db, "p", since=11, until=60)] == ["handoff"]
 
 
+@pytest.fixture
+def racing(tmp_path: Path) -> Iterator[SqliteStore]:
+    """A session in which two hooks find the same at the same time, again and again."""
+    store = SqliteStore(str(tmp_path / "racing.db"))
+    source = store.begin(Source("/s.spool", "a", "p"))
+    events = [
+        _event(10, "a", "p", brief="rules", tokens=1, hash="x"),
+        _event(11, "a", "p", brief="rules", tokens=1, hash="x"),  # the slower one
+        _event(12, "b", "p", brief="rules", tokens=1, hash="x"),  # another session
+        _event(20, "a", "p", brief="recall", tokens=10, lines=["k", "l"]),
+        _event(21, "a", "p", brief="recall", tokens=10, lines=["l", "m"]),
+        _event(22, "a", "p", brief="fix", tokens=10, lines=["n"]),
+        _event(30, "a", "p", brief="rules", tokens=1, hash="y"),  # they were changed, and back
+        _event(31, "a", "p", brief="rules", tokens=1, hash="x"),
+        _event(40, "a", "p", brief="subagent", tokens=5),
+        _event(41, "a", "p", brief="subagent", tokens=5),  # two of them
+        _event(51, "a", "p", brief="handoff", tokens=100),
+        _event(52, "a", "p", brief="handoff", tokens=100),
+        _event(53, "a", "p", brief="rules", tokens=1, hash="x"),
+        _event(54, "a", "p", brief="recall", tokens=10, lines=["k"]),
+        Event("compact-a:0", 50, "compact", "a", "p", ""),
+        Event("start-a:0", 60, "start", "a", "p", ""),
+        _event(60, "a", "p", brief="handoff", tokens=100),
+        _event(61, "a", "p", brief="rules", tokens=1, hash="x"),
+        _event(62, "a", "p", brief="rules", tokens=1, hash="x"),
+    ]
+    store.record(source, [Placed(event, 0) for event in events], now=1.0)
+    yield store
+    store.close()
+
+
+def test_who_comes_second_is_not_heard_and_not_charged(racing: SqliteStore) -> None:
+    moments = [one.at for one in told(racing.db, "p")]
+    assert moments == [10, 12, 20, 22, 30, 31, 40, 41, 51, 53, 54, 60, 61]
+    costs = cost_of_telling(racing, "p", session="a")
+    assert costs == {"rules": (5, 5), "recall": (2, 20), "fix": (1, 10), "subagent": (2, 10), "handoff": (2, 200)}
+
+
 def test_it_costs_what_its_records_say(store: SqliteStore) -> None:
     costs = cost_of_telling(store, "p")
     assert costs == {"start": (1, 500), "reminder": (2, 60), "handoff": (1, 400), "replay": (1, 300)}

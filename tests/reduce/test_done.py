@@ -177,13 +177,42 @@ def test_a_commit_after_other_work_is_not_that_of_the_task_before(kept: Kept) ->
     assert [(one.text, one.commits) for one in kept.done()] == [("Clean up", ()), ("Add a dark mode", ("34d27b8",))]
 
 
+def test_a_commit_for_another_request_is_not_that_of_the_task_before(kept: Kept) -> None:
+    t = kept.session()
+    work(t, "Write the parser", "a.py")
+    t.prompt("Fix the off-by-one in the lexer.")
+    t.call("Bash", {"command": "sed -i s/1/2/ b.py"}, "")
+    commit(t, "34d27b8", "Fix off by one")
+    work(t, "Write the docs", "c.md")
+    t.prompt("Now commit.")
+    commit(t, "7b848b0", "Say how it works")
+    kept.look(t)
+    assert {one.text: one.commits for one in kept.done()} == {
+        "Write the parser": (),
+        "Fix off by one": ("34d27b8",),
+        "Write the docs": ("7b848b0",),
+    }
+
+
+def test_what_came_of_a_task_is_often_said_right_after_it(kept: Kept) -> None:
+    t = kept.session()
+    work(t, "Write the parser", "a.py")
+    t.reply("The parser is written, all tests pass.")
+    t.prompt("Go on.")
+    work(t, "Write the lexer", "b.py")
+    t.prompt("And?")
+    t.reply("All tests pass.")
+    kept.look(t)
+    assert [one.outcome for one in kept.done()] == ["The parser is written, all tests pass.", ""]
+
+
 def test_what_is_written_by_hand_is_done_when_somebody_says_so(kept: Kept) -> None:
     note = kept.write("Call the bank", id="BANK-7")
     (task,) = open_tasks(kept.keeper.store, PROJECT, kept.done())
     assert (task.id, task.text, kept.done()) == ("BANK-7", "Call the bank", [])
     assert kept.keeper.mark("done", note, text="They agreed.", at=1_773_000_000.0)
     (one,) = kept.done()
-    assert one == Done("BANK-7", "Call the bank", "", 1_773_000_000.0, outcome="They agreed.")
+    assert one == Done("BANK-7", "Call the bank", "", 1_773_000_000.0, outcome="They agreed.", given=True)
     assert open_tasks(kept.keeper.store, PROJECT, kept.done()) == []
 
 
@@ -257,6 +286,67 @@ def test_done_again_it_is_the_same_task_done_last(kept: Kept) -> None:
     kept.look(*sessions)
     (one,) = kept.done()
     assert (one.session, one.files) == (sessions[1].session, ("README.md", "docs/index.md"))
+    assert one.at > 1_772_442_000.0 + 3 * 86_400, (
+        "that it was done last is told, though nothing was changed for it then"
+    )
+
+
+def test_listed_again_after_it_was_done_it_is_open_again(kept: Kept) -> None:
+    first, second = kept.session(), kept.session()
+    work(first, "Run fmt, lint, and tests", "a.py")
+    second.todo([("Run fmt, lint, and tests", "in_progress")])
+    kept.look(second, first)
+    (task,) = open_tasks(kept.keeper.store, PROJECT, kept.done())
+    assert (task.text, task.session, task.doing) == ("Run fmt, lint, and tests", second.session, True)
+    assert kept.texts() == ["Run fmt, lint, and tests"], "that it was done before is told, too"
+    second.todo([("Run fmt, lint, and tests", "completed")])
+    kept.look(second)
+    assert open_tasks(kept.keeper.store, PROJECT, kept.done()) == []
+
+
+def test_written_down_after_it_was_done_it_is_open(kept: Kept) -> None:
+    t = kept.session()
+    work(t, "Update the readme", "README.md")
+    kept.look(t)
+    kept.write("Update the readme", at=t.at + 100)
+    assert [one.text for one in open_tasks(kept.keeper.store, PROJECT, kept.done())] == ["Update the readme"]
+
+
+@pytest.mark.parametrize("tool", ["TodoWrite", "TaskUpdate"])
+def test_a_list_that_was_not_taken_says_nothing(kept: Kept, tool: str) -> None:
+    kept.write("Write docs")
+    t = kept.session()
+    t.task_create("Fix the parser")
+    items = [{"content": "Write docs", "status": "completed"}, {"content": "Fix it all", "status": "in_progress"}]
+    given = {"todos": items} if tool == "TodoWrite" else {"taskId": "1", "status": "completed"}
+    t.call(tool, given, f"No such tool available: {tool}", is_error=True)
+    kept.look(t)
+    assert kept.done() == []
+    assert [one.text for one in open_tasks(kept.keeper.store, PROJECT, [])] == ["Write docs", "Fix the parser"]
+
+
+def test_what_stands_after_the_list_belongs_to_the_task_though_its_time_is_before(kept: Kept) -> None:
+    t = kept.session()
+    for number in range(3):
+        t.todo([(f"Part {number}", "in_progress")])
+        before, t.at = t.at, t.at - 3.0
+        edit(t, f"{number}.py")
+        t.at = before
+        t.todo([(f"Part {number}", "completed")])
+        t.at -= 2.0
+    kept.look(t)
+    assert {one.text: one.files for one in kept.done()} == {f"Part {n}": (f"{n}.py",) for n in range(3)}
+
+
+def test_a_folder_that_most_tasks_changed_is_no_pattern(kept: Kept) -> None:
+    t = kept.session()
+    for number in range(3):
+        work(t, f"Part {number}", f"cmd/cli/{number}.go")
+        work(t, f"Plan {number}", f"cmd/cli/strategy/{number}.go")
+    work(t, "Sign in", "auth/login.go")
+    work(t, "Explain it", "README.md")
+    kept.look(t)
+    assert [one.pattern for one in kept.done()] == ["", "strategy"] * 3 + ["auth", "docs"]
 
 
 def test_who_numbers_tasks_may_begin_at_one_again(kept: Kept) -> None:
@@ -322,7 +412,7 @@ def test_an_error_and_where_it_was_mended(kept: Kept) -> None:
     t.todo([("Fix it", "completed")])
     kept.look(t)
     (one,) = kept.done()
-    assert one.issues == "TypeError: x is not a function (`npm test`), fixed in wait"
+    assert one.issues == "TypeError: x is not a function (`npm test`), fixed in wait.ts"
     assert kind_of(one.issues) == ("npm test", "TypeError")
     assert one.tested == "npm test"
 

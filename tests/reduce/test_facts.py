@@ -371,6 +371,14 @@ def test_todos_open_and_done() -> None:
     ]
 
 
+def test_a_list_that_was_not_taken_is_none() -> None:
+    story = Story()
+    story.call("TaskCreate", "Task #1 created", subject="Write the parser")
+    items = [{"content": "Write docs", "status": "in_progress"}]
+    story.call("TodoWrite", "No such tool available: TodoWrite", failed=True, todos=items)
+    assert [(fact.text, fact.status) for fact in found(story, "todo")] == [("Write the parser", "open")]
+
+
 def test_a_task_is_cited_where_it_was_named_and_where_it_changed() -> None:
     story = Story()
     made = story.call("TaskCreate", subject="Write the parser")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.keep.doing import Step
 from memory_keeper.reduce import in_hand
-from memory_keeper.reduce.in_hand import End, kind_of, mended, outcome, pattern, shares, stem
+from memory_keeper.reduce.in_hand import LAST, End, Order, kind_of, mended, outcome, pattern, shares, stem
 
 
 def ran(line: str, wrong: str = "") -> Step:
@@ -22,21 +22,30 @@ def wrote(path: str, wrong: str = "") -> Step:
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6), st.lists(st.integers(0, 20), max_size=20)
 )
-def test_nothing_belongs_to_two_tasks(spans: list[tuple[int, int]], moments: list[int]) -> None:
-    ends = sorted((End("", "t", "s", (0.0, min(span)), (0.0, max(span))) for span in spans), key=lambda end: end.end)
-    found = shares(ends, moments, lambda number: (0.0, number))
-    held = [number for number in moments if any(end.begin[1] < number <= end.end[1] for end in ends)]
-    assert sorted(number for part in found for number in part) == sorted(held)
-    assert all(end.begin[1] < number <= end.end[1] for end, part in zip(ends, found, strict=True) for number in part)
+def test_nothing_belongs_to_two_tasks(spans: list[tuple[int, int]], places: list[int]) -> None:
+    ends = sorted((End("", "t", "s", min(span), max(span), 0.0) for span in spans), key=lambda end: end.end)
+    found = shares(ends, places, lambda place: place)
+    held = [place for place in places if any(end.begin < place <= end.end for end in ends)]
+    assert sorted(place for part in found for place in part) == sorted(held)
+    assert all(end.begin < place <= end.end for end, part in zip(ends, found, strict=True) for place in part)
+
+
+def test_a_time_has_its_place_in_a_file_whose_times_are_out_of_order() -> None:
+    order = Order([(10, 1.0), (20, 5.0), (30, 4.0), (40, 9.0)])
+    assert [order.place(at) for at in (0.5, 1.0, 3.0, 4.5, 5.0, 6.0, 10.0)] == [9, 9, 19, 19, 19, 39, LAST]
+    assert Order().place(1.0) == LAST
 
 
 def test_an_error_that_went_away_and_where() -> None:
     wrong = "Exit code 1\nTypeError: x is not a function"
     steps = [ran("npm test", wrong), wrote("/p/a.ts", "no such text"), wrote("/p/b.ts"), ran("cd /p && npm test -- -q")]
-    assert mended(steps) == "TypeError: x is not a function (`npm test`), fixed in b"
+    assert mended(steps) == "TypeError: x is not a function (`npm test`), fixed in b.ts"
     assert kind_of(mended(steps)) == ("npm test", "TypeError")
     assert mended(steps[:3]) == mended(steps[3:]) == "", "it did not go away; nothing was wrong"
     assert mended([ran("grep x", "no"), ran("grep x")]) == "", "of looking around"
+    said_nothing = [ran("make lint", "Exit code 1\n1 2 3"), wrote("/p/c.ts"), ran("make lint")]
+    assert mended(said_nothing) == "", "what went wrong is not known"
+    assert mended([*steps, *said_nothing]) == mended(steps)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +84,25 @@ def test_an_outcome_says_what_came_of_it() -> None:
     assert outcome(["✅ All 12 tests pass.", "Fixed the lexer."]) == "All 12 tests pass."
     assert outcome(["Let me look:", "Good question!", "## Results", ""]) == ""
     assert outcome([]) == ""
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "One test is passing, but four are failing because they expect other files.",
+        "Fixed the parser, but the tests still fail.",
+        "10 tests pass, 2 failed.",
+        "Now let me run the tests to see if everything passes:",
+        "Let me quickly make sure that the tests still pass.",
+    ],
+)
+def test_what_says_that_something_fails_is_no_outcome(said: str) -> None:
+    assert outcome([said, "Added the lexer."]) == "Added the lexer."
+
+
+def test_what_was_mended_is_an_outcome() -> None:
+    for said in ("Fixed the failing test.", "All 12 tests pass, 0 failed.", "Added error handling for failed uploads."):
+        assert outcome([said]) == said
 
 
 def test_a_file_by_its_name() -> None:

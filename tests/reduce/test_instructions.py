@@ -13,7 +13,9 @@ from memory_keeper.reduce.instructions import (
     Instruction,
     dense,
     instructions,
+    marks,
     packed,
+    relation,
     standing,
     unpacked,
 )
@@ -47,6 +49,15 @@ def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
         ("Always use a linter.", "From now on, never use a linter."),
         ("Always use axios for requests.", "No, use fetch instead of axios."),
         ("Add the '@traced' decorator to all methods.", "Never add the '@traced' decorator to all methods anymore."),
+        ("no, use npm instead of pnpm", "actually let's go with yarn from now on"),
+        ("From now on, answer me in German.", "Stop answering in German, English please."),
+        ("never commit to master directly", "never mind, commit to master is fine"),
+        ("Never touch the vendor folder", "You may touch the vendor folder from now on."),
+        ("never use print for logging", "You can use print for logging again."),
+        ("Always run make check before you commit.", "No need to run make check before commits any more."),
+        ("remember to always run `make check` before every commit", "Don't run make check before you commit."),
+        ("Always use single quotes for strings.", "No, that's wrong, use double quotes for strings"),
+        ("Always indent with tabs.", "From now on, indent with spaces."),
         ("항상 커밋 메시지는 영어로 써 주세요.", "이제부터 커밋 메시지는 한국어로 써 주세요."),
     ],
 )
@@ -68,6 +79,10 @@ def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str)
         ("Always import the 'gzip' module.", "From now on, always import the 'bz2' module."),
         ("Always run the linter before you commit.", "From now on, answer in Korean."),
         ("We use Jira for ticket tracking.", "We use Slack for team chat."),
+        ("Always use eslint.", "Always use prettier."),
+        ("Always use sqlite.", "From now on also use postgres."),
+        ("never use print for logging", "You can use print for the demo again."),
+        ("Always write the docs in German.", "From now on, write commit messages in English."),
     ],
 )
 def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
@@ -79,6 +94,22 @@ def test_who_says_it_again_confirms_it() -> None:
     found = [one for number, text in enumerate(said) for one in instructions(prompt(text, float(number), f"s{number}"))]
     (held,) = standing(found)
     assert (held.sessions, held.first, held.last, held.superseded) == (("s0", "s1"), 0.0, 1.0, ())
+
+
+def test_one_thing_in_many_words_is_one() -> None:
+    said = (
+        "Always run make check before you commit.",
+        "Please always run make check before committing!",
+        "remember to always run `make check` before every commit",
+        "always run make check before you commit, please",
+    )
+    found = [one for number, text in enumerate(said) for one in instructions(prompt(text, float(number), f"s{number}"))]
+    (held,) = standing(found)
+    assert held.sessions == ("s0", "s1", "s2", "s3")
+
+
+def test_what_is_said_in_one_breath_holds_together() -> None:
+    assert len(in_force("never use print for logging, use the logger")) == 2
 
 
 def test_lines_are_grouped_by_what_they_are_about() -> None:
@@ -133,6 +164,13 @@ def test_nothing_is_lost_and_nothing_is_told_twice(found: list[Instruction]) -> 
     assert len(set(map(id, told))) == len(told)
     if found:
         assert max(one.at for one in found) == max(one.at for one in told)
+
+
+@given(TEXTS, TEXTS)
+def test_what_is_related_shares_a_mark(older: str, newer: str) -> None:
+    for new in instructions(prompt(newer, 2.0)):
+        for old in instructions(prompt(older, 1.0)):
+            assert not relation(new, old) or {*marks(new)} & {*marks(old)}
 
 
 @given(FOUND, st.integers(0, 120))

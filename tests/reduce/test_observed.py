@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.heard import said
+from memory_keeper.app.heard import MOST, in_force, said
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Note
-from memory_keeper.reduce.observed import Observed, clashes, observed
+from memory_keeper.model import USER, Event, Note
+from memory_keeper.reduce.observed import Observed, clashes, escalated, observed, observed_here
 
 DAY = 86_400.0
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
@@ -47,10 +47,10 @@ class Book:
         self.keeper.write(note)
         return note
 
-    def rule(self, text: str, source: str = "", day: float = 0.0, replaces: str = "") -> Note:
+    def rule(self, text: str, source: str = "", day: float = 0.0, replaces: str = "", project: str = PROJECT) -> Note:
         self.made += 1
         about = {"by": "user", "written": AT + day * DAY, "source": source}
-        note = Note(f"rule-{self.made}", AT, "rule", 0, PROJECT, text, extra=json.dumps(about), who="user")
+        note = Note(f"rule-{self.made}", AT, "rule", 0, project, text, extra=json.dumps(about), who="user")
         note = note._replace(replaces=replaces)
         self.keeper.write(note)
         return note
@@ -110,7 +110,15 @@ def test_an_older_word_that_comes_later_keeps_what_was_marked(book: Book) -> Non
     assert (one.id, one.confirmations, one.state) == (early.id, 3, "rule")
 
 
-def test_by_hand_counts_each_time(book: Book) -> None:
+def test_by_hand_counts_once_a_day(book: Book) -> None:
+    note = book.add("Builds are slow on Mondays.")
+    for minute in range(5):
+        book.confirm(note, day=minute / 1440)
+    (one,) = book.read(1)
+    assert (one.confirmations, one.state) == (1, "open")
+
+
+def test_by_hand_each_day_counts(book: Book) -> None:
     note = book.add("Builds are slow on Mondays.")
     for day in range(5):
         assert book.read(day)[0].state == "open"
@@ -158,6 +166,11 @@ def test_switched_off_nothing_is_proposed_or_archived(book: Book, switch: str) -
         ("Always use tabs.", "From now on use spaces."),
         ("From now on, use pnpm instead of npm.", "No, use yarn instead of pnpm."),
         ("End all function names with '_fn'.", "From now on end all function names with '_f'."),
+        ("no, use npm instead of pnpm.", "actually let's go with yarn from now on"),
+        ("From now on, answer me in German.", "Stop answering in German, English please."),
+        ("Never commit to master directly.", "never mind, commit to master is fine"),
+        ("Never use print for logging.", "You can use print for logging again."),
+        ("Never touch the vendor folder.", "You may touch the vendor folder from now on."),
     ],
 )
 def test_a_later_word_takes_the_place_of_an_earlier_one(book: Book, before: str, after: str) -> None:
@@ -168,10 +181,26 @@ def test_a_later_word_takes_the_place_of_an_earlier_one(book: Book, before: str,
     assert (last.id, last.state) == (new.id, "open")
 
 
+def test_a_clock_that_was_wrong_once(book: Book) -> None:
+    book.say("From now on use yarn.", "s1", 300)
+    book.say("No, use pnpm.", "s2", 1)
+    assert states(book.read(2)) == {"use yarn": "superseded", "use pnpm": "open"}
+
+
 def test_there_and_back_again(book: Book) -> None:
     for day, name in enumerate(("npm", "pnpm", "npm")):
         book.say(f"From now on use {name}.", f"s{day}", day)
     assert [one.state for one in book.read(3)] == ["superseded", "superseded", "open"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("Always use eslint.", "Always use prettier."), ("Always use sqlite.", "From now on also use postgres.")],
+)
+def test_what_is_used_together_stands_beside_each_other(book: Book, before: str, after: str) -> None:
+    book.say(before, "s1", 0)
+    book.say(after, "s2", 1)
+    assert [one.state for one in book.read(2)] == ["open", "open"]
 
 
 def test_other_matters_stand_beside_each_other(book: Book) -> None:
@@ -228,6 +257,52 @@ def test_rules_that_a_later_word_contradicts(book: Book) -> None:
     (newer,) = book.say("From now on use spaces.", "s2", 2)
     found = clashes(book.keeper.store, PROJECT, book.read(3))
     assert {(clash.rule.id, clash.said.id) for clash in found} == {(grown.id, new.id), (given.id, newer.id)}
+
+
+def test_a_rule_of_all_projects_is_contradicted_too(book: Book) -> None:
+    rule = book.rule("Answer in English.", day=1, project=USER)
+    (new,) = book.say("From now on, answer me in German.", "s2", 2)
+    (clash,) = clashes(book.keeper.store, PROJECT, book.read(3))
+    assert (clash.rule.id, clash.said.id) == (rule.id, new.id)
+
+
+def test_of_two_rules_that_came_of_it_the_one_in_force_counts(book: Book) -> None:
+    (note,) = book.say("Always use tabs.", "s1")
+    first = book.rule("Use tabs.", note.id, 1)
+    book.rule("", note.id, 2, first.id)
+    second = book.rule("Use tabs.", note.id, 1.5, project=USER)
+    (one,) = book.read(3)
+    assert (one.state, one.instead) == ("rule", second.id)
+
+
+def test_when_observations_became_rules(book: Book) -> None:
+    (note,) = book.say("Always use tabs.", "s1")
+    rule = book.rule("Use tabs.", note.id, 1)
+    book.rule("Use tabs, and no spaces.", note.id, 40, rule.id)
+    book.rule("Never commit to main.", day=2)
+    assert escalated(book.keeper.store, PROJECT) == [(rule.at, rule.id)]
+    assert not escalated(book.keeper.store, USER)
+
+
+def test_a_word_for_all_projects_and_one_for_this(book: Book) -> None:
+    everywhere = book.add("Always use npm.", project=USER)
+    book.add("Always use tabs.", project=USER)
+    (same,) = book.say("Always use tabs.", "s1", 1)
+    (here,) = book.say("No, use pnpm instead of npm.", "s1", 1)
+    store, now = book.keeper.store, AT + 2 * DAY
+    found = {one.id: one for one in observed_here(store, PROJECT, DEFAULTS, now)}
+    assert (found[everywhere.id].state, found[everywhere.id].instead) == ("superseded", here.id)
+    assert found[same.id].project == PROJECT and len(found) == 4, "each is listed where it was said"
+    assert [one.state for one in observed(store, USER, DEFAULTS, now)] == ["open", "open"], "elsewhere it holds"
+    told = in_force(store, PROJECT, DEFAULTS, now)
+    assert sorted(one.wants.subject[-1] for one in told if one.wants) == ["pnpm", "tabs"], "each thing once"
+
+
+def test_a_model_s_many_words_do_not_push_out_the_user_s(book: Book) -> None:
+    (note,) = book.say("Always use tabs.", "s1", 0)
+    for number in range(MOST + 1):
+        book.add(f"Always use tool{number}.", "model", 1)
+    assert [one.id for one in in_force(book.keeper.store, PROJECT, DEFAULTS, AT + 2 * DAY)] == [note.id]
 
 
 def test_a_rule_that_was_worded_anew_since_contradicts_nothing(book: Book) -> None:

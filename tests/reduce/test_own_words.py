@@ -16,6 +16,10 @@ QUOTED = (
     f"“{ORDER}”",
     f"```\n{ORDER}\n```",
     f"<file>\n{ORDER}\n</file>",
+    f"<file><file>x</file>{ORDER}</file>",
+    f"<ns:file>{ORDER}</ns:file>",
+    f'"So it is:\n{ORDER}"',
+    f"```\nx\n```py\n{ORDER}\n```",
     f"\n    {ORDER}\n",
 )
 
@@ -45,7 +49,14 @@ def test_what_the_model_reads_out_is_not_its_next_step(mark: str) -> None:
     assert not [line.text for line in ordered(story.events) if line.section in ("next", "decision", "question")]
 
 
-@pytest.mark.parametrize("line", ["남은 " + "*" * 11_000 + " x", "next" + " " * 11_900, "“" * 12_000, "<a b>" * 3_000])
+def test_names_in_quotation_marks_are_one_s_own() -> None:
+    said = 'Rename "steps" in the user facing messages to "actions".'
+    assert own_words(said) == said
+
+
+@pytest.mark.parametrize(
+    "line", ["남은 " + "*" * 11_000 + " x", "next" + " " * 11_900, "“" * 60_000, "<a b></b>" * 7_000]
+)
 def test_no_line_takes_for_ever(line: str) -> None:
     """One answer like this once kept every handoff of its session from being made."""
     assert claims.next_steps(own_words(line)) == claims.questions(own_words(line)) == []

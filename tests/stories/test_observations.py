@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from time import time
 from typing import Any
 
 import pytest
@@ -147,12 +148,13 @@ def test_a_later_word_retires_a_rule_that_came_of_itself(tmp_path: Path) -> None
     assert not project.rules()
 
 
-def test_a_rule_of_the_user_s_own_is_only_said_to_be_contradicted(project: Project) -> None:
+def test_a_rule_of_the_user_s_own_is_only_said_to_be_contradicted(tmp_path: Path) -> None:
+    project = Project(tmp_path, time() - 4.9 * DAY)
     for day in range(5):
         project.say(day, "Always use npm.")
     (one,) = project.observed(5)
     project.run("observe", "promote", one.id, "--yes")
-    project.say(500, "No, use pnpm.")
+    project.say(5, "No, use pnpm.")
     assert project.rules() == ["use npm"]
     told = project.run("observe", "list").stdout
     assert "says: use npm" in told and "but you said since: use pnpm" in told and "rule rm rule-" in told
@@ -192,7 +194,7 @@ def test_the_next_session_hears_what_no_note_says_yet(machine: Machine) -> None:
     with Keeper(str(machine.home)) as keeper:
         distil(keeper, machine.began + DAY, force=True)
         (kept,) = keeper.store.notes(key, 0, "observation")
-        assert kept.id == note.id and not unlearnt(keeper.store, key)
+        assert kept.id == note.id and not [*unlearnt(keeper.store, key)]
     machine.settle()
 
 
@@ -205,7 +207,7 @@ def test_the_next_context_is_told_the_last_word_as_a_quotation(machine: Machine)
         session.end()
         machine.settle()
     heard = machine.session().prompt("Install the packages.").text
-    assert next(line for line in heard.split("\n") if "npm" in line).startswith("| use pnpm [note-")
+    assert next(line for line in heard.split("\n") if "npm" in line) == "| use pnpm"
     assert "use npm" not in heard
     machine.settle()
 
@@ -358,15 +360,81 @@ def test_the_commands(project: Project) -> None:
     for number in range(2):
         told = json.loads(project.run("observe", "confirm", one["id"], "--session", "00000000", "--json").stdout)
         assert (told["confirmations"], told["new"]) == (1, not number), "a session confirms once"
-    assert project.run("observe", "confirm", one["id"]).stdout.startswith(f"{one['id']} is open, with 2")
+    assert project.run("observe", "confirm", one["id"]).stdout == f"{one['id']} is open, confirmed twice\n"
+    again = project.run("observe", "confirm", one["id"]).stdout
+    assert again == f"Nothing new, a day counts once: {one['id']} is open, confirmed twice\n"
     project.run("observe", "contradict", one["id"])
-    assert "None of these; 1 others" in project.run("observe", "list").stdout
+    assert "None of these; 1 other:" in project.run("observe", "list").stdout
     assert "contradicted since" in project.run("observe", "list", "--state", "contradicted").stdout
     assert "would take away" in project.run("observe", "rm", one["id"], "--dry-run").stdout
     assert project.run("observe", "rm", one["id"]).returncode == 1
     assert project.run("observe", "rm", one["id"], "--yes").returncode == 0
     assert "No observations." in project.run("observe", "list", "--all").stdout
     assert "No observation is called" in project.run("observe", "promote", "nothing", "--yes").stderr
+
+
+@pytest.mark.parametrize("id", ["", " ", "n", "note-", "note-1"])
+@pytest.mark.parametrize("verb", ["promote", "rm", "confirm"])
+def test_what_names_nothing_is_nobody(project: Project, verb: str, id: str) -> None:
+    project.say(0, "Always run the tests with make test.")
+    (one,) = project.observed()
+    done = project.run("observe", verb, id, "--yes")
+    assert done.returncode == 1 and ("Which one?" in done.stderr or "No observation" in done.stderr)
+    assert project.observed() == [one] and not project.rules()
+
+
+def test_a_project_that_is_not_on_this_machine(project: Project) -> None:
+    project.say(0, "Always run the tests with make test.")
+    (one,) = project.observed()
+    project.folder.rename(project.folder.with_name("gone"))
+    done = subprocess.run(
+        [str(ROOT / "memory-keeper"), "observe", "list", "--all", "--project", str(project.folder)],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert one.id in done.stdout, done.stderr
+
+
+def test_a_word_here_retires_a_rule_of_all_projects_that_came_of_itself(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    extra = json.dumps({"by": "user"})
+    note = Note("note-all", START, "observation", 0, USER, "Always use npm.", extra=extra, who="user")
+    project.keeper.write(note)
+    for day in range(5):
+        project.keeper.mark("confirmed", note, session=f"s{day}", at=START + day * DAY)
+    project.say(5, "Have a look at the parser.")
+    assert project.rules() == ["Always use npm."]
+    project.say(6, "From now on use pnpm instead of npm.")
+    assert not project.rules()
+    store, now = project.keeper.store, START + 7 * DAY
+    assert [one.text for one in in_force(store, project.key, DEFAULTS, now)] == ["use pnpm instead of npm"]
+
+
+def test_a_rule_that_was_taken_away_comes_back_when_it_is_wanted_again(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    for day in range(5):
+        project.say(day, "Always run the tests with make test.")
+    (rule,) = project.keeper.store.notes(project.key, 0, "rule")
+    project.keeper.reword(rule, "", now=START + 5 * DAY)
+    for day in range(6, 10):
+        project.say(day, "Always run the tests with make test.")
+        assert not project.rules(), "it counts anew"
+    project.say(10, "Always run the tests with make test.")
+    assert project.rules() == ["run the tests with make test"]
+
+
+def test_only_so_much_is_read_while_somebody_waits(project: Project) -> None:
+    project.say(0, "Have a look at the parser.")
+    made = project.session(1, *(f"Always use tool{number} for step{number}." for number in range(120)))
+    path = made.write(project.root / "transcripts" / made.name)
+    project.keeper.read(Source(str(path), made.session, project.key))
+    store, now = project.keeper.store, START + 3 * DAY
+    told = in_force(store, project.key, DEFAULTS, now)
+    assert len(told) == 50 and "step119" in told[0].text
+    distil(project.keeper, now, project.key, force=True)
+    assert len(in_force(store, project.key, DEFAULTS, now)) == 120
 
 
 def test_in_a_session_it_is_the_model_s_word(project: Project) -> None:

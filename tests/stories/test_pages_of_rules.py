@@ -1,4 +1,4 @@
-"""Rules, observations and tasks on pages: made of what is kept, and what a person writes there counts, nobody else."""
+"""Rules, observations and tasks on pages: made of what is kept; what is written there counts once a person says so."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from time import time
 
 import pytest
 
+from memory_keeper.app.adopt import adopt_rules, waiting
 from memory_keeper.app.render import foreign
 from memory_keeper.app.rules import add_rule
 from memory_keeper.config import DEFAULTS
+from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note
 from memory_keeper.reduce.observed import Observed, observed
@@ -126,19 +128,53 @@ def test_done_tasks_have_their_pages(desk: Desk) -> None:
 # --- what a person writes on the page of rules ------------------------------------------------------------------------
 
 
-def test_a_line_on_the_page_is_a_rule_from_the_next_start_on(desk: Desk) -> None:
+def adopt(desk: Desk, dry: bool = False) -> list[str]:
+    """What a person says yes to; afterwards nothing waits, and no page changes any more."""
+    found = adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, dry)
+    if not dry:
+        desk.render()
+        assert wait(desk) == []
+        assert adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, dry) == [], "twice is once"
+        assert desk.render() == []
+    return found
+
+
+def wait(desk: Desk) -> list[str]:
+    return waiting(desk.keeper, desk.project, str(desk.root))
+
+
+def test_a_line_on_the_page_is_a_rule_once_a_person_says_so(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     desk.render()
     append(desk, RULES, "- Never push to main.\n- Ask before you add a package.")
-    assert changed(str(desk.root))
-    made = desk.adopt()
-    assert [(note.kind, note.who, note.project) for note in made] == [("rule", "user", desk.project)] * 2
-    assert list(rules(desk)) == ["No tabs.", "Never push to main.", "Ask before you add a package."]
-    assert desk.adopt() == [], "adopting twice is adopting once"
-    desk.render()
-    assert "## Rule #3\n" in desk.pages()[RULES]
+    before = desk.pages()
+    assert not changed(str(desk.root)), "a start does not even look"
     assert desk.adopt() == []
     assert desk.render() == []
+    assert desk.render(foreign=True) == []
+    assert wait(desk) == [RULES]
+    wanted = ["added: Never push to main.", "added: Ask before you add a package."]
+    assert adopt(desk, dry=True) == wanted
+    assert desk.pages() == before
+    assert list(rules(desk)) == ["No tabs."]
+    assert adopt(desk) == wanted
+    assert list(rules(desk)) == ["No tabs.", "Never push to main.", "Ask before you add a package."]
+    assert all(rule.id.startswith("rule-") for rule in rules(desk).values())
+    assert "## Rule #3\n" in desk.pages()[RULES]
+
+
+def test_an_edited_page_stays_as_it_is_while_the_rules_change(desk: Desk) -> None:
+    gone = add_rule(desk.keeper, desk.project, "No tabs.")
+    add_rule(desk.keeper, desk.project, "No blanks.")
+    desk.render()
+    append(desk, RULES, "- Never push to main.")
+    before = desk.pages()[RULES]
+    desk.keeper.reword(gone, "")
+    add_rule(desk.keeper, desk.project, "No print.")
+    desk.render()
+    assert desk.pages()[RULES] == before
+    assert adopt(desk) == ["added: Never push to main."], "what was taken away elsewhere does not come back"
+    assert list(rules(desk)) == ["No blanks.", "No print.", "Never push to main."]
 
 
 def test_a_changed_line_is_another_wording(desk: Desk) -> None:
@@ -146,7 +182,7 @@ def test_a_changed_line_is_another_wording(desk: Desk) -> None:
     note = add_rule(desk.keeper, desk.project, "No tabs.", source=source.id)
     desk.render()
     desk.replace("No tabs.", "No tabs but in Makefiles.", RULES)
-    desk.render()
+    assert adopt(desk) == ["reworded: No tabs. -> No tabs but in Makefiles."]
     (rule,) = rules(desk).values()
     assert (rule.id, rule.text) == (note.id, "No tabs but in Makefiles.")
     assert "Why: “Use blanks.”" in desk.pages()[RULES], "it is still known what it came of"
@@ -156,9 +192,10 @@ def test_a_section_that_is_gone_takes_its_rule_away(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     add_rule(desk.keeper, USER, "Never push to main.")
     desk.render()
-    desk.edit(lambda text: text.replace(text[text.index("## Rule #1") : text.index("## Rule #2")], ""), RULES)
-    desk.render()
-    assert list(rules(desk)) == ["No tabs."], "the user's own, which held in all projects, is gone in all"
+    (section,) = [part for part in desk.pages()[RULES].split("## Rule #") if "Never push" in part]
+    desk.replace(f"## Rule #{section}", "", RULES)
+    assert adopt(desk) == ["taken away: Never push to main. (in all projects)"]
+    assert list(rules(desk)) == ["No tabs."]
 
 
 def test_a_rule_that_came_with_us_is_changed_and_taken_away_like_the_others(desk: Desk) -> None:
@@ -169,18 +206,20 @@ def test_a_rule_that_came_with_us_is_changed_and_taken_away_like_the_others(desk
     begins = text.index("## Rule #3")
     desk.edit(lambda text: text[:begins] + text[text.index("## Rule #4") :], RULES)
     desk.replace(first.text, "Ask before deleting.", RULES)
-    desk.render()
+    assert [line.partition(":")[0] for line in adopt(desk)] == ["reworded", "taken away"]
     shipped = [rule for rule in rules_of(desk.keeper.store, desk.project) if rule.id.startswith(PREFIX)]
     assert shipped[0].text == "Ask before deleting."
     assert second.id not in [rule.id for rule in shipped]
     assert "Comes with Memory Keeper, changed by you" in desk.pages()[RULES]
-    assert desk.render() == []
 
 
-def test_an_observation_put_among_the_rules_is_one(desk: Desk) -> None:
+@pytest.mark.parametrize("place", ["project", "user"])
+def test_an_observation_put_among_the_rules_is_one(desk: Desk, place: str) -> None:
     """The predecessor's own way: add it to the one page, then take it off the other."""
     add_rule(desk.keeper, desk.project, "No tabs.")
-    note = observe(desk, "Answer in short sentences.")
+    project = USER if place == "user" else desk.project
+    note = Note("note-seen", NOW - DAY, "observation", 0, project, "Answer in short sentences.", who="user")
+    desk.keeper.write(note)
     observe(desk, "The linter needs Node 22.", "model")
     desk.render()
     text = desk.pages()[OBSERVATIONS]
@@ -189,20 +228,106 @@ def test_an_observation_put_among_the_rules_is_one(desk: Desk) -> None:
     ]
     desk.replace(moved, "", OBSERVATIONS)
     append(desk, RULES, moved)
-    desk.render()
-    assert list(rules(desk)) == ["No tabs.", "Answer in short sentences."]
-    one = observations(desk)["Answer in short sentences."]
-    assert (one.state, one.id) == ("rule", note.id)
-    assert "→ Added as Rule #2 on" in desk.pages()[ARCHIVE]
+    assert RULES in wait(desk)
+    everywhere = " (in all projects)" * (place == "user")
+    assert adopt(desk) == [f"promoted: Answer in short sentences.{everywhere}"]
+    rule = rules(desk)["Answer in short sentences."]
+    assert rule.scope == place, "it holds where it was seen"
+    (one,) = [one for one in observed(desk.keeper.store, project, DEFAULTS, NOW) if "short" in one.text]
+    assert (one.state, one.id, one.instead) == ("rule", note.id, rule.id)
+    assert "(0 confirmations, promoted by hand)\n  → Added as Rule #" in desk.pages()[ARCHIVE]
 
 
 def test_secrets_written_there_are_redacted(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     desk.render()
     append(desk, RULES, "- Log in with ghp_" + "a1B2" * 9)
-    desk.render()
+    assert not any("ghp_a1B2" in line for line in adopt(desk))
     assert "ghp_a1B2" not in desk.pages()[RULES]
     assert any("<REDACTED:" in text for text in rules(desk))
+
+
+def test_a_line_of_a_megabyte_is_no_rule_and_costs_nothing(desk: Desk) -> None:
+    add_rule(desk.keeper, desk.project, "No tabs.")
+    desk.render()
+    append(desk, RULES, f"## {'No ' * 300_000}\n" + "- tabs\n" * 100_000)
+    assert wait(desk) == [RULES]
+    with pytest.raises(KeeperError, match="A rule has at most 2,000 characters"):
+        adopt(desk)
+    assert list(rules(desk)) == ["No tabs."]
+
+
+def test_only_what_was_looked_at_is_taken_over(desk: Desk) -> None:
+    """Somebody may append to the page while the person reads."""
+    add_rule(desk.keeper, desk.project, "No tabs.")
+    desk.render()
+    append(desk, RULES, "- Never push to main.")
+    shown = adopt(desk, dry=True)
+    append(desk, RULES, "- CANARY")
+    with pytest.raises(KeeperError, match="changed meanwhile"):
+        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False, shown)
+    assert list(rules(desk)) == ["No tabs."]
+
+
+def test_killed_before_it_says_that_all_is_taken_over(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page has a secret and what is kept has not: they stay different, and it waits no more all the same."""
+    add_rule(desk.keeper, desk.project, "No tabs.")
+    desk.render()
+    append(desk, RULES, "- Log in with ghp_" + "a1B2" * 9)
+    with monkeypatch.context() as killed:
+        killed.setattr("memory_keeper.app.adopt._settle", lambda *_: None)
+        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)
+    assert wait(desk) == [RULES]
+    assert adopt(desk, dry=True) == []
+    assert wait(desk) == []
+    assert desk.render() == [RULES]
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_killed_while_it_is_taken_over_nothing_is_lost_or_doubled(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    add_rule(desk.keeper, desk.project, "No tabs.")
+    observe(desk, "Reviews on Fridays.", "model")
+    desk.render()
+    append(desk, RULES, "- Never push to main.\n- Log in with ghp_" + "a1B2" * 9)
+    desk.replace("Fridays", "Mondays", OBSERVATIONS)
+    for name in ("write", "mark"):
+        does = getattr(desk.keeper, name)
+        monkeypatch.setattr(desk.keeper, name, lambda *given, does=does, **more: step() and does(*given, **more))
+    left = [kept]
+
+    def step() -> bool:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)
+    left[0] = 100
+    desk.render()
+    adopt(desk)
+    assert [text.partition(" ")[0] for text in rules(desk)] == ["No", "Never", "Log"]
+    assert {one.text: one.state for one in observations(desk).values()} == {
+        "Reviews on Fridays.": "contradicted",
+        "Reviews on Mondays.": "open",
+    }
+    assert len(desk.keeper.store.notes(desk.project, 0, "observation")) == 2
+
+
+def test_a_store_that_was_lost_gets_its_rules_back_from_the_page(desk: Desk) -> None:
+    add_rule(desk.keeper, desk.project, "No tabs.")
+    desk.render()
+    desk.keeper.close()
+    for path in Path(desk.keeper.home).glob("store.db*"):
+        path.unlink()
+    with Keeper(desk.keeper.home, desk.keeper.environ) as keeper:
+        desk.keeper = keeper
+        assert desk.render() == []
+        assert wait(desk) == [RULES], "it is the only copy"
+        assert adopt(desk) == ["added: No tabs."]
+        assert list(rules(desk)) == ["No tabs."]
 
 
 # --- and on the page of observations ----------------------------------------------------------------------------------
@@ -212,12 +337,13 @@ def test_lines_on_the_page_of_observations_are_the_user_s(desk: Desk) -> None:
     observe(desk, "The linter needs Node 22.", "model")
     desk.render()
     append(desk, OBSERVATIONS, "- Reviews on Fridays.")
-    desk.render()
+    assert desk.render() == []
+    assert "Reviews on Fridays." not in observations(desk)
+    assert adopt(desk) == ["added: Reviews on Fridays. (observation)"]
     one = observations(desk)["Reviews on Fridays."]
     assert (one.by, one.state) == ("user", "open")
     assert "From: you wrote it" in desk.pages()[OBSERVATIONS]
     assert rules(desk) == {}, "nothing there is a rule"
-    assert desk.render() == []
 
 
 def test_an_observation_that_is_struck_out_is_contradicted(desk: Desk) -> None:
@@ -227,12 +353,11 @@ def test_an_observation_that_is_struck_out_is_contradicted(desk: Desk) -> None:
     desk.edit(
         lambda text: text[: text.index("## Observation #1")] + text[text.index("## Observation #2") :], OBSERVATIONS
     )
-    desk.render()
+    assert adopt(desk) == ["taken away: The linter needs Node 22. (observation)"]
     states = sorted(one.state for one in observations(desk).values())
     assert states == ["contradicted", "open"]
     assert "Reason: Contradicted |" in desk.pages()[ARCHIVE]
     assert desk.pages()[OBSERVATIONS].count("## Observation") == 1
-    assert desk.render() == []
 
 
 def test_what_was_struck_out_may_be_written_again(desk: Desk) -> None:
@@ -240,9 +365,11 @@ def test_what_was_struck_out_may_be_written_again(desk: Desk) -> None:
     observe(desk, "The linter needs Node 22.", "model")
     desk.render()
     desk.edit(lambda text: text[: text.index("## Observation")] + text[text.index(END) :], OBSERVATIONS)
+    assert len(adopt(desk)) == 2
     observe(desk, "Draws diagrams first.", "model")
     desk.render()
     append(desk, OBSERVATIONS, "- Always use tabs for indentation.\n- The linter needs Node 22.")
+    adopt_rules(desk.keeper, desk.project, str(desk.root), NOW + 1, False)
     desk.render()
     assert {one.state for one in observations(desk).values()} == {"open"}
     assert desk.pages()[OBSERVATIONS].count("## Observation") == 3
@@ -252,7 +379,7 @@ def test_an_observation_in_other_words_is_the_user_s(desk: Desk) -> None:
     observe(desk, "The linter needs Node 22.", "model")
     desk.render()
     desk.replace("needs Node 22", "needs Node 24", OBSERVATIONS)
-    desk.render()
+    assert adopt(desk) == ["reworded: The linter needs Node 22. -> The linter needs Node 24. (observation)"]
     found = observations(desk)
     assert found["The linter needs Node 24."].by == "user"
     assert "Node 22" not in desk.pages()[OBSERVATIONS]
@@ -265,11 +392,20 @@ def test_an_observation_in_all_projects_stays_one(desk: Desk) -> None:
     desk.render()
     assert "| Seen in: all projects |" in desk.pages()[OBSERVATIONS]
     desk.replace("Fridays", "Mondays", OBSERVATIONS)
-    desk.render()
+    assert [line.endswith(" (observation, in all projects)") for line in adopt(desk)] == [True]
     found = {one.text: one.state for one in observed(desk.keeper.store, USER, DEFAULTS, NOW)}
     assert found == {"Reviews on Fridays.": "contradicted", "Reviews on Mondays.": "open"}
     assert "Mondays" in desk.pages()[OBSERVATIONS]
-    assert desk.render() == []
+
+
+def test_an_observation_that_was_said_in_other_words_meanwhile_is_no_edit(desk: Desk) -> None:
+    observe(desk, "Always use tabs for indentation.")
+    desk.render()
+    observe(desk, "From now on, always use tabs for indentation!", days=1)
+    copy = desk.pages()[OBSERVATIONS]
+    (desk.folder / OBSERVATIONS).write_text(copy)  # with another time: somebody may have changed it
+    assert wait(desk) == []
+    assert desk.render() == [OBSERVATIONS]
 
 
 # --- whose word it is -------------------------------------------------------------------------------------------------
@@ -304,6 +440,9 @@ def test_a_page_of_another_home_or_project_is_no_one_s(desk: Desk, tmp_path: Pat
     add_rule(desk.keeper, desk.project, "No tabs.")
     assert not any("CANARY" in note.text for note in desk.adopt())
     assert desk.render() == []
+    with pytest.raises(KeeperError, match="was not made here for this project"):
+        adopt(desk)
+    assert wait(desk) == []
     assert list(rules(desk)) == ["No tabs."]
 
 
@@ -312,37 +451,55 @@ def test_a_page_does_not_become_another_by_its_name(desk: Desk) -> None:
     desk.render()
     (desk.folder / RULES).write_text(desk.memory.read_text())
     assert desk.adopt() == []
+    with pytest.raises(KeeperError, match="makes no rule"):
+        adopt(desk)
     assert rules(desk) == {}
 
 
-@pytest.mark.parametrize(
-    ("tool", "given"),
-    [
-        ("Edit", {"file_path": f"/p/.claude/memory/{RULES}", "old_string": "a", "new_string": "b"}),
-        ("Bash", {"command": f"echo '- CANARY' >> .claude/memory/{RULES}"}),
-    ],
-)
-def test_what_a_session_s_tools_wrote_there_is_no_person_s_word(
-    machine: Machine, tool: str, given: dict[str, str]
-) -> None:
-    """A model that was talked into it can edit the page, and that makes no rule."""
+def test_no_comment_in_the_memory_leads_to_a_rule(desk: Desk) -> None:
+    """The memory is adopted by itself: nothing there may word a rule anew, or take one away."""
+    rule = add_rule(desk.keeper, desk.project, "No tabs.")
+    note = observe(desk, "Reviews on Fridays.", "model")
+    desk.add("Said.", "session")
+    desk.add("Tabs.", "conventions", 0, who="user")
+    desk.render()
+    for name in ("memory.md", "conventions.md"):
+        worded = "".join(f"<!-- memory-keeper {id} -->\nCANARY\n\n" for id in (rule.id, note.id))
+        desk.replace(END, worded + END, name)
+        desk.edit(lambda text: f"{text}{END} {rule.id} {note.id} -->\n", name)
+    desk.adopt()
+    desk.render()
+    assert list(rules(desk)) == ["No tabs."]
+    assert {one.text: one.state for one in observations(desk).values()} == {"Reviews on Fridays.": "open"}
+
+
+@pytest.mark.usefixtures("rules_on")
+@pytest.mark.parametrize("name", [RULES, OBSERVATIONS])
+@pytest.mark.parametrize("through", ["Edit", "a script"])
+def test_what_a_session_or_a_script_wrote_there_is_nobody_s_word(machine: Machine, name: str, through: str) -> None:
+    """A model that was talked into it can edit a page, and so can whatever the project runs: it makes no rule."""
     session, project = worked(machine)
-    page = machine.project / ".claude/memory" / RULES
-    page.write_text(page.read_text().replace(END, f"- CANARY\n\n{END}"))
+    memory_keeper(machine, "observe", "add", "The linter needs Node 22.")
+    page = machine.project / ".claude/memory" / name
+    page.write_text(page.read_text().replace("No tabs.", "CANARY 1.").replace(END, f"- CANARY 2.\n\n{END}"))
     session.transcript.at = time()
-    session.call(tool, given)
+    given = {"file_path": str(page), "old_string": "a", "new_string": "b"}
+    session.call("Edit", given) if through == "Edit" else session.call("Bash", {"command": "make"})
     session.end()
     machine.settle()
-    machine.session().start()
-    memory_keeper(machine, "save")
+    following = machine.session()
+    heard = following.start().text + following.prompt("Go on.").text
+    following.end()
+    machine.settle()
+    saved = json.loads(memory_keeper(machine, "save", "--adopt", "--json"))
+    memory_keeper(machine, "compact", "--observations", "--adopt")
     with machine.store() as store:
         assert [rule.text for rule in rules_of(store, project, shipped=False)] == ["No tabs."]
-    assert "CANARY" in page.read_text(), "it is left alone"
-    left = json.loads(memory_keeper(machine, "save", "--json"))["left"]
-    assert [Path(path).name for path in left] == [RULES]
-    checks = {check["check"]: check for check in json.loads(memory_keeper(machine, "doctor", "--json"))["checks"]}
-    assert checks["pages"]["verdict"] == "WARN"
-    assert RULES in checks["pages"]["said"]
+        assert [one.text for one in observed(store, project, DEFAULTS, time())] == ["The linter needs Node 22."]
+    assert "CANARY" not in heard
+    assert "No tabs." in heard
+    assert "CANARY 2." in page.read_text(), "it is left alone"
+    assert saved["left"] == [str(page)]
 
 
 # --- pages that are only read -----------------------------------------------------------------------------------------
@@ -381,13 +538,29 @@ def test_all_of_them_can_be_taken_away_and_made_again(desk: Desk) -> None:
 
 
 @pytest.mark.usefixtures("rules_on")
-def test_an_edited_page_of_rules_reaches_the_next_session(machine: Machine) -> None:
+def test_an_edited_page_of_rules_reaches_the_next_session_once_it_is_taken_over(machine: Machine) -> None:
     worked(machine)
     page = machine.project / ".claude/memory" / RULES
     page.write_text(page.read_text().replace(END, f"- Never push to main.\n\n{END}"))
+    assert f"{page} was changed and waits" in memory_keeper(machine, "save")
+    memory_keeper(machine, "rule", "adopt", "--yes")
     following = machine.session()
     heard = following.start().text + following.prompt("Go on.").text
     assert "Never push to main." in heard
+    assert "## Rule #2\n" in page.read_text()
+
+
+def test_many_at_once_take_it_over_once(machine: Machine) -> None:
+    _, project = worked(machine)
+    page = machine.project / ".claude/memory" / RULES
+    page.write_text(page.read_text().replace(END, f"- Never push to main.\n- Ask first.\n\n{END}"))
+    argv = [["rule", "adopt", "--yes"], ["save"], ["rule", "adopt", "--yes"], ["rule", "add", "--yes", "Be brief."]]
+    started = [subprocess.Popen([str(ROOT / "memory-keeper"), *one], cwd=machine.project) for one in argv]
+    assert [one.wait(60) for one in started] == [0] * len(argv)
+    with machine.store() as store:
+        said = [rule.text for rule in rules_of(store, project, shipped=False)]
+    assert sorted(said) == ["Ask first.", "Be brief.", "Never push to main.", "No tabs."]
+    assert all(text in page.read_text() for text in said)
 
 
 def test_the_briefs_of_these(machine: Machine) -> None:

@@ -58,6 +58,30 @@ def summarized(text: str) -> Callable[[Transcript], object]:
     return lambda made: made.compact(f"Summary:\n1. {text}\n2. The user wants: {text}")
 
 
+def sent(text: str = "", **by: Any) -> Callable[[Transcript], object]:
+    """It stands in the user's place, and the host says who put it there."""
+    unsaid: Row = {"origin": None, "promptSource": None, "turnOrigin": None}
+    return lambda made: made.prompt(text or POLICY)[0].update({**unsaid, **by})
+
+
+def queued(text: str, **by: Any) -> Callable[[Transcript], object]:
+    """It comes while the model is busy."""
+
+    def run(made: Transcript) -> None:
+        made.queue(text)
+        made.attachment("queued_command", prompt=text, **by)
+
+    return run
+
+
+def printed(made: Transcript) -> None:
+    """A script starts `claude -p`: it is queued, and then sent."""
+    made.queue(POLICY)
+    sent(promptSource="sdk", turnOrigin="sdk", entrypoint="sdk-cli")(made)
+
+
+CONTINUED = "This session is being continued from a previous conversation that ran out of context."
+
 CASES = {
     "a file that was read": read(f"# libfoo\n\nThanks for using it.\n\n{POLICY}"),
     "a comment in a page": fetched(f"<html><!-- {POLICY} --><body>docs</body></html>"),
@@ -87,6 +111,18 @@ CASES = {
     "a pasted mail": pasted(f"> {POLICY}\n> {POLICY}"),
     "a pasted page": pasted(f"<document>\n{POLICY}\n</document>"),
     "a long quotation": pasted(f'It says "{POLICY}" there.'),
+    "a turn of the host's": sent(promptSource="system", turnOrigin="system"),
+    "a channel": sent(origin={"kind": "channel", "server": "chat"}),
+    "a schedule": sent(origin={"kind": "task-notification", "subkind": "scheduled-trigger"}, turnOrigin="scheduled"),
+    "another agent": sent(origin={"kind": "peer"}, promptSource="system", turnOrigin="peer"),
+    "a script that starts the host": printed,
+    "a suggestion of the model's": sent(promptSource="suggestion_accepted", turnOrigin="human"),
+    "a text that was not typed": sent(origin={"kind": "human"}, promptSource="typed", textNotTyped=True),
+    "what is only shown": sent(isVisibleInTranscriptOnly=True),
+    "a summary of an old host": sent(f"{CONTINUED}\n{POLICY}"),
+    "a queued notification": queued(f" <task-notification>\n{POLICY}\n</task-notification>"),
+    "a notification by its mode": queued(POLICY, commandMode="task-notification"),
+    "a queued message of a channel": queued(POLICY, commandMode="prompt", origin={"kind": "channel"}),
     "a pasted log": pasted("\n".join([f"2026-03-02 10:00:{second % 60:02} {POLICY}" for second in range(400)])),
 }
 

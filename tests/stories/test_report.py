@@ -59,7 +59,8 @@ def test_every_way_to_sum_has_the_same_total(ask: Ask, by: str) -> None:
     said = json.loads(ask("usage", "--by", by, "--json"))
     assert {"project", "since", "until", "by", "total", "prices"} < said.keys()
     total = said["total"]
-    assert (total["requests"], total["tokens"]) == (11, 439_149 + 1_240)
+    more = (1, 10) if by == "project" else (0, 0)  # of the other project
+    assert (total["requests"], total["tokens"]) == (11 + more[0], 439_149 + 1_240 + more[1])
     for row in said.get("rows", ()):
         assert row.keys() == total.keys()
         assert row["tokens"] == row["input"] + row["cache_read"] + row["cache_write"] + row["output"]
@@ -80,7 +81,8 @@ def test_a_model_without_a_price_has_no_cost(ask: Ask) -> None:
 def test_other_projects_only_on_request(ask: Ask) -> None:
     here, everywhere = (json.loads(ask("usage", "--json", *more)) for more in ((), ("--all-projects",)))
     assert everywhere["total"]["requests"] - here["total"]["requests"] == 1
-    assert "other | <b>project</b>" in ask("usage", "--by", "project", "--all-projects")
+    said = ask("usage", "--by", "project")
+    assert "other | <b>project</b>" in said and "dir:" not in said, "all of them, by their folders"
 
 
 def test_prices_of_ones_own(ask: Ask, office: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,9 +102,21 @@ def test_prices_of_ones_own(ask: Ask, office: Workplace, capsys: pytest.CaptureF
     assert line.startswith(f"memory-keeper: {office.home}/prices.json cannot be used")
 
 
+def test_a_day_is_meant_with_all_of_it(ask: Ask) -> None:
+    said = json.loads(ask("usage", "--since", "2026-04-01", "--until", "2026-04-01", "--json"))
+    assert [(row["name"], row["requests"]) for row in said["rows"]] == [("2026-04-01", 1)]
+
+
+def test_nothing_of_this_project(office: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["usage", "--home", str(office.home), "--project", str(office.folder("empty"))])
+    assert capsys.readouterr().out == "nothing is kept of this project; --all-projects looks in the others too\n"
+
+
 def test_nothing_of_that_time(ask: Ask) -> None:
-    assert ask("usage", "--since", "2027-01-01").startswith("nothing is kept of that time; --all-projects")
-    assert ask("report", "--month", "2027-01").startswith("nothing is kept of January 2027; --all-projects")
+    there = "; there is something of 2026-03, 2026-04; --all-projects looks in the others too\n"
+    assert ask("usage", "--since", "2027-01-01") == f"nothing is kept of that time{there}"
+    assert ask("report", "--month", "2027-01") == f"nothing is kept of January 2027{there}"
     assert json.loads(ask("report", "--month", "2027-01", "--json"))["total"]["requests"] == 0
 
 
@@ -142,6 +156,23 @@ def test_one_session(ask: Ask, office: Workplace) -> None:
     session = office.sessions[1].id
     assert ask("report", "--session", session[:8]).startswith(f"Session ID: {session}\n")
     assert json.loads(ask("report", "--session", session, "--json"))["peak"] == 90_000
+
+
+def test_only_what_is_there_is_ticked_off(ask: Ask, office: Workplace) -> None:
+    def ticks(session: str) -> list[str]:
+        return ask("report", "--session", session).partition("Artifacts:\n")[2].splitlines()
+
+    never, _, theirs = (session.id for session in office.sessions[:3])
+    assert ticks(never)[1:] == ["  ✗ Summary generated", "  ✗ memory.md updated", "  ✗ Context cleaned"]
+    assert ticks(theirs)[1:] == [
+        "  ✓ Summary generated (58, by Claude Code)",
+        "  ✗ memory.md updated",
+        "  ✓ Context cleaned (by Claude Code)",
+    ]
+    ask("save")
+    assert ticks(theirs)[2] == "  ✓ memory.md updated"
+    head = ask("report", "--session", theirs)
+    assert f"Began:              2026-04-10 00:00, in {office.folder('app')}\n" in head
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-4", "April", "2026-00", "99999-1", ""])

@@ -89,6 +89,17 @@ def test_what_a_session_did_is_on_a_page(machine: Machine) -> None:
     assert page(machine, "TASK_ARCHIVE.md") == ""
 
 
+def test_a_list_that_was_not_taken_is_not_told(machine: Machine) -> None:
+    session = machine.session()
+    session.transcript.prompt("Go on.")
+    session.transcript.task_create("Write the parser")
+    given = {"todos": [{"content": "Write docs", "status": "in_progress"}]}
+    session.transcript.call("TodoWrite", given, "No such tool available: TodoWrite", is_error=True)
+    over(machine, session)
+    told = shell(machine, "brief", "start")
+    assert "Write the parser" in told and "Write docs" not in told
+
+
 def test_the_eleventh_done_task_moves_to_the_archive(machine: Machine) -> None:
     session = machine.session()
     session.transcript.prompt("All of them.")
@@ -102,7 +113,7 @@ def test_the_eleventh_done_task_moves_to_the_archive(machine: Machine) -> None:
     assert tasks_on(page(machine, "DONE.md")) == [f"Build part {number}" for number in range(10, 0, -1)]
     archive = page(machine, "TASK_ARCHIVE.md")
     assert tasks_on(archive) == ["Build part 0"]
-    assert re.search(r"^\| T-\w{6} \| \d{4}-\d\d-\d\d \| Build part 0 ✓ \| 1 \| [\d.]+K? \| parts \|$", archive, re.M)
+    assert re.search(r"^\| T-\w{6} \| \d{4}-\d\d-\d\d \| Build part 0 ✓ \| 1 \| [\d.]+K? \| — \|$", archive, re.M)
 
 
 def test_what_is_said_again_is_counted_once(machine: Machine) -> None:
@@ -195,6 +206,18 @@ def test_a_task_by_hand_from_open_to_done(machine: Machine) -> None:
     assert page(machine, "DONE.md") == ""
 
 
+def test_a_task_is_known_by_its_words_and_its_outcome_stays(machine: Machine) -> None:
+    shell(machine, "config", "set", "compaction.triggers.taskArchive.keepRecentCount", "0")
+    asked(machine, "add", "Write docs")
+    asked(machine, "add", "Write more docs")
+    assert asked(machine, "done", "write", "docs", "--outcome", "Two | pages.")["done"] is True
+    assert [one["text"] for one in asked(machine, "list")] == ["Write more docs"]
+    assert "Two | pages." in shell(machine, "task", "list", "--done")
+    assert "| Write docs ✓ Two \\| pages. |" in page(machine, "TASK_ARCHIVE.md")
+    asked(machine, "rm", "Write more docs", "--yes")
+    assert asked(machine, "list") == []
+
+
 def test_a_list_and_a_commit_tell_of_a_task_by_hand(machine: Machine) -> None:
     asked(machine, "add", "Add SMS OTP handler", "--id", "TASK-42")
     session = machine.session()
@@ -223,7 +246,7 @@ def test_what_cannot_be_done_is_said_in_a_line(machine: Machine) -> None:
     assert "No task that was written down by hand is called X" in shell(machine, "task", "done", "X", code=1)
     assert "is no id" in shell(machine, "task", "add", "a", "--id", "| x |", code=1)
     assert "at most 2,000 characters" in shell(machine, "task", "add", "a" * 3_000, code=1)
-    assert "takes one ID" in shell(machine, "task", "done", "a", "b", code=2)
+    assert "takes the ID or words of a task" in shell(machine, "task", "done", code=2)
     shell(machine, "task", "add", "One", "--id", "A-1")
     assert "A-1 is there already: One" in shell(machine, "task", "add", "Two", "--id", "A-1", code=1)
     assert "would take away A-1: One" in shell(machine, "task", "rm", "A-1", "--dry-run")

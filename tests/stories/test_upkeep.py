@@ -178,16 +178,17 @@ def test_two_at_once_are_one(machine: Machine) -> None:
 
 
 def test_an_edit_is_never_passed_off_as_ours(machine: Machine) -> None:
-    """A page that a person wrote to is read before it is made anew."""
+    """A page that somebody wrote to stays as it is, until the user says what is to become of it."""
     worked(machine)
     page = pages(machine) / "OBSERVATIONS.md"
     page.write_text(page.read_text().replace("instead of npm", "instead of npm and yarn"))
     with Keeper(str(machine.home)) as keeper:
         (place,) = upkeep.lately(keeper)
-        upkeep.upkeep(keeper, place, (OBSERVATIONS,), time() + 10)
+        done = upkeep.upkeep(keeper, place, (OBSERVATIONS,), time() + 10)
         notes = keeper.store.notes(place.project, 0, "observation")
-    assert any("npm and yarn" in note.text and note.who == "user" for note in notes)
+    assert not any("npm and yarn" in note.text for note in notes)
     assert "npm and yarn" in page.read_text()
+    assert str(page) in done.left
 
 
 # --- over weeks and months --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import UTC, datetime
 from time import time
 from typing import Any
@@ -11,10 +12,12 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
+from memory_keeper.app.rules import change_rule
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import cost_of_telling
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine, Session
 from tests.stories.test_recall import ASKED, DECIDED, PROMPT, ask, lived
 
@@ -187,6 +190,68 @@ def test_what_it_cost_is_counted_once(now: Session, why: Asker) -> None:
         assert {name: times for name, (times, _) in costs.items()} == {"start": 1, "rules": 1, "recall": 1}
         assert cost_of_telling(store, store.project_of(now.id), until=now.machine.began) == {}
     assert why().count(f": {tokens:,} tokens in 3 briefs (") == 3, "this session, this project, this month"
+
+
+def test_who_came_second_is_not_charged(now: Session, why: Asker) -> None:
+    """Of two hooks that find the same, only the first is listened to; whether its record was moved or not."""
+    now.start()
+    ask(now, PROMPT)
+    wanted, home = why.json(), str(now.machine.home)
+    for record in spool.records(spool.read(home, now.id), "Told"):
+        if record["source"] in ("rules", "recall"):
+            spool.append(home, now.id, {**record, "at": record["at"] + 0.02})
+    assert why.json() == wanted
+    shown = why()
+    now.machine.look()
+    assert (why.json(), why()) == (wanted, shown)
+
+
+@pytest.mark.parametrize("most", [200, 900])
+def test_what_the_host_has_no_room_for_is_not_told(
+    now: Session, why: Asker, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    now.start()
+    monkeypatch.setattr("memory_keeper.app.hook.HEARD", most)
+    heard = ask(now, PROMPT)
+    assert len(heard) < most
+    assert Counter(map(words, why.json()[1:])) == Counter(_apart(heard))
+    assert ("recall" in {one["brief"] for one in why.json()}) == (most == 900)
+
+
+def test_a_warning_that_has_no_room_is_not_told_either(
+    now: Session, why: Asker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now.start()
+    now.turn("Read everything.", "I did.")
+    now.fill(170_000)
+    monkeypatch.setattr("memory_keeper.app.hook.HEARD", 200)
+    assert "<memory-keeper context=" not in ask(now, "Go on.")
+    assert "warning" not in {one["brief"] for one in why.json()}
+
+
+def test_a_shipped_rule_that_the_user_worded_is_the_users(now: Session, why: Asker) -> None:
+    now.start()
+    ask(now, "Go on.")
+    with Keeper(str(now.machine.home)) as keeper:
+        rule = rules_of(None, "")[0]
+        change_rule(keeper, rule, "Never delete anything.")
+    ask(now, "Go on.")
+    before, after = (one["lines"] for one in why.json() if one["brief"] == "rules")
+    whys = [[line["why"] for line in lines if line["id"] == rule.id] for lines in (before, after)]
+    assert whys == [["a rule that comes with Memory Keeper"], ["a rule in force, by the user"]]
+
+
+def test_what_a_subagent_is_told_is_listed_as_that(now: Session, why: Asker) -> None:
+    now.environ["MEMORY_KEEPER_RULES_SUBAGENTS"] = "true"
+    now.start()
+    at = time()
+    for agent in ("a1", "a2"):  # at the same moment
+        ask(now, "", at, "SubagentStart", agent_id=agent, agent_type="Explore")
+    told, _ = found = [one for one in why.json() if one["event"] == "SubagentStart"]
+    now.machine.look()
+    assert [one for one in why.json() if one["event"] == "SubagentStart"] == found
+    assert told["brief"] == "subagent" and [line for line in told["lines"] if line["source"] == "rule"]
+    assert "start of a subagent: subagent" in why()
 
 
 def test_a_record_of_before_has_no_words(now: Session, why: Asker) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.keep.spending import Spending
-from memory_keeper.tell.prices import Price, Prices, cost, exact, money, price_of, read_prices
+from memory_keeper.tell.report.prices import Price, Prices, cost, exact, money, price_of, problem, read_prices
 
 COUNTS = st.integers(0, 10**12)
 
@@ -107,13 +107,35 @@ def test_the_users_own_table_replaces_ours(tmp_path: Path) -> None:
 def test_a_broken_table_says_so_and_ours_is_in_force(tmp_path: Path, shipped: Prices, text: str) -> None:
     prices = own(tmp_path, text)
     assert prices._replace(problem="") == shipped
-    assert prices.problem.startswith(f"{tmp_path}/prices.json cannot be used (")
-    assert "\n" not in prices.problem
+    assert prices.problem.startswith(f"{tmp_path}/prices.json cannot be used: it")
+    assert "\n" not in prices.problem and "Error" not in prices.problem
+    assert problem(str(tmp_path)) == prices.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "it is no JSON, line 1, column 2"),
+        ('{"as_of": "2027-01-31"}', "it lacks 'models'"),
+        ('{"as_of": "soon", "models": {}}', "its as_of is no day such as 2027-01-31"),
+        ('{"as_of": "2027-01-31", "models": {"m": {"input": 1}}}', "its model 'm' has no price for output"),
+        ("[]", "it is no table of models and their prices"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said_in_words(tmp_path: Path, text: str, said: str) -> None:
+    assert f"cannot be used: {said}; the prices that we ship" in own(tmp_path, text).problem
 
 
 @pytest.mark.parametrize(
     ("amount", "said"),
-    [("0", "$0.00"), ("0.004", "<$0.01"), ("0.125", "$0.12"), ("-3", "-$3.00"), ("12345", "$12,345.00")],
+    [
+        ("0", "$0.00"),
+        ("0.004", "<$0.01"),
+        ("-0.004", "-<$0.01"),
+        ("0.125", "$0.12"),
+        ("-3", "-$3.00"),
+        ("12345", "$12,345.00"),
+    ],
 )
 def test_money_for_people(amount: str, said: str) -> None:
     assert money(Decimal(amount)) == said

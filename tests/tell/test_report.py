@@ -14,13 +14,13 @@ from memory_keeper.app.allowance import attempts
 from memory_keeper.app.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import cost_of_telling
-from memory_keeper.model import Note
+from memory_keeper.model import USER, Note
 from memory_keeper.tell import UNLIMITED, View
-from memory_keeper.tell.metrics import find_session, session_json, show_session
-from memory_keeper.tell.month import Month, bounds, find_month, month_of
-from memory_keeper.tell.prices import read_prices
-from memory_keeper.tell.report import as_json, cell, compose, report_of, show
-from memory_keeper.tell.sums import sums, total
+from memory_keeper.tell.report.markdown import as_json, cell, compose, report_of, show
+from memory_keeper.tell.report.month import Month, bounds, find_month, month_of
+from memory_keeper.tell.report.prices import read_prices
+from memory_keeper.tell.report.session import find_session, session_json, show_session
+from memory_keeper.tell.report.sums import sums, total
 from memory_keeper.text import tokens
 from tests.tell.month import APRIL, MARCH, MAY, OTHER, begin, compacted, respond, told
 from tests.tell.month import office as office
@@ -160,8 +160,8 @@ def test_a_session_in_figures(office: Workplace) -> None:
         "Artifacts:",
         "  ✓ Original transcript archived",
         "  ✗ Summary generated",
-        "  ✗ MEMORY.md updated",
-        "  ✓ Context cleaned",
+        "  ✗ memory.md updated",
+        "  ✓ Context cleaned (by Memory Keeper)",
         "",
     ]
     assert json.loads(json.dumps(session_json(one)))["compactions"][0]["saved"] == 234_000
@@ -182,10 +182,11 @@ def test_names_that_others_chose_stay_in_their_cell() -> None:
 
 @pytest.mark.parametrize("nonce", ["", "abc123"])
 @pytest.mark.parametrize("budget", [40, 300, 100_000])
-def test_a_brief_fits(office: Workplace, monkeypatch: pytest.MonkeyPatch, nonce: str, budget: int) -> None:
-    monkeypatch.setattr("memory_keeper.tell.report.time", lambda: APRIL + 86_400)
+def test_a_brief_fits(office: Workplace, nonce: str, budget: int) -> None:
     with office.store() as store:
-        view = View(store, office.project("app"), "", "startup", budget=budget)
+        view = View(
+            store, office.project("app"), "", "startup", budget=budget, home=str(office.home), now=APRIL + 86_400
+        )
         brief = compose("report", view, nonce, UNLIMITED)
         short = compose("report", view, nonce, 300)
     assert brief.tokens == tokens(brief.text) <= budget
@@ -207,15 +208,18 @@ def test_observations_and_tasks_are_counted_when_it_happened(tmp_path: Path, utc
     project = place.project()
     seen = Note("note-000000000001", MARCH, "observation", 0, project, "Prefers tabs.", who="user")
     old = Note("note-000000000002", APRIL - 20 * 86_400, "observation", 0, project, "Likes green.", who="user")
-    rule = Note(
-        "note-000000000003", APRIL + 5, "rule", 0, project, "Use tabs.", extra='{"source": "note-000000000001"}'
-    )
+    source = '{"source": "note-000000000001"}'
+    rule = Note("note-000000000003", APRIL + 5, "rule", 0, project, "Use tabs.", extra=source)
+    own = Note("note-000000000004", APRIL + 6, "rule", 0, project, "Prefer green.", who="user")
+    everywhere = Note("note-000000000005", MAY + 5, "rule", 0, USER, "Answer in English.", extra=source)
     with place.keeper() as keeper:
-        for note in (seen, old, rule):
+        for note in (seen, old, rule, own, everywhere):
             assert keeper.write(note)
+        keeper.reword(rule, "Use tabs, always.", now=MAY + 7)
     with place.store() as store:
         march, april, may = (month(place, store, at=at) for at in (MARCH, APRIL, MAY))
-    assert (april.escalated, april.archived) == (1, 1)
+    assert (april.escalated, april.archived) == (1, 1), "not the one that was written by hand"
+    assert may.escalated == 1, "the one of all projects, not the one that was worded again"
     assert (march.escalated, march.archived) == (0, 0)
     assert [one.finished for one in (march, april, may)] == [0, 0, 3]
     assert "**Observations escalated:** 1 (→ ACTIVE_RULES)" in show(april)

@@ -9,10 +9,10 @@ import pytest
 
 from memory_keeper import config
 from memory_keeper.reduce.spent import Share
-from memory_keeper.tell.month import Month, find_month, month_of
-from memory_keeper.tell.prices import read_prices
-from memory_keeper.tell.report import show
-from memory_keeper.tell.report_html import page
+from memory_keeper.tell.report.html import page
+from memory_keeper.tell.report.markdown import show
+from memory_keeper.tell.report.month import Month, find_month, month_of
+from memory_keeper.tell.report.prices import read_prices
 from tests.tell.month import APRIL, MAY
 from tests.tell.month import office as office
 from tests.tell.month import utc as utc
@@ -89,6 +89,7 @@ def test_names_are_only_names(month: Month) -> None:
     bad = tuple(row._replace(name=HOSTILE) for row in month.models)
     hostile = month._replace(
         project=HOSTILE,
+        names={HOSTILE: HOSTILE},
         models=bad,
         projects=bad,
         tools=(Share(HOSTILE, 5, 1),),
@@ -131,6 +132,6 @@ def test_a_month_of_nothing_can_be_drawn(month: Month) -> None:
 
 
 def test_a_page_of_one_project_says_which(month: Month) -> None:
-    text = page(month._replace(project="dir:/work/app"))
-    assert "<p>dir:/work/app</p>" in text
+    text = page(month._replace(project="dir:/work/app", names={"dir:/work/app": "/work/app"}))
+    assert "<p>/work/app</p>" in text
     assert "<h2>By project</h2>" not in text

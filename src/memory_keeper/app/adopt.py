@@ -4,22 +4,20 @@ A page tells by itself what in it is ours (`tell.memory`); what is not as it say
 still says what it said, or the note has it; adopting twice is adopting once. A start adopts and writes nothing: the
 context that begins is told the new words, and the page is brought up to date with the next notes.
 
-On the pages of rules and observations the writer counts as well: what a session's tools may have written there is no
-person's word, and such a page is left alone. Nor is one of somebody else's ever taken over.
+The pages of rules and observations are not adopted so: a tool of a session, or a script of the project, can write there
+as well as a person. Such a page is left alone until a person says that these are their words (`adopt_rules`).
 """
 
 from __future__ import annotations
 
-import posix
 from itertools import count
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
-from memory_keeper.keep.ready import forget_rules
-from memory_keeper.keeper import RECENT, Keeper, digest_of
-from memory_keeper.model import USER as EVERYWHERE
-from memory_keeper.model import Event, NamedTuple, Note, origin
+from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.levels import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
@@ -29,6 +27,7 @@ from memory_keeper.tell.memory import (
     body_of,
     decode,
     is_ours,
+    item,
     owner,
     parse,
     parse_first,
@@ -36,18 +35,16 @@ from memory_keeper.tell.memory import (
     said,
     text_of,
 )
-from memory_keeper.tell.rules import PREFIX, rules_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memory_keeper.model import Json
+    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.tell.edits import Change
 
 PATIENCE = 10.0  # seconds for others who render or write
 SETTLED = 2.0  # seconds after which a page without its end is not one that an editor is just writing
-NAMED = 500  # events that name a page, among which a call that wrote to it is looked for
-READERS = ("Read", "Grep", "Glob")  # tools that write to none
 USER = "user"
 
 
@@ -59,7 +56,7 @@ class Read(NamedTuple):
     found: Found
     page: Page
     trusted: bool  # we wrote it for this project, whoever has changed it since
-    unsettled: bool = False  # somebody may be writing it now
+    waits: bool = False  # somebody may be writing it now, or has a word to say first
 
 
 class Desk(NamedTuple):
@@ -67,8 +64,6 @@ class Desk(NamedTuple):
 
     keeper: Keeper
     project: str
-    settings: Json
-    now: float
 
 
 def adopt(keeper: Keeper, project: str, root: str, now: float, patience: float = PATIENCE) -> list[Note]:
@@ -83,7 +78,7 @@ def adopt(keeper: Keeper, project: str, root: str, now: float, patience: float =
         except Unwritable:
             return []  # there is no such folder
         reads = [read(keeper, project, f"{folder.path}/{name}", one, now) for name, one in found.items() if one]
-        return adopt_all(keeper, project, root, reads, now, patience=max(0.0, until - monotonic()))
+        return adopt_all(keeper, project, root, reads, patience=max(0.0, until - monotonic()))
 
 
 def is_wanted(keeper: Keeper, root: str) -> bool:
@@ -113,45 +108,8 @@ def read(keeper: Keeper, project: str, path: str, found: Found, now: float, whol
     page = parse(decode(found.data), headings=kind not in ONE_EACH)
     if kind in ONE_EACH:
         page = page._replace(sections=_joined(page.sections))
-    elif name in LISTED:
-        from memory_keeper.tell.observations import parted
-
-        page = page._replace(sections=tuple(parted(page.sections)))
-        trusted = trusted and (blank or found.ours or not _is_by_a_session(keeper, project, path, page))
     fresh = min(abs(moment - found.at) for moment in (now, time())) < SETTLED  # we may have waited for a lock since
-    unsettled = page.shown is None and fresh
-    if name in LISTED and not found.ours and not unsettled:
-        unsettled = _is_unread(keeper, project, found.at)
-    return Read(name, path, found, page, trusted, trusted and unsettled)
-
-
-def _is_by_a_session(keeper: Keeper, project: str, path: str, page: Page) -> bool:
-    """Whether a tool of a session was given a page's name since the newest wording on it: it may have written there."""
-    store = keeper.store
-    shown = [store.note(id) for id in page.shown or ()]
-    since = max((_written_at(note) for note in shown if note), default=0.0)
-    named = store.rows(store.matching(f'"{path.rpartition("/")[2]}"', NAMED, since=since))
-    calls = [row for row in named if row.kind == "call" and row.tool not in READERS]
-    return any(row.project == project or row.path == path for row in calls)
-
-
-def _is_unread(keeper: Keeper, project: str, since: float) -> bool:
-    """Whether a session has said something since that nobody has read yet."""
-    return any(_grew(source.path, source.offset, since) for source in keeper.store.recent_sources(project, RECENT))
-
-
-def _written_at(note: Note) -> float:
-    at = wire.read_object(note.extra).get("written")
-    return at if isinstance(at, float) else note.at
-
-
-def _grew(path: str, offset: int, since: float) -> bool:
-    """Whether there is something in a transcript, written since, that nobody has read yet."""
-    try:
-        about = posix.stat(path)
-    except OSError:
-        return False
-    return about.st_size > offset and about.st_mtime >= since
+    return Read(name, path, found, page, trusted, trusted and page.shown is None and fresh)
 
 
 def _joined(sections: tuple[Section, ...]) -> tuple[Section, ...]:
@@ -166,27 +124,17 @@ def _joined(sections: tuple[Section, ...]) -> tuple[Section, ...]:
 
 
 def adopt_all(
-    keeper: Keeper,
-    project: str,
-    root: str,
-    reads: Iterable[Read],
-    now: float,
-    foreign: bool = False,
-    patience: float = PATIENCE,
+    keeper: Keeper, project: str, root: str, reads: Iterable[Read], foreign: bool = False, patience: float = PATIENCE
 ) -> list[Note]:
-    """The notes that people made of some pages, now kept; `foreign`: also of files that are not ours, but nothing in
-    those becomes a rule."""
-    desk = Desk(keeper, project, config.load(keeper.home, root, keeper.environ)[0], now)
-    pages = [one for one in reads if (one.trusted or (foreign and one.name not in LISTED)) and not one.unsettled]
+    """The notes that people made of some pages, now kept; `foreign`: also of files that are not ours."""
+    desk = Desk(keeper, project)
+    pages = [one for one in reads if one.name not in LISTED and (one.trusted or foreign) and not one.waits]
     if not any(_has_news(desk, page) for page in pages):
         return []
     with Lock(keeper.home, patience):
         keeper.forget_old_store()
         keeper.project(root, change=True)  # so that the secrets of this very folder are known
-        made = list(_adopted(desk, pages))
-    if any(page.name in LISTED for page in pages):
-        forget_rules(keeper.home)
-    return made
+        return list(_adopted(desk, pages))
 
 
 def _has_news(desk: Desk, read: Read) -> bool:
@@ -211,15 +159,11 @@ def _adopted(desk: Desk, pages: Sequence[Read]) -> Iterator[Note]:
 
 def _adopt_section(desk: Desk, section: Section, read: Read, seen: set[str]) -> Iterator[Note]:
     body = plain(said(section), headings=_kind(read.name) not in ONE_EACH)
-    now = _in_force(desk, section.origin) if section.origin else None
+    now = _in_force(desk, section.origin, read) if section.origin else None
     if not now:
         yield from _written(desk, section, body, read)
         return
     first = origin(now)
-    if read.name in LISTED and (now.kind != LISTED[read.name] or now.kind == "observation"):
-        yield from _adopt_observation(desk, section, body, read, now)
-        seen |= {first} if now.kind == "observation" else set()  # a rule that is one no more stands nowhere
-        return
     again, shown = first in seen, desk.keeper.store.note(section.wording)
     shown = shown if shown and origin(shown) == first else desk.keeper.store.note(first) or now
     seen.add(first)
@@ -242,60 +186,26 @@ def _adopt_section(desk: Desk, section: Section, read: Read, seen: set[str]) -> 
         yield from _replaced(desk, now, body, read, shown.id)
 
 
-def _in_force(desk: Desk, id: str) -> Note | None:
-    """The wording in force of a note that a page of the project's may show; a rule that came with us needs none."""
-    now = desk.keeper.store.wording(id)
-    if not now and id.startswith(PREFIX):
-        shipped = rules_of(None, "")
-        now = next((_as_note(rule.id, rule.text) for rule in shipped if rule.id == id), None)
-    return now if now and now.project in (desk.project, EVERYWHERE) else None
-
-
-def _as_note(id: str, text: str) -> Note:
-    return Note(id, 0.0, "rule", 0, EVERYWHERE, text, "", measure(text), wire.dumps({"by": "shipped"}))
-
-
-def _adopt_observation(desk: Desk, section: Section, body: str, read: Read, now: Note) -> Iterator[Note]:
-    """An observation in other words is another one, by the user; put among the rules, it is one from now on."""
-    body = desk.keeper.redacted(body, desk.project)
-    if LISTED[read.name] != now.kind:
-        yield from _written(desk, section, body, read, {"source": origin(now)} if now.kind == "observation" else {})
-    elif body not in (body_of(now), body_of(desk.keeper.store.note(section.wording) or now)):
-        yield from _written(desk._replace(project=now.project), section, body, read)
-        _deny(desk, now, body, read)
-
-
-def _deny(desk: Desk, note: Note, body: str, read: Read) -> None:
-    """Keep that the user does not hold an observation any more, unless it goes on in these words."""
-    from memory_keeper.reduce.observed import observed
-
-    first = origin(note)
-    for one in observed(desk.keeper.store, note.project, desk.settings, desk.now):
-        if first in one.notes and one.state in ("open", "proposed") and one.text != body:
-            id = f"contradicted-{digest_of(first, repr(read.found.at))}:0"
-            desk.keeper.writer.mark(Event(id, read.found.at, "contradicted", "", note.project, "", ref=first))
+def _in_force(desk: Desk, id: str, read: Read) -> Note | None:
+    """The wording in force of a note that stands on such a page: no comment in the memory leads to a rule."""
+    now, kind = desk.keeper.store.wording(id), _kind(read.name)
+    fits = now and now.project == desk.project and (now.kind == kind if kind in ONE_EACH else now.level > 0)
+    return now if fits else None
 
 
 def _taken_away(desk: Desk, read: Read, seen: set[str]) -> Iterator[Note]:
     """The notes that a page showed and that stand nowhere any more, unless a person has changed them elsewhere."""
     for id in read.page.shown or ():
-        now = _in_force(desk, id)
-        if not now or origin(now) in seen or not now.text:
-            continue
-        if now.kind == "observation":
-            _deny(desk, now, "", read)
-        elif now.id == id or now.who != USER:
+        now = _in_force(desk, id, read)
+        if now and origin(now) not in seen and now.text and (now.id == id or now.who != USER):
             yield from _replaced(desk, now, "", read)
 
 
 def _replaced(desk: Desk, now: Note, body: str, read: Read, shown: str = "") -> Iterator[Note]:
     """A wording by the user in the place of the one in force, and which wording of which page was edited for it."""
     text, form = _text(body, now.level)
-    before = wire.read_object(now.extra)
-    stays = {name: before[name] for name in ("first", "source") if before.get(name) is not None}
-    extra = {**_about(form, read), "edited": [read.path, shown], **stays}
-    if origin(now).startswith(PREFIX) and not desk.keeper.store.note(origin(now)):
-        _kept(desk, now)  # as it came with us
+    first = wire.read_object(now.extra).get("first")
+    extra = {**_about(form, read), "edited": [read.path, shown], **({"first": first} if first is not None else {})}
     yield _kept(
         desk,
         now._replace(
@@ -309,11 +219,11 @@ def _replaced(desk: Desk, now: Note, body: str, read: Read, shown: str = "") -> 
     )
 
 
-def _written(desk: Desk, section: Section, body: str, read: Read, more: Json | None = None) -> Iterator[Note]:
+def _written(desk: Desk, section: Section, body: str, read: Read) -> Iterator[Note]:
     """A note of what somebody wrote by hand; none when it is one already."""
     body = desk.keeper.redacted(body, desk.project)
     kind = _kind(read.name)
-    level = 1 if kind == "note" else 0
+    level = 0 if kind in ONE_EACH else 1
     text, form = _text(body, level)
     if not text:
         return
@@ -330,7 +240,7 @@ def _written(desk: Desk, section: Section, body: str, read: Read, more: Json | N
         if body_of(known) == body:
             return
     at = section.at if section.at != NEVER else read.found.at
-    extra = wire.dumps({**_about(form, read), **(more or {})})
+    extra = wire.dumps(_about(form, read))
     yield _kept(desk, Note(id, at, kind, level, desk.project, text, "", measure(text), extra, "", USER))
 
 
@@ -360,3 +270,124 @@ def _kind(name: str) -> str:
 
 def _text(body: str, level: int) -> tuple[str, str]:
     return text_of(body) if level else (body, "")
+
+
+# --- rules and observations ------------------------------------------------------------------------------------------
+
+
+def waiting(keeper: Keeper, project: str, root: str) -> list[str]:
+    """The names of the pages of rules and observations that were changed, and wait for a person's word."""
+    now = time()
+    reads, observed = _read_listed(keeper, project, root, now), observed_by(keeper, project, root, now)
+    return [one.name for one in reads if is_edited(keeper, project, one, observed)]
+
+
+def is_edited(keeper: Keeper, project: str, read: Read, observed: Sequence[Observed]) -> bool:
+    """Whether such a page of ours says what nothing kept does, or says no more what it did."""
+    return read.name in LISTED and read.trusted and any(_changes(keeper, project, [read], observed))
+
+
+def observed_by(keeper: Keeper, project: str, root: str, now: float) -> list[Observed]:
+    """The observations that a project's pages tell of."""
+    from memory_keeper.tell.pages import observed_in
+
+    return observed_in(keeper.store, project, config.load(keeper.home, root, keeper.environ)[0], now)
+
+
+def adopt_rules(
+    keeper: Keeper, project: str, root: str, now: float, dry: bool, shown: Sequence[str] | None = None
+) -> list[str]:
+    """Take over what a person changed on the pages of rules and observations, which can be rendered again then; a line
+    for each change. `dry`: only say what would be. `shown`: what the person said yes to; nothing else is taken over.
+    """
+    with Lock(keeper.home, PATIENCE, "render"):
+        reads = _read_listed(keeper, project, root, now)
+        with Lock(keeper.home, PATIENCE):
+            keeper.forget_old_store()
+            keeper.project(root, change=True)  # so that the secrets of this very folder are known
+            observed = observed_by(keeper, project, root, now)
+            ours = [one for one in reads if one.trusted]
+            changes = [_checked(one) for one in _changes(keeper, project, ours, observed, redact=True)]
+        if not changes and len(ours) < len(reads):
+            strange = next(one.path for one in reads if not one.trusted)
+            raise KeeperError(
+                f"{strange} was not made here for this project, and makes no rule",
+                hint="read it; `memory-keeper rule add` takes what you want of it",
+            )
+        lines = [str(change) for change in changes]
+        if shown is not None and not set(lines) <= set(shown):
+            raise KeeperError("A page was changed meanwhile, and nothing was taken over", hint="look at it once more")
+        for change in () if dry else changes:
+            _take_over(keeper, project, root, change, now)
+        if not dry or not changes:  # one who was killed after taking it over left only this
+            _settle(root, ours)
+        return lines
+
+
+def _read_listed(keeper: Keeper, project: str, root: str, now: float) -> list[Read]:
+    try:
+        with Folder(root) as folder:
+            found = {f"{folder.path}/{name}": folder.read(name) for name in LISTED}
+    except Unwritable:
+        return []  # there is no such folder
+    return [read(keeper, project, path, one, now) for path, one in found.items() if one]
+
+
+def _changes(
+    keeper: Keeper, project: str, reads: Sequence[Read], observed: Sequence[Observed], redact: bool = False
+) -> Iterator[Change]:
+    """What was changed on some pages of ours; `redact` its secrets, which needs the writer's lock."""
+    from memory_keeper.tell.edits import Kept, changes
+    from memory_keeper.tell.rules import rules_of
+
+    kept = Kept(keeper.store, rules_of(keeper.store, project), observed)
+    pages = {one.name: one.page for one in reads}
+    untouched = {one.name for one in reads if one.found.ours}
+    return changes(pages, untouched, kept, (lambda text: keeper.redacted(text, project)) if redact else str)
+
+
+def _checked(change: Change) -> Change:
+    from memory_keeper.tell.observations import LONGEST
+
+    if len(change.text) > LONGEST:
+        raise KeeperError(
+            f"A rule has at most {LONGEST:,} characters, and this line more: {change.text[:60]}…", hint="shorten it"
+        )
+    return change
+
+
+def _take_over(keeper: Keeper, project: str, root: str, change: Change, now: float) -> None:
+    """Keep a change as the user's word."""
+    from memory_keeper.app.rules import add_rule, change_rule
+
+    one = change.observed
+    place = one.project if one else project
+    if change.rule:
+        change_rule(keeper, change.rule, change.text)
+    elif change.kind == "rule":
+        add_rule(keeper, place, change.text, source=one.id if one else "")
+    else:
+        if change.text and not _open(keeper, project, root, now, text=change.text):
+            id = "note-" + digest_of(place, "observation", change.text, repr(now))
+            extra = wire.dumps({"by": USER, "written": now})
+            keeper.write(Note(id, now, "observation", 0, place, change.text, "", measure(change.text), extra, who=USER))
+        for old in _open(keeper, project, root, now, id=one.id) if one else ():
+            note = keeper.store.note(old.id)
+            if note and item(old.text) != change.text:  # else it goes on in these words
+                keeper.mark("contradicted", note, at=now)
+
+
+def _open(keeper: Keeper, project: str, root: str, now: float, id: str = "", text: str = "") -> list[Observed]:
+    """The observations that may become rules, one note of which has this id, or that say this."""
+    from memory_keeper.tell.observations import OPEN
+
+    found = [one for one in observed_by(keeper, project, root, now) if one.state in OPEN]
+    return [one for one in found if id in one.notes or item(one.text) == text]
+
+
+def _settle(root: str, reads: Sequence[Read]) -> None:
+    """All that stands there is kept: the pages may be written over, unless somebody has changed them since."""
+    if reads:
+        with Folder(root) as folder:
+            for one in reads:
+                folder.keep(one.name, one.found)

@@ -84,6 +84,7 @@ def _briefs(
         before = _before(keeper, call, project, at) if call.source not in GOES_ON else None
         budget = settings["tell.startBudget"]
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
+        view = view._replace(settings=settings)
         brief = keeper.brief(name, view, budget, room)
         yield brief._replace(lines=([before.why],)) if before else brief
 

@@ -170,6 +170,8 @@ def _target(path: str, within: str) -> str:
         raise OutOfReach(f"{path} is a link to nowhere", hint=UNTOUCHED)
     if within and not real.startswith(os.path.join(os.path.realpath(within), "")):
         raise OutOfReach(f"{path} leads out of the project, to {real}", hint=UNTOUCHED)
+    if within and real != os.path.join(os.path.realpath(within), NAME) and not real.endswith(".md"):
+        raise OutOfReach(f"{path} leads to {real}, which is no Markdown", hint=UNTOUCHED)
     return real
 
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from typing import Protocol
+    from typing import NoReturn, Protocol
 
     class Command(Protocol):
         """A module of `commands`."""
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         def run(self, args: argparse.Namespace) -> int: ...
 
 
+LONGEST = 600  # characters of a message
 COMMANDS = {
     "demo": "show what it does, in a temporary home",
     "install": "register the plugin with Claude Code",
@@ -147,7 +148,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _say(message: object, hint: str, code: int) -> int:
-    sys.stderr.write(f"memory-keeper: {message}\n" + (f"  hint: {hint}\n" if hint else ""))
+    from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
+
+    said = one_line(clean(str(message)), LONGEST)
+    sys.stderr.write(f"memory-keeper: {said}\n" + (f"  hint: {one_line(clean(hint), LONGEST)}\n" if hint else ""))
     return code
 
 
@@ -180,7 +184,15 @@ def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     """The whole parser, or the part that `argv` needs."""
     import argparse
 
-    parser = argparse.ArgumentParser(
+    class Parser(argparse.ArgumentParser):
+        """Says what was typed wrongly without what a terminal would obey."""
+
+        def error(self, message: str) -> NoReturn:
+            from memory_keeper.text import clean, one_line
+
+            super().error(one_line(clean(message), LONGEST))
+
+    parser = Parser(
         prog="memory-keeper",
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
         epilog="example: memory-keeper demo",

@@ -42,12 +42,17 @@ def _was_told(pid: int) -> bool:
     return bool(names & {*INSIDE_HOST})
 
 
-def by_a_person(args: Namespace, what: str) -> None:
-    """KeeperError unless a person can be asked at a terminal, or has said --yes outside of any session."""
-    if in_a_session(args.home):
+def outside_a_session(home: str, what: str) -> None:
+    """KeeperError where Claude Code, and so its model, may have started this."""
+    if in_a_session(home):
         raise KeeperError(
             f"Only you can {what}, and this runs in a session of Claude Code, where its model could run it as well",
             hint="run it in a terminal of your own",
         )
+
+
+def by_a_person(args: Namespace, what: str) -> None:
+    """KeeperError unless a person can be asked at a terminal, or has said --yes outside of any session."""
+    outside_a_session(args.home, what)
     if not getattr(args, "yes", False) and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise KeeperError(f"Only you can {what}, and there is no terminal to ask you at", hint="add --yes")

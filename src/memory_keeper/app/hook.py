@@ -49,7 +49,7 @@ def main(argv: list[str]) -> None:
             said = answer(call, home, environ, look=start_look) if call else None
         except BaseException as error:
             complain(home, event, error)
-            said = trouble(event, error)
+            said = despite(event, error)
         write_all(1, written(said))
     finally:
         posix._exit(0)
@@ -102,15 +102,15 @@ def answer(
         elif action.do == "tell" and action.what == "lost":
             said = joined(said, _tell_lost(call, home, environ, at))
         elif action.do == "tell" and action.what in ("recall", "fix"):
-            said = joined(said, _recall(call, home, environ, action.what, at))
+            said = joined(said, _recall(call, home, environ, action.what, at, _room(said)))
         elif action.do == "tell" and action.what == "rules":
-            said = joined(said, _rules(call, home, environ, at, HEARD - _length(said)))
+            said = joined(said, _rules(call, home, environ, at, _room(said)))
         elif action.do == "tell":
             said |= _begin(call, home, environ, action.what, at, str(record.get("after") or ""))
         elif action.do == "save":
             _save(call, home, environ)
         elif action.do == "warn" and filling:
-            said = joined(said, _warn(call, home, environ, filling, at))
+            said = joined(said, _warn(call, home, environ, filling, at, _room(said)))
         elif action.do == "refuse":
             said |= _refuse(call, home, at)
         elif action.do == "instruct":
@@ -127,6 +127,16 @@ def written(said: Json | str | None) -> bytes:
     return wire.dumps(said).encode("ascii") if said else b""
 
 
+def despite(event: str, error: BaseException) -> Json | None:
+    """What is said when nothing can be kept: at a start that this is so; with a prompt the rules all the same."""
+    said = trouble(event, error)
+    if event != "UserPromptSubmit" or said:
+        return said
+    from memory_keeper.app.rules import fail_safe
+
+    return fail_safe(event)
+
+
 def joined(said: Json, more: Json) -> Json:
     """Two answers as one; the model hears first what came first."""
     heard, also = said.get("hookSpecificOutput"), more.get("hookSpecificOutput")
@@ -140,9 +150,10 @@ def joined(said: Json, more: Json) -> Json:
     return {**both, "hookSpecificOutput": {**heard, "additionalContext": text}}
 
 
-def _length(said: Json) -> int:
-    """How long the host finds what the model hears so far."""
-    return len(str(said.get("hookSpecificOutput", {}).get("additionalContext", "")).encode("utf-16")) // 2
+def _room(said: Json) -> int:
+    """How much more the model can hear, beside what it hears so far."""
+    heard = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    return HEARD - len(heard.encode("utf-16")) // 2
 
 
 def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
@@ -273,7 +284,7 @@ def _save(call: Call, home: str, environ: dict[str, str]) -> str:
         return ""
 
 
-def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float) -> Json:
+def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float, room: int) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
     from memory_keeper.app.filling import HELD, can_answer, warn
     from memory_keeper.app.told import record_warning
@@ -292,6 +303,8 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
     if held or (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
         return {}
     user, model = warn(filling, reached[-1], saved, clearer)
+    if len(model) >= room:
+        return {"systemMessage": user}
     record_warning(home, call.session, call.project_dir, at, call.event, model)
     heard = {"hookEventName": call.event, "additionalContext": model}
     return {"systemMessage": user, "hookSpecificOutput": heard}
@@ -312,12 +325,12 @@ def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Jso
     return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
 
 
-def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float) -> Json:
+def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float, room: int) -> Json:
     """Tell a context what was kept about what its prompt names, or what helped before against what went wrong."""
     try:
         from memory_keeper.app.recall import fix_text, recall_text
 
-        text = (fix_text if what == "fix" else recall_text)(call, home, environ, at)
+        text = (fix_text if what == "fix" else recall_text)(call, home, environ, at, room)
     except Exception as error:
         complain(home, what, error)
         return {}
@@ -332,7 +345,7 @@ def _rules(call: Call, home: str, environ: dict[str, str], at: float, room: int)
         return tell_rules(call, home, environ, at, room)
     except Exception as error:
         complain(home, "rules", error)
-        return fail_safe(call, environ) if not call.agent else {}
+        return fail_safe(call.event) if not call.agent else {}
 
 
 def _instruct(call: Call, home: str, environ: dict[str, str]) -> str:

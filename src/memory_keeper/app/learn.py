@@ -9,13 +9,12 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.app.claude_md import sync_where_wanted
 from memory_keeper.app.heard import prompts_of, said
-from memory_keeper.app.heard import unlearnt as unlearnt
 from memory_keeper.app.rules import add_rule
 from memory_keeper.app.settings import Settings
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import USER, Event, Note, origin
 from memory_keeper.reduce.levels import measure
-from memory_keeper.reduce.observed import USERS, clashes, is_automatic, observed, says_the_same
+from memory_keeper.reduce.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +55,10 @@ def _keep_said(
         for note in said(prompt, project):
             if known is None:
                 known = {origin(one) for one in keeper.store.notes(project, 0, "observation")}
-            if note.id not in known and keeper.write(note, PATIENCE):
-                _confirm(keeper, note)
-                yield note
+            if note.id not in known:
+                _confirm(keeper, note)  # first: whoever comes after a crash knows the note
+                if keeper.write(note, PATIENCE):
+                    yield note
 
 
 def _confirm(keeper: Keeper, said: Note) -> None:
@@ -124,23 +124,16 @@ def _decide(keeper: Keeper, project: str, settings: Json, now: float) -> None:
     """Retire the rules that came of themselves and that the user has contradicted; and where the user wants that, make
     rules of what the user said often enough."""
     store, promotes = keeper.store, settings["observations.promote"] == "said"
-    if not promotes and not any(map(is_automatic, store.notes(project, 0, "rule"))):
+    if not promotes and not any(
+        is_automatic(rule) for place in places(project) for rule in store.notes(place, 0, "rule")
+    ):
         return
-    found = observed(store, project, settings, now)
+    found = observed_here(store, project, settings, now)
     gone = [clash for clash in clashes(store, project, found) if is_automatic(clash.rule)]
     for clash in gone:
-        retire(keeper, clash.rule, clash.said.id, now)
-    wanted = (*found, *observed(store, USER, settings, now)) if promotes else ()
-    come = [one for one in wanted if one.state == "proposed" and one.by in USERS]
+        keeper.reword(clash.rule, "", {"by": "rule", "instead": clash.said.id}, now=now, patience=PATIENCE)
+    come = [one for one in found if promotes and one.state == "proposed" and one.by in USERS]
     for one in come:
         add_rule(keeper, one.project, one.text, source=one.id, automatic=True)
     if (gone or come) and (root := keeper.root_of(project)):
         sync_where_wanted(keeper, root)
-
-
-def retire(keeper: Keeper, rule: Note, instead: str, now: float) -> bool:
-    """Take a rule out of force for what took its place."""
-    about = {**wire.read_object(rule.extra), "written": now, "instead": instead}
-    id = "rule-" + digest_of(origin(rule), rule.id, instead)
-    gone = rule._replace(id=id, text="", tokens=0, extra=wire.dumps(about), replaces=origin(rule))
-    return keeper.write(gone, PATIENCE)

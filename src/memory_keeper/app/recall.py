@@ -9,6 +9,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import config
+from memory_keeper.app.told import AFTER, record_told
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.context import read_context
@@ -30,21 +31,21 @@ NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
 FORESEEN = 4  # files that are told with a first prompt
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
-APART = 0.001  # seconds from the call to its record: what is lost in a compaction may be told by the same call
 
 
-def recall_text(call: Call, home: str, environ: dict[str, str], at: float) -> str:
-    """What a prompt's context is told; empty, and next to nothing done, for a prompt that names nothing."""
+def recall_text(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> str:
+    """What a prompt's context is told, in less than so many characters; empty, and next to nothing done, for a prompt
+    that names nothing."""
     if call.agent or not _names_something(call.text):
         return ""
-    return _told(call, home, environ, at, lambda finding: finding.recall(call.text))
+    return _told(call, home, environ, at, room, lambda finding: finding.recall(call.text))
 
 
-def fix_text(call: Call, home: str, environ: dict[str, str], at: float) -> str:
+def fix_text(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> str:
     """What a context is told of an error that it has just met; empty where nothing is sure to have helped."""
     if call.agent or not call.text:
         return ""
-    return _told(call, home, environ, at, lambda finding: finding.hint(call.text))
+    return _told(call, home, environ, at, room, lambda finding: finding.hint(call.text))
 
 
 def preview(keeper: Keeper, prompt: str, project: str, root: str, budget: int, at: float) -> Brief:
@@ -57,12 +58,14 @@ def _names_something(prompt: str) -> bool:
     return not is_command(prompt) and bool(names_in(prompt) or says_error(prompt))
 
 
-def _told(call: Call, home: str, environ: dict[str, str], at: float, find: Callable[[Finding], Recalled]) -> str:
+def _told(
+    call: Call, home: str, environ: dict[str, str], at: float, room: int, find: Callable[[Finding], Recalled]
+) -> str:
     root = config.find_root(call.project_dir)
     budget: int = config.load(home, root, environ)[0][BUDGET]
     if budget <= 0:
         return ""
-    at += APART
+    at += AFTER["recall"]
     try:
         with Keeper(home, environ) as keeper:
             brief, keys = find(Finding(keeper, keeper.project(call.project_dir), root, call.session, budget, at))
@@ -70,8 +73,10 @@ def _told(call: Call, home: str, environ: dict[str, str], at: float, find: Calla
         return ""  # the very first session
     if not brief.text:
         return ""
-    from memory_keeper.app.told import record_told
+    from memory_keeper.tell import units
 
+    if units(brief.text) >= room:
+        return ""
     record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
     return brief.text if all(first.get(key) == at for key in keys) else ""  # else another was faster

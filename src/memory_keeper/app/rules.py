@@ -5,20 +5,21 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import config
+from memory_keeper.app.told import AFTER
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.model import Brief, Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Call, Context, Json
     from memory_keeper.tell.rules import Rule
 
-APART = 0.002  # seconds from the call to its record: other briefs may be told by the same call
 SUBAGENT = 300  # tokens
+SHOWN = 100  # characters of a rule on the screen
 
 
 def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
@@ -27,23 +28,25 @@ def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: 
     settings = config.load(home, root, environ)[0]
     if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
         return {}
-    context, at = read_context(home, call.session), at + APART
+    context, at = read_context(home, call.session), at + AFTER["rules"]
     if call.event == "SubagentStart":
         return _tell_subagent(call, home, environ, at, settings)
     if call.agent:
         return {}
     if context.ruled and context.ruled_at != at:
-        ready = read_ready(home, root) or _make_ready(home, call.project_dir, root, environ, settings)
+        ready = read_ready(home, root)
+        if ready.get("shipped") != settings["rules.shipped"]:
+            ready = _make_ready(home, call.project_dir, root, environ, settings)
         if ready.get("hash") == context.ruled:
             return _remind(call, home, at, context, settings, ready)
     return _tell_full(call, home, environ, at, room, settings, root)
 
 
-def fail_safe(call: Call, environ: dict[str, str]) -> Json:
-    """The rules that come with us: what is told when nothing else can be found out."""
+def fail_safe(event: str) -> Json:
+    """The rules that come with us: what a prompt brings when nothing else can be found out."""
     from memory_keeper.tell.rules import full, rules_of
 
-    return _heard(call, full(rules_of(None, ""), (), config.DEFAULTS["rules.budget"], posix.urandom(4).hex()))
+    return _heard(event, full(rules_of(None, ""), (), config.DEFAULTS["rules.budget"], posix.urandom(4).hex()))
 
 
 def _tell_subagent(call: Call, home: str, environ: dict[str, str], at: float, settings: Json) -> Json:
@@ -51,8 +54,16 @@ def _tell_subagent(call: Call, home: str, environ: dict[str, str], at: float, se
 
     brief = full_brief(home, call.project_dir, environ, {**settings, "rules.budget": SUBAGENT}, said=False)
     if brief.text:
-        record_told(home, call.session, call.project_dir, at, (brief._replace(name="subagent"),), on=call.event)
-    return _heard(call, brief)
+        record_told(
+            home,
+            call.session,
+            call.project_dir,
+            at,
+            (brief._replace(name="subagent"),),
+            on=call.event,
+            agent=call.agent,
+        )
+    return _heard(call.event, brief)
 
 
 def _remind(call: Call, home: str, at: float, context: Context, settings: Json, ready: Json) -> Json:
@@ -64,28 +75,41 @@ def _remind(call: Call, home: str, at: float, context: Context, settings: Json, 
     tokens = ready.get("tokens")
     brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
     record_told(home, call.session, call.project_dir, at, (brief,), on=call.event)
-    return _heard(call, brief)
+    return _heard(call.event, brief)
 
 
 def _tell_full(call: Call, home: str, environ: dict[str, str], at: float, room: int, settings: Json, root: str) -> Json:
     from memory_keeper.app.told import record_told
     from memory_keeper.tell import units
 
+    changed = bool(read_context(home, call.session).ruled)
     ready = _make_ready(home, call.project_dir, root, environ, settings)
-    brief = full_brief(home, call.project_dir, environ, settings)
-    if not brief.text or units(brief.text) > room:
+    brief = full_brief(home, call.project_dir, environ, settings, room=room)
+    if not brief.text or units(brief.text) + 1 > room:
         return {}  # the next prompt has room
     record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, more={"hash": ready["hash"]})
-    if read_context(home, call.session).ruled_at != at:
-        return {}  # another was faster
+    known = read_context(home, call.session)
+    if known.ruled == ready["hash"] and known.ruled_at != at:
+        return {}  # another was faster; where not even that can be written down, it is told all the same
     said = f"[rules injected] {ready['count']} rules, {brief.tokens} tokens; memory-keeper rule list shows them"
-    return {"systemMessage": said, **_heard(call, brief)}
+    if changed and ready["newest"]:  # whoever did that: the user is to see it
+        said += f'. Changed last: "{ready["newest"]}"'
+    return {"systemMessage": said, **_heard(call.event, brief)}
 
 
 def full_brief(
-    home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True, fenced: bool = True
+    home: str,
+    folder: str,
+    environ: dict[str, str],
+    settings: Json,
+    said: bool = True,
+    fenced: bool = True,
+    room: int = 1 << 30,
 ) -> Brief:
     """The rules in full for a folder, and what the user said besides; not `fenced`: for people."""
+    from time import time
+
+    from memory_keeper.app.heard import in_force
     from memory_keeper.errors import NotSetUp
     from memory_keeper.keeper import Keeper
     from memory_keeper.tell.rules import full
@@ -94,22 +118,12 @@ def full_brief(
     try:
         with Keeper(home, environ) as keeper:
             project = keeper.project(folder)
-            heard = list(_heard_before(keeper, project, settings)) if said else []
-            return full(_rules(keeper, project, settings), heard, settings["rules.budget"], nonce)
+            heard = in_force(keeper.store, project, settings, time()) if said else []
+            return full(_rules(keeper, project, settings), heard, settings["rules.budget"], nonce, room)
     except NotSetUp:
         from memory_keeper.tell.rules import rules_of
 
-        return full(rules_of(None, "", settings["rules.shipped"]), (), settings["rules.budget"], nonce)
-
-
-def _heard_before(keeper: Keeper, project: str, settings: Json) -> Iterator[tuple[str, str]]:
-    """What the user said in earlier sessions that holds and is no rule; the newest first."""
-    from time import time
-
-    from memory_keeper.app.heard import in_force
-
-    for one in in_force(keeper.store, project, settings, time()):
-        yield one.text, one.id
+        return full(rules_of(None, "", settings["rules.shipped"]), (), settings["rules.budget"], nonce, room)
 
 
 def _rules(keeper: Keeper, project: str, settings: Json) -> list[Rule]:
@@ -137,22 +151,34 @@ def _make_ready(home: str, folder: str, root: str, environ: dict[str, str], sett
         "short": line,
         "tokens": tokens(line),
         "count": len(rules),
+        "shipped": settings["rules.shipped"],
+        "newest": _newest(rules),
     }
     keep_ready(home, root, ready, since)
     return ready
 
 
-def _heard(call: Call, brief: Brief) -> Json:
+def _newest(rules: Sequence[Rule]) -> str:
+    """How the rule begins that was written or changed last; empty when none was."""
+    from memory_keeper import wire
+    from memory_keeper.text import clean, one_line
+
+    written = [(wire.read_object(rule.note.extra).get("written") or 0.0, rule) for rule in rules if rule.note]
+    return one_line(clean(max(written, key=lambda one: float(one[0]))[1].text), SHOWN) if written else ""
+
+
+def _heard(event: str, brief: Brief) -> Json:
     if not brief.text:
         return {}
-    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": brief.text}}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": brief.text}}
 
 
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
 def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", automatic: bool = False) -> Note:
-    """A rule of the user's, in force from now on; `source` is the observation that it came of."""
+    """A rule of the user's, from now on; `source` is the observation that it came of. One that came of the same before
+    and was taken away gets this as its wording."""
     from time import time
 
     from memory_keeper import wire
@@ -160,10 +186,26 @@ def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", autom
     from memory_keeper.reduce.levels import measure
 
     now = time()
-    about = {"by": "user", "written": now, **({"source": source} if source else {})}
-    if automatic:
-        about["automatic"] = True
-    id = "rule-" + digest_of(project, text, source or repr(now))
-    note = Note(id, now, "rule", 0, project, text, "", measure(text), wire.dumps(about), who="user")
-    keeper.write(note)
-    return keeper.writer.note(id) or note
+    about = {"by": "user", "source": source, "automatic": automatic}
+    id = "rule-" + digest_of(project, source or repr((text, now)))
+    known = keeper.store.wording(id) if source else None
+    if known:
+        return known if known.text else keeper.reword(known, text, about, now=now)
+    extra = wire.dumps({name: value for name, value in {**about, "written": now}.items() if value})
+    keeper.write(Note(id, now, "rule", 0, project, text, "", measure(text), extra, who="user"))
+    note = keeper.store.note(id)
+    assert note, "it was just kept"
+    return note
+
+
+def change_rule(keeper: Keeper, rule: Rule, text: str) -> Note:
+    """Give a rule another wording, or take it away; one that came with us is written down first, as it came."""
+    from time import time
+
+    from memory_keeper.tell.rules import shipped_note
+
+    first = rule.note
+    if not first:
+        first = shipped_note(rule.id, time())
+        keeper.write(first)
+    return keeper.reword(first, text, {"automatic": False})

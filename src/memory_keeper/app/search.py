@@ -48,19 +48,19 @@ def number(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
-def moment(said: str) -> float:
-    """A time."""
+def moment(said: str, end: bool = False) -> float:
+    """A time; as the end of one, a day with all of it."""
     from time import time
 
     from memory_keeper.app.when import ALLOWED, read_when
 
     try:
-        return read_when(said, time())
+        return read_when(said, time(), end)
     except ValueError:
         raise ValueError(ALLOWED) from None
 
 
-KIND = (*KINDS, *NOTES)
+KIND = (*{**KINDS, **NOTES},)
 OPTIONS = {
     "--level": Option("0: what happened; 1, 2, …: notes of that level", "N", number(0, 99), None),
     "--kind": Option(f"one of {', '.join(KIND)}", "KIND", one_of(KIND)),
@@ -68,7 +68,7 @@ OPTIONS = {
     "--file": Option("only what names this file, or is a call on it", "PATH"),
     "--role": Option("whose words: user, assistant or tool", "ROLE", one_of(tuple(ROLES))),
     "--since": Option("from then on: 7d, yesterday, 2026-01-31", "WHEN", moment, 0.0),
-    "--until": Option("before that", "WHEN", moment, 0.0),
+    "--until": Option("before then; a day counts in full", "WHEN", lambda said: moment(said, end=True), 0.0),
     "--session": Option("only this session", "ID"),
     "--all-projects": Option("not only this project"),
     "--regex": Option("the query is a regular expression; every text is read"),

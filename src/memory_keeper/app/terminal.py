@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+SELDOM = 10.0  # seconds between two lines about progress, where no bar can be drawn
 
 
 def print_json(value: Any) -> None:
@@ -72,7 +73,7 @@ def bar(share: float, width: int, mark: float | None = None) -> str:
 
 
 class Bar:
-    """A progress bar on stderr, once something has taken a second; silent when nobody looks."""
+    """A progress bar on stderr, once something has taken a second; a line now and then where there is no terminal."""
 
     def __init__(self, label: str, total: int, bytes: bool = True) -> None:
         self.label, self.total, self.done, self.bytes = label, max(1, total), 0, bytes
@@ -83,14 +84,15 @@ class Bar:
         """So much more is done."""
         self.done += amount
         now = monotonic()
-        if self.shown and now - self.begun > 1 and now - self.drawn > 0.1:
+        if now - self.begun > 1 and now - self.drawn > (0.1 if self.shown else SELDOM):
             self.drawn = now
             self._draw()
 
     def _draw(self) -> None:
         share = min(1.0, self.done / self.total)
         rate = f"{size(self.done / (monotonic() - self.begun))}/s" if self.bytes else f"{self.done} of {self.total}"
-        sys.stderr.write(f"\r{self.label} {bar(share, 30)} {share:4.0%} {rate} ")
+        drawn = f"\r{self.label} {bar(share, 30)} {share:4.0%} {rate} "
+        sys.stderr.write(drawn if self.shown else f"{self.label}: {share:.0%}, {rate}\n")
         sys.stderr.flush()
 
     def __enter__(self) -> Bar:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-APART = 0.003  # seconds from a call to the record of its warning: other briefs may be told by the same call
+# seconds from a call to the record of what it told: one call may tell all of these, and a record is known by its time,
+# in whole milliseconds
+AFTER = {"lost": 0.0, "recall": 0.0015, "rules": 0.003, "warning": 0.0045}
 EXPLAINED = ("start", "recall", "fix")  # briefs whose `lines` say why something was told, and what it was worth
 
 
@@ -30,11 +32,12 @@ def record_told(
     keys: Sequence[str] = (),
     more: Json | None = None,
     remember: bool = False,
+    agent: str = "",
 ) -> None:
-    """Keep what a context was told, `on` which call of the host. Two records of a session have to be a millisecond
-    apart: who tells beside others at the same call adds some.
+    """Keep what a context was told, `on` which call of the host, at a moment of its own (see AFTER).
 
-    `keys` tell its lines from others; `more` are further fields; `remember`: the context is to know the words.
+    `keys` tell its lines from others; `more` are further fields; `remember`: the context is to know the words;
+    `agent`: only a subagent was told, and others may be at the same moment.
     """
     text = "\n".join(brief.text for brief in briefs)
     said: Json = {
@@ -52,11 +55,11 @@ def record_told(
     }
     said |= {name: value for name, value in optional.items() if value} | (more or {})
     record = {"event": "Told", "at": at, "dir": folder, "source": briefs[0].name, "extra": wire.dumps(said)}
-    spool.append(home, session, record | ({"text": text} if remember else {}))
+    spool.append(home, session, record | ({"text": text} if remember else {}) | ({"agent": agent} if agent else {}))
 
 
 def record_warning(home: str, session: str, folder: str, at: float, on: str, text: str) -> None:
     """Keep what the model was told of how full its context is."""
     from memory_keeper.text import tokens
 
-    record_told(home, session, folder, at + APART, (Brief("warning", text, tokens(text)),), on=on)
+    record_told(home, session, folder, at + AFTER["warning"], (Brief("warning", text, tokens(text)),), on=on)

@@ -173,7 +173,7 @@ def _ids(value: Any, at: float) -> list[str]:
 ARGUMENTS: dict[str, tuple[Callable[[Any, float], Any], str]] = {
     "query": (_words(QUERY), f"words to look for, at most {QUERY:,} characters"),
     "text": (_words(TEXT), f"what to remember, at most {TEXT:,} characters"),
-    "kind": (_kind, f"one of {', '.join(KINDS)}, {', '.join(NOTES)}"),
+    "kind": (_kind, f"one of {', '.join({**KINDS, **NOTES})}"),
     "file": (_words(LONGEST), "a path, or the end of one"),
     "since": (_moment, ALLOWED),
     "session": (_words(LONGEST), "the id of a session, or the beginning of one"),

@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from memory_keeper.model import Json
+    from memory_keeper.model import Json, Note
     from memory_keeper.reduce.observed import Observed
 
 PATIENCE = 10.0  # seconds for whoever writes notes
@@ -68,8 +68,8 @@ class Upkept(NamedTuple):
     place: Place
     counts: dict[str, dict[str, int]]  # of observations and tasks, by their state
     new: dict[str, int]  # observations that came into their state since the page before was made
-    files: tuple[str, ...] = ()  # that were written, or would be
-    left: tuple[str, ...] = ()  # that were not, as they are not ours
+    files: tuple[str, ...]  # that were written, or would be
+    left: dict[str, str]  # that were not, and what is to be said of each
 
 
 # --- when ------------------------------------------------------------------------------------------------------------
@@ -181,11 +181,15 @@ def upkeep(
     """Find what new prompts say, or `everything` there was; bring the pages up to date, and write the report that is
     missing. `dry`: only say what would be written; `foreign`: also over what is not ours, which is kept beside it."""
     from memory_keeper.app import render
-    from memory_keeper.app.learn import keep_patterns, learn, unlearnt
+    from memory_keeper.app.heard import prompts_of, said
+    from memory_keeper.app.learn import keep_patterns, learn
 
-    since, unsaid = _made(place.root, OBSERVATIONS), []
+    since = _made(place.root, OBSERVATIONS)
+    unsaid: list[Note] = []
     if dry:
-        unsaid = unlearnt(keeper.store, place.project)
+        for prompt in prompts_of(keeper.store, place.project, everything):
+            unsaid += said(prompt, place.project)
+            progress(1)
         files = _outdated(keeper, place, now)
     else:
         learn(keeper, place.project, now, everything, progress=progress)
@@ -205,7 +209,8 @@ def upkeep(
         new = _by_state(one for one in found if since and one.since > since)
     if TASKS in what:
         counts[TASKS] = _count_tasks(keeper, place.project, settings)
-    return Upkept(place, counts, new, tuple(files), tuple(render.foreign(keeper, place.project, place.root)))
+    left = render.left_alone(keeper, place.project, place.root)
+    return Upkept(place, counts, new, tuple(path for path in files if foreign or path not in left), left)
 
 
 def _by_state(found: Iterable[Observed]) -> dict[str, int]:
@@ -224,16 +229,17 @@ def _count_tasks(keeper: Keeper, project: str, settings: Json) -> dict[str, int]
 def _outdated(keeper: Keeper, place: Place, now: float) -> list[str]:
     """The pages that are not as they should be."""
     from memory_keeper.app.render import sealed_text
-    from memory_keeper.tell.pages import sealed, texts
+    from memory_keeper.tell.pages import observed_in, sealed, texts
 
     settings = config.load(keeper.home, place.root, keeper.environ)[0]
-    bodies = sealed(keeper.store, place.project, settings, now)
+    observed = observed_in(keeper.store, place.project, settings, now)
+    bodies = sealed(keeper.store, place.project, settings, observed)
     try:
         with Folder(place.root) as folder:
             found = {name: folder.read(name) for name in folder.names()}
     except Unwritable:
         found = {}
-    wanted = texts(keeper.store, place.project, keeper.salt, settings, now)
+    wanted = texts(keeper.store, place.project, keeper.salt, settings, observed)
     wanted |= {name: sealed_text(keeper, place.project, name, bodies, found.get(name)) for name in SEALED}
     path = "/".join((place.root, *FOLDER))
     return [f"{path}/{name}" for name, text in wanted.items() if _said(found.get(name)) != text.encode()]
@@ -245,7 +251,7 @@ def _said(found: Found | None) -> bytes:
 
 def _report(keeper: Keeper, place: Place, now: float, dry: bool) -> list[str]:
     """Write the report of the month that is over, unless somebody has; its path."""
-    from memory_keeper.tell.report import report_of
+    from memory_keeper.tell.report.markdown import report_of
 
     begin = month_began(now, 1)
     if dry:
@@ -271,4 +277,4 @@ def _renew(root: str, what: Collection[str]) -> None:
 
 def as_json(done: Upkept) -> Json:
     """What an upkeep came to, as a document says it."""
-    return {**done.place._asdict(), **done.counts, "new": done.new, "files": done.files, "left": done.left}
+    return {**done.place._asdict(), **done.counts, "new": done.new, "files": done.files, "left": [*done.left]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 DAYS = {"today": 0, "yesterday": 1}
@@ -10,19 +10,51 @@ ALLOWED = "a time such as 7d, 12h, yesterday, 2026-01-31 or 2026-01-31T14:05"
 LATEST = 4102444800.0  # the year 2100
 
 
-def read_when(said: str, now: float) -> float:
-    """Epoch seconds; ValueError when it is no moment. A day begins where the clock of this machine says so."""
+def read_when(said: str, now: float, end: bool = False) -> float:
+    """Epoch seconds; ValueError when it is no moment. A day begins where the clock of this machine says so; as the
+    `end` of a time it is meant with all of it."""
     said = said.strip().lower().removesuffix(" ago")
-    if said in DAYS:
-        day = datetime.fromtimestamp(now).date() - timedelta(days=DAYS[said])
-        return datetime(day.year, day.month, day.day).timestamp()
     number, unit = said[:-1].strip(), said[-1:]
     if unit in UNITS and number.isdecimal() and len(number) < 7:
         return max(0.0, now - int(number) * UNITS[unit])
     try:
-        at = datetime.fromisoformat(said.upper()).timestamp()
+        day = _day(said, now)
+        at = _begin(day + timedelta(days=end)) if day else datetime.fromisoformat(said.upper()).timestamp()
     except (OverflowError, OSError):
         raise ValueError(said) from None
     if not 0 <= at < LATEST:
         raise ValueError(said)
     return at
+
+
+def _day(said: str, now: float) -> date | None:
+    if said in DAYS:
+        return datetime.fromtimestamp(now).date() - timedelta(days=DAYS[said])
+    try:
+        return date.fromisoformat(said.upper())
+    except ValueError:
+        return None
+
+
+def _begin(day: date) -> float:
+    return datetime(day.year, day.month, day.day).timestamp()
+
+
+def since(said: str) -> float:
+    """The value of an option: when a time begins."""
+    return _option(said, end=False)
+
+
+def until(said: str) -> float:
+    """The value of an option: when a time is over."""
+    return _option(said, end=True)
+
+
+def _option(said: str, end: bool) -> float:
+    from argparse import ArgumentTypeError
+    from time import time
+
+    try:
+        return read_when(said, time(), end)
+    except ValueError:
+        raise ArgumentTypeError(f"{said!r} is not {ALLOWED}") from None

@@ -11,9 +11,9 @@ from time import monotonic, sleep, time
 from memory_keeper import config, wire
 from memory_keeper.app.detached import start_look
 from memory_keeper.app.distil import is_due
-from memory_keeper.app.hook import answer, joined, write_all
+from memory_keeper.app.hook import answer, despite, joined, write_all
 from memory_keeper.app.look import follow
-from memory_keeper.app.problems import complain, describe, trouble
+from memory_keeper.app.problems import complain, describe
 from memory_keeper.app.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
 from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.capture.tail import LAG
@@ -86,7 +86,7 @@ class Worker:
                 said = self._hook(event, payload, at)
             except Exception as error:
                 complain(self.home, event, error)
-                said = trouble(event, error)
+                said = despite(event, error)
         if event == "UserPromptSubmit" and not isinstance(said, str):
             said = joined(said or {}, self.looking.news() or {})
         text = said if isinstance(said, str) else wire.dumps(said)

@@ -41,6 +41,17 @@ OWN_COMMANDS = frozenset(
         *("statusline", "theme"),
     )
 )
+# who speaks in the user's place, as the host names them; where it names nobody, the user does
+FIELDS = ("promptSource", "turnOrigin", "commandMode")
+PEOPLE = frozenset({"typed", "queued", "human", "unknown", "prompt", ""})
+MACHINES = frozenset(
+    (
+        *("system", "scheduled", "cron", "task-notification", "auto-continuation", "host-synthetic", "peer", "channel"),
+        *("plugin", "coordinator", "observer", "observer-activity", "slack-ping"),
+    )
+)
+EDITORS = frozenset({"claude-vscode", "claude-desktop"})  # in which people type what reaches the host by its SDK
+UNTYPED = json.dumps({"by": "program"})  # asked in the user's place, and not known to be typed by anybody
 REDACTED = "<REDACTED:"  # how a mark of redaction begins
 PATHS = ("file_path", "notebook_path", "path")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
@@ -137,12 +148,12 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
     said = "prompt" if not source.agent else "task"
     if entry.get("isCompactSummary"):
         said = "summary"
-    elif entry.get("isMeta"):
+    elif entry.get("isMeta") or entry.get("isVisibleInTranscriptOnly"):
         said = "meta"
     for block in content:
         kind = block.get("type")
-        if kind == "text":
-            yield _said(said, _text(block.get("text")))
+        if kind == "text":  # beside a result it is what the user typed meanwhile
+            yield _said(said, _text(block.get("text")), entry, _name(entry.get("entrypoint")))
         elif kind == "tool_result":
             ref, failed = _name(block.get("tool_use_id")), block.get("is_error") is True
             left = _file_left(entry.get("toolUseResult")) if len(content) == 1 and not failed else ""
@@ -208,10 +219,11 @@ def fingerprint(text: str) -> str:
     return blake2s(plain.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _said(kind: str, text: str) -> Block:
+def _said(kind: str, text: str, about: Json, door: str) -> Block:
     """Text in the user's place, which is not always the user's. A slash command that the model answers is a prompt, but
     for ours, which are about the context and not about the work."""
-    if kind == "prompt" and text.startswith(NOTICES):
+    speakers = _speakers(about, door)
+    if kind == "prompt" and (speakers & MACHINES or text.lstrip().startswith(NOTICES)):
         kind = "notice"
     elif kind == "prompt" and text.startswith(COMMANDS):
         name, words = _between(text, "command-name"), _between(text, "command-args")
@@ -219,7 +231,17 @@ def _said(kind: str, text: str) -> Block:
         asked = name and (words or text.startswith("<command-message>")) and name not in OWN_COMMANDS
         asked = asked and not name.startswith("/memory-keeper:")
         kind, text = ("prompt", f"{name} {words}".strip()) if asked else ("command", text)
-    return _block(kind, text)
+    return _block(kind, text, extra=UNTYPED if kind == "prompt" and not speakers <= PEOPLE else "")
+
+
+def _speakers(about: Json, door: str) -> set[str]:
+    """Who the host says has spoken. A program that uses its SDK is one of them; an editor is its user's."""
+    origin = about.get("origin")
+    named = [about.get(field) for field in FIELDS] + [origin.get("kind") if isinstance(origin, dict) else origin]
+    found = {_name(one).replace("_", "-") for one in named}
+    if about.get("textNotTyped") is True:
+        found.add("untyped")
+    return found - {"sdk"} if door in EDITORS else found
 
 
 def _between(text: str, tag: str) -> str:
@@ -269,7 +291,8 @@ def _read_attachment(entry: Json, source: Source) -> Iterator[Block]:
     about = entry.get("attachment")
     about = about if isinstance(about, dict) else {}
     if about.get("type") == "queued_command" and isinstance(about.get("prompt"), str):
-        yield _said("prompt" if not source.agent else "task", _text(about["prompt"]))
+        kind = "meta" if about.get("isMeta") else "prompt" if not source.agent else "task"
+        yield _said(kind, _text(about["prompt"]), about, _name(entry.get("entrypoint")))
     else:
         yield _block("other", tool=_name(about.get("type")) or "attachment")
 

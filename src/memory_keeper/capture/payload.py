@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
 # what stands in the user's place without being the user's
-NOTICES = ("<task-notification>", "[Request interrupted by user")
+NOTICES = (
+    "<task-notification>",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+)
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 PROVISIONAL = {
     "UserPromptSubmit": "prompt",
@@ -69,7 +73,7 @@ def _provisional(event: str, payload: Json) -> str:
     text = read_text(payload, PROVISIONAL.get(event, ""))
     if event == "PostToolUseFailure" and payload.get("is_interrupt") in (True, "true"):
         return ""  # the user stopped it: nothing went wrong
-    return "" if event == "UserPromptSubmit" and text.startswith(NOTICES + COMMANDS) else text
+    return "" if event == "UserPromptSubmit" and text.lstrip().startswith(NOTICES + COMMANDS) else text
 
 
 def read_summary(text: str) -> str:

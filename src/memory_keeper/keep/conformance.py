@@ -587,6 +587,8 @@ def says_where_contexts_were_compacted(open_store: Open) -> None:
         _event("t3", kind="call", ref="r2"),
         _event("t4", kind="result", ref="r2"),
         _event("t5", kind="todo", ref="r3", agent="a1"),
+        _event("t6", kind="todo", ref="r4", tool="TodoWrite"),
+        _event("t7", kind="result", ref="r4", failed=True),
     ]
     _record(store, source, tasks)
     assert [event.id for event in store.todo_events("s1")] == ["et1:0", "et2:0"]

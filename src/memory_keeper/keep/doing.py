@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LIST = ", ".join({"text": "''"}.get(field, field) for field in Event._fields)  # what a list says is in `extra`
 COMMAND, SAID = 400, 4_000  # characters of a command line; of what went wrong, or the model said
+LISTED = f"kind = 'todo' and agent = '' and not {FAILED}"
 REPLIES, BACK = 5, 400  # answers before an event, and rows among which they are looked for
 COMMITS = 20_000  # the newest of a project
 AT_ONCE = 1_000  # calls whose results are asked for
@@ -31,24 +32,32 @@ class Step(NamedTuple):
     tool: str
     text: str  # the beginning of the command
     wrong: str  # and of what was printed when it failed
+    agent: str = ""  # the subagent that did it; empty: the main thread
 
 
 def lists(db: Connection, project: str) -> dict[int, Event]:
-    """The calls that wrote the lists of tasks of a project's main threads, by their numbers, in order."""
-    rows = db.execute(
-        f"select seq, {LIST} from event where project = ? and kind = 'todo' and agent = '' order by seq", (project,)
-    )
+    """The calls that wrote the lists of tasks of a project's main threads, by their numbers, in order; none that
+    failed."""
+    rows = db.execute(f"select seq, {LIST} from event c where project = ? and {LISTED} order by seq", (project,))
     return {row[0]: _event(row[1:]) for row in rows}
 
 
 def taken_over(db: Connection, session: str) -> list[Event]:
     """The same of one session, with those that it took over from the session it was forked from."""
     rows = db.execute(
-        f"select {LIST} from event where kind = 'todo' and agent = '' and seq in"
+        f"select {LIST} from event c where {LISTED} and seq in"
         " (select p.event from place p join source s on s.seq = p.source where s.session = ?) order by seq",
         (session,),
     )
     return [_event(row) for row in rows]
+
+
+def newest_list(db: Connection, project: str) -> str:
+    """The session whose main thread wrote a list of tasks last; empty when none did."""
+    row = db.execute(
+        f"select session from event c where project = ? and {LISTED} order by at desc, seq desc limit 1", (project,)
+    ).fetchone()
+    return row[0] if row else ""
 
 
 def answers(db: Connection, calls: Sequence[int]) -> dict[int, Event]:
@@ -60,8 +69,8 @@ def answers(db: Connection, calls: Sequence[int]) -> dict[int, Event]:
 def writes(db: Connection, project: str, tools: Sequence[str]) -> dict[str, list[Step]]:
     """The calls of a project that changed a file, by these tools, by session, in order."""
     rows = db.execute(
-        "select at, seq, session, path, tool, '', '' from event c where project = ? and kind = 'call' and path != ''"
-        f" and tool in ({', '.join('?' * len(tools))}) and not {FAILED} order by seq",
+        "select at, seq, session, path, tool, '', '', agent from event c where project = ? and kind = 'call'"
+        f" and path != '' and tool in ({', '.join('?' * len(tools))}) and not {FAILED} order by seq",
         (project, *tools),
     )
     found: dict[str, list[Step]] = {}
@@ -75,7 +84,7 @@ def steps(db: Connection, session: str, tools: Sequence[str]) -> list[Step]:
     wrong = f"(select substr(text, 1, {SAID}) from event where seq = ({RESULT}) and failed)"
     rows = db.execute(
         f"select at, seq, session, path, tool, iif(tool = 'Bash', substr(text, 1, {COMMAND}), ''),"
-        f" coalesce({wrong}, '') from event c where session = ? and kind = 'call'"
+        f" coalesce({wrong}, ''), agent from event c where session = ? and kind = 'call'"
         f" and tool in ('Bash', {', '.join('?' * len(tools))}) order by seq",
         (session, *tools),
     )
@@ -93,22 +102,33 @@ def commits(store: SqliteStore, project: str) -> list[tuple[int, Event]]:
     return [(seq, found[seq]) for seq in calls if seq in found and not found[seq].failed]
 
 
-def prompts(db: Connection, project: str) -> dict[str, list[tuple[float, int]]]:
-    """When the user asked for something, and the numbers of the prompts, by session."""
-    found: dict[str, list[tuple[float, int]]] = {}
-    for session, at, seq in db.execute(
-        "select session, at, seq from event where project = ? and kind = 'prompt' and agent = ''", (project,)
+class Asked(NamedTuple):
+    """A prompt of the user's."""
+
+    seq: int
+    at: float
+    commits: bool  # it speaks of committing
+
+
+def prompts(db: Connection, project: str) -> dict[str, list[Asked]]:
+    """The user's prompts, by session, in order."""
+    found: dict[str, list[Asked]] = {}
+    for session, *asked in db.execute(
+        "select session, seq, at, instr(lower(substr(text, 1, ?)), 'commit') from event"
+        " where project = ? and kind = 'prompt' and agent = '' order by seq",
+        (SAID, project),
     ):
-        found.setdefault(session, []).append((at, seq))
+        found.setdefault(session, []).append(Asked._make(asked))
     return found
 
 
-def said_before(db: Connection, session: str, seq: int, since: float) -> list[str]:
-    """What the main thread of a session said last before one of its events, and since a moment; the newest first."""
+def said_between(db: Connection, session: str, after: int, before: int, first: bool = False) -> list[str]:
+    """What the main thread of a session said between two of its events: last, the newest first; or first."""
+    near = (after, min(before, after + BACK)) if first else (max(after, before - BACK), before)
     rows = db.execute(
-        "select substr(text, 1, ?) from event where session = ? and seq < ? and seq > ? and kind = 'reply'"
-        " and agent = '' and at > ? order by seq desc limit ?",
-        (SAID, session, seq, seq - BACK, since, REPLIES),
+        "select substr(text, 1, ?) from event where session = ? and seq > ? and seq < ? and kind = 'reply'"
+        f" and agent = '' order by seq{'' if first else ' desc'} limit ?",
+        (SAID, session, *near, REPLIES),
     )
     return [text for (text,) in rows]
 

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import posix
 
-from memory_keeper import wire
+from memory_keeper import config, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 FOLDER = "/rules"
-LARGEST = 16 << 10  # bytes
+LARGEST = 2 << 10  # bytes
+DIRECTORY = 0o040000
 
 
-def read_ready(home: str, root: str) -> Json | None:
-    """What is ready for a folder; None when nothing is."""
-    try:
-        fd = posix.open(_path(home, root), posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return wire.read_object(posix.read(fd, LARGEST).decode("utf-8", "replace")) or None
-    finally:
-        posix.close(fd)
+def read_ready(home: str, root: str) -> Json:
+    """What is ready for a folder; empty when nothing is, or not what we would write."""
+    said = config.read_small(_path(home, root), LARGEST) if _is_folder(home) else None
+    ready = wire.read_object(said or "")
+    return ready if isinstance(ready.get("short"), str) and isinstance(ready.get("hash"), str) else {}
 
 
 def stamp(home: str) -> int:
@@ -46,28 +42,40 @@ def keep_ready(home: str, root: str, ready: Json, since: int) -> None:
         since = stamp(home)
     except OSError:
         pass  # it is there
+    if not _is_folder(home):
+        return
     try:
         fd = posix.open(own, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600)
         try:
             posix.write(fd, wire.dumps(ready).encode("ascii"))
         finally:
             posix.close(fd)
-        if stamp(home) == since:
-            posix.rename(own, _path(home, root))
-        else:
+        if stamp(home) != since:
             posix.unlink(own)
+            return
+        posix.rename(own, _path(home, root))
     except OSError:
         return  # the next prompt asks the store
 
 
 def forget_rules(home: str) -> None:
     """A rule changed: nothing that is ready holds any more."""
-    try:
-        for name in posix.listdir(home + FOLDER):
+    if not _is_folder(home):
+        return
+    posix.utime(home + FOLDER)  # first: who has read the rules before this puts nothing in place any more
+    for name in posix.listdir(home + FOLDER):
+        try:
             posix.unlink(f"{home}{FOLDER}/{name}")
-        posix.utime(home + FOLDER)
+        except OSError:
+            continue  # not ours: it is not read either
+
+
+def _is_folder(home: str) -> bool:
+    """Whether what is ready lies in a folder of the home, and not behind a link to elsewhere."""
+    try:
+        return posix.lstat(home + FOLDER).st_mode & 0o170000 == DIRECTORY
     except OSError:
-        return  # nothing was ready
+        return False
 
 
 def _path(home: str, root: str) -> str:

@@ -13,8 +13,14 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 EVER = 1e12
-BY = {"": "''", "day": "date(at, 'unixepoch', 'localtime')", "session": "session", "model": "model"}
-BY["project"] = "project"
+DAY = 86_400.0  # seconds
+BY = {
+    "": "''",
+    "day": "date(at, 'unixepoch', 'localtime')",
+    "session": "session",
+    "model": "model",
+    "project": "project",
+}
 CONTEXT = "input + cache_read + cache_write"  # what a request carried
 CALLS = "'call', 'todo', 'result'"
 
@@ -86,6 +92,15 @@ def projects(db: Connection) -> list[str]:
     ]
 
 
+def months(db: Connection, project: str | None = None) -> list[str]:
+    """The months of which there are responses, as `2026-04`, oldest first."""
+    only, given = _where(project, 0.0, 0.0)
+    rows = db.execute(
+        f"select distinct strftime('%Y-%m', at, 'unixepoch', 'localtime') from usage where {only} order by 1", given
+    )
+    return [month for (month,) in rows]
+
+
 def main_models(db: Connection) -> dict[str, str]:
     """The model that answered most often in each session."""
     rows = db.execute("select session, model from usage group by session, model order by session, count(*), model")
@@ -94,10 +109,11 @@ def main_models(db: Connection) -> dict[str, str]:
 
 def called(db: Connection, project: str, since: float, until: float) -> Iterator[tuple[str, Event]]:
     """Every tool call of a time and every result, each with its tool; one at a time, as there may be very many."""
-    only, given = _where(project, since, until)
+    only, before = _where(project, since - DAY, until)  # a call may be of the day before
     tools = dict(
-        db.execute(f"select ref, tool from event where kind in ('call', 'todo') and ref != '' and {only}", given)
+        db.execute(f"select ref, tool from event where kind in ('call', 'todo') and ref != '' and {only}", before)
     )
+    only, given = _where(project, since, until)
     fields = ", ".join(Event._fields)
     for row in db.execute(f"select {fields} from event where kind in ({CALLS}) and {only}", given):
         event = Event._make(row)
@@ -112,11 +128,17 @@ def calls(db: Connection, project: str, since: float, until: float) -> int:
 
 
 def asked(db: Connection, project: str | None, since: float, until: float) -> list[Json]:
-    """What is known of each time that a model was asked to write a note: of one that never ended, its beginning."""
-    only, given = _where(project, since, until)
-    rows = db.execute(f"select id, extra from event where kind = 'spent' and {only} order by id", given)
-    last = {id.rpartition(":")[0]: wire.read_object(extra) for id, extra in rows}  # its end comes after its beginning
-    return list(last.values())
+    """What is known of each time that a model was asked to write a note, by when that was: of one that never ended, its
+    beginning."""
+    only, given = _where(project, 0.0, 0.0)
+    rows = db.execute(f"select id, at, extra from event where kind = 'spent' and {only} order by id", given)
+    begun: dict[str, float] = {}
+    last: dict[str, str] = {}
+    for id, at, extra in rows:  # its end comes after its beginning
+        name = id.rpartition(":")[0]
+        begun.setdefault(name, at)
+        last[name] = extra
+    return [wire.read_object(extra) for name, extra in last.items() if since <= begun[name] < (until or EVER)]
 
 
 def _where(

@@ -429,11 +429,13 @@ class SqliteStore(Branches):
         return [_event(row) for row in rows]
 
     def todo_events(self, session: str) -> list[Event]:
-        """The calls of a session's main thread that wrote the model's list of tasks, and their results, in order."""
+        """The calls of a session's main thread that wrote the model's list of tasks, and their results, in order; none
+        that failed."""
         rows = self.db.execute(
-            f"select {EVENT} from event where session = :session and agent = '' and (kind = 'todo' or (kind = 'result'"
-            " and ref in (select ref from event where session = :session and kind = 'todo' and ref != '')))"
-            " order by seq",
+            f"select {EVENT} from event where session = :session and agent = '' and"
+            " ((kind = 'todo' and ref not in (select ref from event where session = :session and failed)) or (kind ="
+            " 'result' and not failed and ref in"
+            " (select ref from event where session = :session and kind = 'todo' and ref != ''))) order by seq",
             {"session": session},
         )
         return [_event(row) for row in rows]
@@ -450,8 +452,8 @@ class SqliteStore(Branches):
         """How much is kept, and when something was last added."""
         only, given = (" where project = ?", (project,)) if project is not None else ("", ())
         one = self.db.execute(
-            "select count(*), count(distinct session), coalesce(max(at), 0), coalesce(sum(covered_by is null), 0)"
-            f" from event{only}",
+            "select count(*), count(distinct nullif(session, '')), coalesce(max(at), 0),"
+            f" coalesce(sum(covered_by is null), 0) from event{only}",
             given,
         ).fetchone()
         first = (

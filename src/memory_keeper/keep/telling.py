@@ -7,13 +7,14 @@ from memory_keeper.model import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from sqlite3 import Connection
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
 
 EVER = 1e12
+BEGINS = "'start', 'compact', 'replaced'"  # kinds of events with which a context begins
 REMINDER = "reminder"  # the brief that comes with every prompt: only who counts looks at those
 
 
@@ -30,6 +31,13 @@ def told(
     db: Connection, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
 ) -> list[Told]:
     """What was told in a project or in one of its sessions, the oldest first; `until` 0 is now."""
+    return heard(recorded(db, project, session, since, until, reminders), begun(db, project, session))
+
+
+def recorded(
+    db: Connection, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
+) -> list[Told]:
+    """What was to be told, whether it was heard or not."""
     only = (" and session = ?" if session else "") + ("" if reminders else f" and tool != '{REMINDER}'")
     rows = db.execute(
         "select id, at, session, extra from event where project = ? and kind = 'told' and at >= ? and at < ?"
@@ -39,12 +47,52 @@ def told(
     return [Told(id, at, of, wire.read_object(extra)) for id, at, of, extra in rows]
 
 
+def begun(db: Connection, project: str, session: str = "") -> list[tuple[float, str]]:
+    """When contexts of a project, or of one of its sessions, began, and whose they are."""
+    only = " and session = ?" if session else ""
+    return db.execute(
+        f"select at, session from event where project = ? and kind in ({BEGINS}){only}",
+        (project, *[session] * bool(session)),
+    ).fetchall()
+
+
+def heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list[Told]:
+    """What contexts really heard. Of several who find the same at once each leaves a record, and then sees by the
+    records whether it was the first: only that one is listened to."""
+    known: dict[str, dict[str, str]] = {}
+    found = []
+    moments = [(at, session, None) for at, session in begun] + [(one.at, one.session, one) for one in tellings]
+    for _, session, one in sorted(moments, key=lambda moment: moment[0]):  # a context begins before it is told
+        if one is None:
+            known.pop(session, None)
+            continue
+        claims, before = _claims(one.said), known.setdefault(session, {})
+        if not any(before.get(name) == value for name, value in claims.items()):
+            found.append(one)
+        before |= claims
+    return found
+
+
+def _claims(said: Json) -> dict[str, str]:
+    """What a context is told only once: lines that are recalled, one handoff, and the rules until they change."""
+    brief, lines, rules = said.get("brief"), said.get("lines"), said.get("hash")
+    claims = {line: "" for line in lines if isinstance(line, str)} if isinstance(lines, list) else {}
+    if brief == "handoff" or (brief == "rules" and isinstance(rules, str)):
+        claims[str(brief)] = str(rules)
+    return claims
+
+
 def cost_of_telling(
     store: SqliteStore, project: str, since: float = 0.0, until: float = 0.0, session: str = ""
 ) -> dict[str, tuple[int, int]]:
     """How often each brief was told in a time, and the tokens that took; `until` 0 is now."""
+    return tally(told(store.db, project, session, since, until, reminders=True))
+
+
+def tally(tellings: Iterable[Told]) -> dict[str, tuple[int, int]]:
+    """How often each brief was told, and the tokens that took."""
     found: dict[str, tuple[int, int]] = {}
-    for one in told(store.db, project, session, since, until, reminders=True):
+    for one in tellings:
         for name, tokens in shares(one.said):
             times, all = found.get(name, (0, 0))
             found[name] = times + 1, all + tokens

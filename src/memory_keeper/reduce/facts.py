@@ -70,10 +70,12 @@ class Touched(NamedTuple):
 
 
 def todos(events: Iterable[Event]) -> list[Todo]:
-    """The list that a session's todo calls, oldest first, left behind; with their results, under the right numbers."""
+    """The list that a session's todo calls, oldest first, left behind; with their results, under the right numbers and
+    without those that failed."""
     events = list(events)
     numbers = _numbers(events)
-    events = [event for event in events if event.kind != "result"]
+    failed = {event.ref for event in events if event.kind == "result" and event.failed and event.ref}
+    events = [event for event in events if event.kind != "result" and event.ref not in failed]
     # each TodoWrite begins the list anew: what came before the last one need not be read
     begin = max((number for number, event in enumerate(events) if event.tool == "TodoWrite"), default=0)
     listed: dict[str, Todo] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
+from itertools import accumulate
 
 from memory_keeper.capture.calls import WRITES, core, steps
 from memory_keeper.model import NamedTuple
@@ -18,11 +19,18 @@ if TYPE_CHECKING:
     from memory_keeper.keep.doing import Step
 
     Thing = TypeVar("Thing")
-    Moment = tuple[float, int]  # when, and the number of the event: of one moment there may be many; 0: it has none
 
+LAST = 1 << 62  # after all that happened
 ERROR, SAID, SHOWN = 120, 160, 40  # characters of an error, of what was said, of a command
 NAMED = 3  # files in which an error was mended that are named
 TESTS = re.compile(r"\b(?:py)?tests?\b|\bspecs?\b|\bjest\b|\bvitest\b|\btox\b|\bnox\b|\bcheck\b|\bphpunit\b|\bmocha\b")
+FAILS = re.compile(  # the sentence, not what it mends
+    r"\b(?:is|are|still|but|keeps?|[1-9]\d*|one|two|three|four|five|some|most|several|tests?)\s+(?:\w+\s+)?"
+    r"(?:fail(?:s|ed|ing|ures?)?|broken)\b|\b(?:do|does|did|is|are)(?:n['’]t| not) (?:\w+ )?(?:work|pass|compil|run)"
+    r"|실패",
+    re.I,
+)
+PLANS = re.compile(r"(?:(?:now|next|then),? )?(?:let me|let['’]s|i['’]?ll|i will|(?:i|we) need) ", re.I)
 MARKS = "*->•✓✅ \t_"
 PLAIN = re.compile(r"[\w./:@=+ -]+")  # a command that is quoted in a sentence of ours
 THROWN = re.compile(r"\b[A-Z]\w{1,60}(?:Error|Exception|Warning)\b")
@@ -49,23 +57,43 @@ class End(NamedTuple):
     id: str  # its own; empty: it has none
     text: str
     session: str
-    begin: Moment  # since when it was in hand
-    end: Moment
+    begin: int  # the place in its session after which it was in hand
+    end: int
+    at: float  # of its end
     commits: tuple[str, ...] = ()
     outcome: str = ""  # as somebody gave it
     is_commit: bool = False  # nothing but a commit says so
 
 
-def shares(ends: Sequence[End], things: Iterable[Thing], at: Callable[[Thing], Moment]) -> list[list[Thing]]:
+class Order:
+    """The order of a session's main thread, which is that of its file: the times in there may be out of order."""
+
+    def __init__(self, steps: Iterable[tuple[int, float]] = ()) -> None:
+        ordered = sorted(steps)
+        self.places = [place for place, _ in ordered]
+        self.times = list(accumulate((at for _, at in ordered), max))
+
+    def place(self, at: float) -> int:
+        """Where something belongs of which only the time is known: before the first that happened then or later."""
+        next = bisect_left(self.times, at)
+        return self.places[next] - 1 if next < len(self.places) else LAST
+
+    def after(self, place: int) -> int:
+        """The place of what happened next."""
+        next = bisect_right(self.places, place)
+        return self.places[next] if next < len(self.places) else LAST
+
+
+def shares(ends: Sequence[End], things: Iterable[Thing], place: Callable[[Thing], int]) -> list[list[Thing]]:
     """What belongs to each of some tasks, which are in the order of their ends: what several had in hand belongs to the
     one that was done first."""
     found: list[list[Thing]] = [[] for _ in ends]
-    moments = [end.end for end in ends]
+    places = [end.end for end in ends]
     for thing in things:
-        when = at(thing)
-        for place in range(bisect_left(moments, when), len(ends)):
-            if ends[place].begin < when:
-                found[place].append(thing)
+        at = place(thing)
+        for number in range(bisect_left(places, at), len(ends)):
+            if ends[number].begin < at:
+                found[number].append(thing)
                 break
     return found
 
@@ -73,25 +101,25 @@ def shares(ends: Sequence[End], things: Iterable[Thing], at: Callable[[Thing], M
 def mended(done: Sequence[Step]) -> str:
     """The last error of some steps that went away, and where it was mended; empty when there is none."""
     broken: dict[str, tuple[str, list[str]]] = {}
-    last: tuple[str, str, list[str]] | None = None
+    last = ""
     for step in done:
         if step.tool in WRITES:
             for _, files in broken.values() if not step.wrong else ():
-                files.append(stem(step.path))
+                files.append(step.path.rpartition("/")[2])
         elif heart := core(command(step)):
             if step.wrong:
                 broken[heart] = step.wrong, []
             elif heart in broken:
-                last = heart, *broken.pop(heart)
-    return _mended(*last) if last else ""
+                last = _mended(heart, *broken.pop(heart)) or last
+    return last
 
 
 def _mended(heart: str, output: str, files: Sequence[str]) -> str:
     from memory_keeper.reduce.finding import wrong_line
 
-    said = one_line(clean(wrong_line(output)), ERROR) or "failed"
+    said = one_line(clean(wrong_line(output)), ERROR)
     where = ", ".join(dict.fromkeys(files[-NAMED:]))
-    return f"{said} (`{one_line(clean(heart), SHOWN)}`), fixed" + (f" in {where}" if where else "")
+    return said and f"{said} (`{one_line(clean(heart), SHOWN)}`), fixed" + (f" in {where}" if where else "")
 
 
 def kind_of(issue: str) -> tuple[str, str]:
@@ -113,12 +141,14 @@ def tested(done: Sequence[Step]) -> str:
 
 
 def outcome(said: Iterable[str]) -> str:
-    """What some answers, the newest first, say came of something: that it is done, or passes; empty: no such thing."""
+    """What some answers, the newest first, say came of something: that it is done, or passes, and nothing that fails;
+    empty: no such thing."""
     from memory_keeper.reduce.claims import PASSES, is_done
     from memory_keeper.reduce.finding import sentences
 
     told = (one.strip(MARKS) for text in said for one in sentences(clean(text)))
-    return one_line(next((one for one in told if one and (is_done(one) or PASSES.search(one))), ""), SAID)
+    claims = (one for one in told if one and (is_done(one) or (PASSES.search(one) and one[-1] not in "?:")))
+    return one_line(next((one for one in claims if not FAILS.search(one) and not PLANS.match(one)), ""), SAID)
 
 
 def pattern(files: Sequence[str], text: str) -> str:

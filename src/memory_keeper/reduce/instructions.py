@@ -7,6 +7,7 @@ What an order says (`orders`) is taken apart into what is constrained (variable 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.holds import CHANGED, CHANGES, FORBIDS, MOST, REJECTS, REJECTS_BEFORE, RULES, SAME, subject_of
@@ -15,7 +16,7 @@ from memory_keeper.text import NEWEST, clip, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from memory_keeper.model import Json
 
@@ -28,7 +29,7 @@ class Instruction(NamedTuple):
 
     text: str  # the order alone, in the user's words
     subject: tuple[str, ...]  # how it constrains, what things, then the other words that say what it is about
-    values: tuple[str, ...]  # "do" or "not", then what it wants: literals, names, numbers; after "-", what it rejects
+    values: tuple[str, ...]  # do | also | not | may (again), then literals, names, numbers; after "-", what it rejects
     changes: bool  # it says itself that something changes
     cite: str
     at: float
@@ -59,6 +60,7 @@ HOW = (
     ("start", re.compile(r"\b(?:start|begin)\w*\b.{0,60}\bwith\b|\b(?:prefix|prefac|preced)", re.I)),
 )
 NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b|\b(?:one|two|three|four|five|six|eight|ten|once|twice|half)\b", re.I)
+ALSO = re.compile(r"\balso \w|\b(?:too|as well|additionally|besides)\b", re.I)
 EITHER = re.compile(rf"(?: names?)?(?:, and|,| and| or) {OWN}", re.I)
 AFFIX = re.compile(r"(?<=['\"`’”]) as (?:a|the|its|their) (?:prefix|suffix)\b", re.I)
 CUES = RULES | frozenset((
@@ -75,11 +77,17 @@ def _read(clause: str, order: Order, prompt: Event) -> Instruction:
     how, values, rest = _how(clause, literals, things)
     forbids = FORBIDS.search(body(clause)) or re.search(r"\bno (?:longer|more)\b|^no\b|\brefrain", clause, re.I)
     rejects = sorted({one.casefold() for one in (*REJECTS.findall(order.said), *REJECTS_BEFORE.findall(order.said))})
-    skip = CUES | {_stem(part) for value in (*values, *things) for part in subject_of(value)}
+    skip = (frozenset() if how == "for" else CUES) | {
+        _stem(part) for value in (*values, *things) for part in subject_of(value)
+    }
     return Instruction(
         _told(clause),
         (how, "+".join(things), *sorted({_stem(word) for word in subject_of(rest)} - skip)),
-        ("not" if forbids else "do", *values, *(f"-{one}" for one in rejects)),
+        (
+            "may" if order.leave else "not" if forbids else "also" if ALSO.search(order.said) else "do",
+            *values,
+            *(f"-{one}" for one in rejects),
+        ),
         bool(CHANGES.search(order.said)),
         prompt.id,
         prompt.at,
@@ -121,6 +129,7 @@ def _stem(word: str) -> str:
     for end in ("ing", "es", "ed", "s"):
         if word.endswith(end) and not word.endswith("ss"):
             word = word[: -len(end)]
+            word = word[:-1] if end in ("ing", "ed") and word[-1:] in "bdgmnprt" and word[-2:-1] == word[-1:] else word
             break
     return word.rstrip("e") if len(word) > 3 else word
 
@@ -148,30 +157,131 @@ def _once(found: Sequence[Instruction]) -> list[Instruction]:
 
 # --- what of it holds ------------------------------------------------------------------------------------------------
 
+# of each of these a project has one; not of linters, which are used together
+RIVALS = tuple(
+    frozenset(names.split())
+    for names in (
+        "npm yarn pnpm bun",
+        "pip uv poetry pipenv conda pdm",
+        "tabs spaces",
+        "jest vitest mocha ava",
+        "pytest unittest nose",
+        "black yapf",
+        "sqlite postgres postgresql mysql mariadb mongodb",
+        "gradle maven bazel",
+        "english german french spanish korean japanese chinese portuguese italian",
+    )
+)
+NAME = re.compile(r"\w[\w.+#/@-]*\w|\w")
+SMALL = RULES | frozenset((
+    "a", "an", "the", "i", "me", "my", "we", "us", "our", "you", "your", "it", "to", "in", "on", "of", "at", "for",
+    "with", "as", "by", "and", "or", "go", "let", "s",
+))  # fmt: skip
+
 
 def standing(found: Iterable[Instruction]) -> list[Standing]:
     """What is in force, newest last; a later word on the same matter takes the place of an earlier one."""
     held: dict[int, Standing] = {}
-    near: dict[tuple[str, ...], list[int]] = {}  # where to look for the same matter
+    near: dict[str, list[int]] = {}  # where to look for the same matter
     for place, one in enumerate(sorted(found, key=lambda one: (one.at, one.cite, one.text, one.values))):
         new = Standing(one, (one.session,), one.at, one.at, ())
-        for other in dict.fromkeys(other for key in _keys(one, look=True) for other in near.get(key, ())):
+        for other in dict.fromkeys(other for mark in marks(one) for other in near.get(mark, ())):
             old = held.get(other)
-            relation = _relation(one, old.instruction) if old else ""
-            if old and relation:
-                new = _after(old, new, relation)
+            how = relation(one, old.instruction) if old else ""
+            if old and how:
+                new = _after(old, new, how)
                 del held[other]
         held[place] = new
-        for key in _keys(one):
-            near[key] = [*[other for other in near.get(key, ()) if other in held][-NEAR:], place]
+        for mark in marks(one):
+            near[mark] = [*[other for other in near.get(mark, ()) if other in held][-NEAR:], place]
     return list(held.values())
 
 
-def _keys(one: Instruction, look: bool = False) -> Iterator[tuple[str, ...]]:
-    """Under which an instruction is found; to look for older ones, also what it rejects."""
-    how, things, *about = one.subject
-    yield from ((how, things, word) for word in about or [""])
-    yield from (("", value.removeprefix("-").casefold()) for value in one.values[1:] if (value[0] == "-") == look)
+def relation(new: Instruction, old: Instruction) -> str:
+    """What a later instruction is to an earlier one: the "same", something "instead", or "" for another matter."""
+    if (new.subject, new.values) == (old.subject, old.values) or new.text.casefold() == old.text.casefold():
+        return "same"
+    if new.cite == old.cite and new.at == old.at:
+        return ""  # who says two things in one breath wants both
+    if _is_rejected(new, old) or _is_released(new, old) or _are_rivals(new, old):
+        return "instead"
+    return _likeness(new, old)
+
+
+@lru_cache(4096)
+def marks(one: Instruction) -> tuple[str, ...]:
+    """What two instructions share, one of them at least, that have anything to do with each other."""
+    names = _named(one) | _rejected(one)
+    rivals = [f"rivals {number}" for number, family in enumerate(RIVALS) if names & family]
+    firm = [" ".join(one.subject[:2])] if one.subject[0] in FIRM else []
+    return (*sorted(_words(one) | names), *rivals, *firm)
+
+
+FIRM = ("start", "end", "case")  # ways in which a thing can be constrained once
+
+
+def _likeness(new: Instruction, old: Instruction) -> str:
+    """The relation of two instructions by how and of what they speak."""
+    how, things, *about = new.subject
+    values, old_values = _values(new), _values(old)
+    same = "same" if (_wish(new), values) == (_wish(old), old_values) else "instead"
+    if (how, things) != old.subject[:2]:
+        return ""
+    if how in FIRM:
+        return same
+    if how in ("include", "use"):
+        return same if values == old_values else ""
+    alike = len({*about} & {*old.subject[2:]}) / (len({*about, *old.subject[2:]}) or 1)
+    # prohibitions add up, and so does what is wanted "also": a second one is not instead of the first
+    adds = new.values[0] == "also" or new.values[0] == old.values[0] == "not"
+    if alike < (CHANGED if (how == "for" or new.changes) and not adds else SAME):
+        return ""
+    return same if alike >= SAME else "instead"
+
+
+def _is_rejected(new: Instruction, old: Instruction) -> bool:
+    """Whether a later word says "instead of" what an earlier one wants."""
+    wanted = _named(old) if old.subject[:2] == ("", "") else frozenset(map(str.casefold, _values(old)))
+    return old.values[0] != "not" and bool(_rejected(new) & (wanted - _rejected(old)))
+
+
+def _is_released(new: Instruction, old: Instruction) -> bool:
+    """Whether a later word gives leave for what was forbidden, or from what was wanted."""
+    mine, theirs = _words(new), _words(old)
+    return new.values[0] == "may" != old.values[0] and len(mine & theirs) >= SAME * (min(len(mine), len(theirs)) or 1)
+
+
+def _are_rivals(new: Instruction, old: Instruction) -> bool:
+    """Whether two are wanted of what a project has one of."""
+    if new.values[0] != "do" or _wish(old) != "do":
+        return False
+    mine, theirs = _named(new) - _rejected(new), _named(old) - _rejected(old)
+    for family in RIVALS:
+        apart = mine & family and theirs & family and not mine & theirs & family
+        if apart and (mine - family == theirs - family or (new.changes and not mine - family)):
+            return True
+    return False
+
+
+def _wish(one: Instruction) -> str:
+    return "do" if one.values[0] == "also" else one.values[0]
+
+
+@lru_cache(4096)
+def _named(one: Instruction) -> frozenset[str]:
+    """The words of an instruction that are no rule's own, as they were said."""
+    return frozenset(map(str.casefold, NAME.findall(one.text))) - SMALL
+
+
+@lru_cache(4096)
+def _words(one: Instruction) -> frozenset[str]:
+    """The words that say what an instruction is about, without their endings."""
+    return frozenset(map(_stem, subject_of(one.text))) - CUES
+
+
+@lru_cache(4096)
+def _rejected(one: Instruction) -> frozenset[str]:
+    return frozenset(value[1:].casefold() for value in one.values[1:] if value[0] == "-")
 
 
 def _after(old: Standing, new: Standing, relation: str) -> Standing:
@@ -181,29 +291,6 @@ def _after(old: Standing, new: Standing, relation: str) -> Standing:
     sessions = (*old.sessions, *(name for name in new.sessions if name not in old.sessions))
     superseded = (*old.superseded, *new.superseded)
     return new._replace(sessions=sessions, first=min(old.first, new.first), superseded=superseded)
-
-
-def _relation(new: Instruction, old: Instruction) -> str:
-    """Whether a later instruction says the "same", something "instead", or speaks of another matter."""
-    how, things, *about = new.subject
-    values, old_values = _values(new), _values(old)
-    rejects = {value[1:] for value in new.values[1:] if value[0] == "-"}
-    if rejects & {value.casefold() for value in old_values}:
-        return "instead"
-    if (how, things) != old.subject[:2]:
-        return ""
-    same = "same" if (new.values[0], values) == (old.values[0], old_values) else "instead"
-    if how in ("start", "end", "case"):
-        return same
-    if how in ("include", "use"):
-        return same if values == old_values else ""
-    either = {*about, *old.subject[2:]}
-    alike = len({*about} & {*old.subject[2:]}) / (len(either) or 1)
-    # prohibitions add up: a second one is not instead of the first
-    changes = how == "for" or (new.changes and not new.values[0] == old.values[0] == "not")
-    if alike < (CHANGED if changes else SAME):
-        return ""
-    return same if alike >= SAME else "instead"
 
 
 def _values(one: Instruction) -> frozenset[str]:

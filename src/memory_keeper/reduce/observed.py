@@ -6,40 +6,19 @@ session has said it once. A later word of the user's on the same matter takes it
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from memory_keeper import wire
 from memory_keeper.model import USER, Event, NamedTuple, Note, origin
-from memory_keeper.reduce.holds import RULES
-from memory_keeper.reduce.instructions import Instruction, instructions, standing
+from memory_keeper.reduce.instructions import NEAR, Instruction, instructions, marks, relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
 
-NAME = re.compile(r"\w[\w.+#/@-]*\w|\w")
 AGE = "compaction.triggers.observationAge."
 DAY = 86_400.0
-# of each of these a project has one
-RIVALS = tuple(
-    frozenset(names.split())
-    for names in (
-        "npm yarn pnpm bun",
-        "pip uv poetry pipenv conda pdm",
-        "tabs spaces",
-        "jest vitest mocha ava",
-        "pytest unittest nose",
-        "black ruff yapf prettier biome eslint",
-        "merge rebase squash",
-        "sqlite postgres postgresql mysql mariadb mongodb",
-        "gradle maven bazel",
-        "english german french spanish korean japanese chinese portuguese italian",
-    )
-)
 USERS = ("user", "said")  # whose words may become a rule without a question, if the user wants that
 
 
@@ -58,6 +37,7 @@ class Observed(NamedTuple):
     instead: str  # the id of what took its place, or of the rule that it became
     since: float  # when it came into that state
     notes: tuple[str, ...] = ()  # the ids of all notes that say it
+    wants: Instruction | None = None  # what it says, taken apart; None where that cannot be done
 
 
 class Clash(NamedTuple):
@@ -72,6 +52,7 @@ class _Matter:
 
     def __init__(self, note: Note, instruction: Instruction | None) -> None:
         self.notes, self.instruction = [note], instruction
+        self.newest = instruction  # of its own notes
         self.after: _Matter | None = None  # what took its place
         self.ended = 0.0
 
@@ -101,39 +82,70 @@ def observed(store: SqliteStore, project: str, settings: Json, now: float) -> li
     return fold(store, project, store.notes(project, 0, "observation"), settings, now)
 
 
+def observed_here(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+    """The observations of a project and of all projects, as they stand in this one: what is said here may be instead of
+    what was said for all."""
+    return fold(
+        store,
+        project,
+        [note for place in places(project) for note in store.notes(place, 0, "observation")],
+        settings,
+        now,
+    )
+
+
+def places(project: str) -> tuple[str, ...]:
+    """Where that is kept which holds in a project."""
+    return (project, USER) if project != USER else (USER,)
+
+
 def fold(store: SqliteStore, project: str, notes: Iterable[Note], settings: Json, now: float) -> list[Observed]:
     """The same of these notes."""
-    matters = _matters([note for note in notes if note.text])
+    matters = _matters([note for note in notes if note.text], now)
     rules = _rules(store, project, matters)
-    marks = {kind: _by_note(store.marks_on(project, kind)) for kind in ("confirmed", "contradicted")}
-    found = [_stands(matter, rules, marks, settings, now) for matter in matters]
+    denied, confirmed = (
+        _by_note(mark for place in places(project) for mark in store.marks_on(place, kind))
+        for kind in ("contradicted", "confirmed")
+    )
+    found = [_stands(matter, rules, denied, confirmed, settings, now) for matter in matters.all]
     return sorted(found, key=lambda one: (one.first, one.id))
 
 
 def clashes(store: SqliteStore, project: str, found: Sequence[Observed]) -> list[Clash]:
-    """The rules of a project that a later word of the user's contradicts."""
+    """The rules that hold in a project and that a later word of the user's contradicts."""
     said = {one.id: one for one in found if one.by in USERS}
     gone = {id: one for one in said.values() if one.state == "superseded" for id in one.notes}
     clashing = []
-    for rule in store.notes(project, 0, "rule"):
+    for rule in (rule for place in places(project) for rule in store.notes(place, 0, "rule") if rule.text):
         against = gone.get(str(wire.read_object(rule.extra).get("source")))
         while against and against.state == "superseded":
             against = said.get(against.instead)
-        against = against or next((one for one in said.values() if _takes_place(one, rule)), None)
-        if rule.text and against and (is_automatic(rule) or against.last > written(rule)):
+        against = against or _against(rule, said.values())
+        if against and (is_automatic(rule) or against.last > written(rule)):
             clashing.append(Clash(rule, against))
     return clashing
 
 
+def escalated(store: SqliteStore, project: str) -> list[tuple[float, str]]:
+    """When observations became rules of a project, or of the user in all projects, and which; oldest first."""
+    rules = [store.note(origin(rule)) or rule for rule in store.notes(project, 0, "rule")]
+    return sorted((rule.at, rule.id) for rule in rules if wire.read_object(rule.extra).get("source"))
+
+
 def is_automatic(rule: Note) -> bool:
     """Whether a rule came of itself, and is still as it came."""
-    return not rule.replaces and wire.read_object(rule.extra).get("automatic") is True
+    return wire.read_object(rule.extra).get("automatic") is True
 
 
-def _takes_place(one: Observed, rule: Note) -> bool:
-    """Whether an observation in force wants something instead of what a rule wants."""
-    holds = one.state != "superseded" and one.last > written(rule)
-    return holds and _relation(_later(one), _only(rule)) == "instead"
+def _against(rule: Note, said: Iterable[Observed]) -> Observed | None:
+    """What the user has said since, still holds, and wants something instead of what a rule wants."""
+    wanted = _only(rule)
+    for one in said if wanted else ():
+        later = one.wants._replace(changes=True) if one.wants else None  # it was said knowing the rule
+        holds = one.state != "superseded" and one.last > written(rule)
+        if holds and _relation(later, wanted) == "instead":
+            return one
+    return None
 
 
 # --- which notes speak of the same ------------------------------------------------------------------------------------
@@ -162,42 +174,36 @@ def _only(note: Note) -> Instruction | None:
     return None
 
 
-def _later(one: Observed) -> Instruction | None:
-    """What an observation wants of what was there before."""
-    said = _only(Note(one.id, one.last, "observation", 0, one.project, one.text))
-    return said._replace(changes=True) if said else None
-
-
 class _Matters:
     """The matters so far, in the order in which they came up, and by what they name."""
 
     def __init__(self) -> None:
         self.all: list[_Matter] = []
-        self._named: dict[str, list[int]] = {}
+        self._named: dict[str, list[_Matter]] = {}
 
     def add(self, matter: _Matter) -> None:
-        for name in _marks(matter.instruction):
-            self._named.setdefault(name, []).append(len(self.all))
         self.all.append(matter)
+        for name in _names(matter.instruction):
+            holding = [one for one in self._named.get(name, ()) if not one.after]
+            self._named[name] = [*holding[-NEAR:], matter]
 
-    def near(self, said: Instruction | None) -> list[_Matter]:
-        """Those in force that may be about the same."""
-        places = {place for name in _marks(said) for place in self._named.get(name, ())}
-        return [self.all[place] for place in sorted(places) if not self.all[place].after]
-
-
-def _marks(said: Instruction | None) -> set[str]:
-    """What two instructions share that have anything to do with each other."""
-    if not said:
-        return set()
-    names = _named(said) | _rejected(said)
-    kinds = {f"family {number}" for number, family in enumerate(RIVALS) if names & family}
-    return {said.text.casefold(), " ".join(said.subject[:2]).strip(), *names, *kinds} - {""}
+    def near(self, said: Instruction | None) -> Iterator[_Matter]:
+        """Those in force that may be about the same; of many that name the same thing, the newest."""
+        found = dict.fromkeys(one for name in _names(said) for one in self._named.get(name, ()))
+        return (one for one in found if not one.after)
 
 
-def _matters(notes: Sequence[Note]) -> list[_Matter]:
+def _names(said: Instruction | None) -> Iterator[str]:
+    """Under which an instruction is found: what it is about, and all it says."""
+    if said:
+        yield from marks(said)
+        yield from (repr((said.subject, said.values)), "= " + said.text.casefold())
+
+
+def _matters(notes: Sequence[Note], now: float) -> _Matters:
     """Notes put together by what they are about."""
-    ordered = sorted(notes, key=lambda note: (note.at, note.id))
+    # what a wrong clock put into the future was said before
+    ordered = sorted(notes, key=lambda note: (note.at < now + DAY, note.at, note.id))
     found = _Matters()
     for note in ordered:
         if by(note) in USERS:
@@ -205,15 +211,16 @@ def _matters(notes: Sequence[Note]) -> list[_Matter]:
     for note in ordered:
         if by(note) not in USERS:
             _join(found, note, instruction_of(note) if by(note) == "model" else None)
-    return found.all
+    return found
 
 
 def _say(found: _Matters, note: Note, said: Instruction | None) -> None:
     """What the user says: once more the same, or something instead."""
     related = [(one, _relation(said, one.instruction)) for one in found.near(said)]
-    same = next((one for one, how in related if how == "same"), None)
+    same = next((one for one, how in related if how == "same" and one.notes[0].project == note.project), None)
     if same:
         same.notes.append(note)
+        same.newest = said
     else:
         same = _Matter(note, said)
         found.add(same)
@@ -227,7 +234,7 @@ def _join(found: _Matters, note: Note, said: Instruction | None) -> None:
     new = _Matter(note, said)
     for one in found.near(said):
         how = _relation(one.instruction, said) if by(one.notes[0]) in USERS else ""
-        if how == "same":
+        if how == "same" and one.notes[0].project == note.project:
             one.notes.append(note)
             return
         if how == "instead" and one.own[-1].at > note.at:
@@ -236,53 +243,23 @@ def _join(found: _Matters, note: Note, said: Instruction | None) -> None:
 
 
 def _relation(new: Instruction | None, old: Instruction | None) -> str:
-    """What a later instruction is to an earlier one: the same, something instead, or nothing to do with it."""
-    if not new or not old:
-        return ""
-    if (new.subject, new.values) == (old.subject, old.values) or new.text.casefold() == old.text.casefold():
-        return "same"
-    if _rejected(new) & (_named(old) - _rejected(old)) or _rivals(new, old):
-        return "instead"
-    held = standing((old, new) if old.at < new.at else (old._replace(at=0.0), new._replace(at=1.0)))
-    return "" if len(held) > 1 else "instead" if held[0].superseded else "same"
-
-
-@lru_cache(4096)
-def _named(one: Instruction) -> frozenset[str]:
-    """The words of an instruction that are no rule's own."""
-    return frozenset(map(str.casefold, NAME.findall(one.text))) - RULES
-
-
-@lru_cache(4096)
-def _rejected(one: Instruction) -> frozenset[str]:
-    return frozenset(value[1:].casefold() for value in one.values[1:] if value[:1] == "-")
-
-
-def _rivals(new: Instruction, old: Instruction) -> bool:
-    """Whether both want something, and of things of which one has only one they want two."""
-    mine, theirs = _named(new) - _rejected(new), _named(old) - _rejected(old)
-    if new.values[0] != "do" or old.values[0] != "do":
-        return False
-    for family in RIVALS:
-        apart = mine & family and theirs & family and not mine & theirs & family
-        if apart and (mine - family == theirs - family or (new.changes and not mine - family)):
-            return True
-    return False
+    return relation(new, old) if new and old else ""
 
 
 # --- what became of them ----------------------------------------------------------------------------------------------
 
 
-def _rules(store: SqliteStore, project: str, matters: Iterable[_Matter]) -> dict[str, Note]:
-    """The rules that came of observations, or say the same, by the ids of those."""
-    notes = [*store.notes(USER, 0, "rule"), *(store.notes(project, 0, "rule") if project != USER else ())]
+def _rules(store: SqliteStore, project: str, matters: _Matters) -> dict[str, Note]:
+    """The rules that came of observations, or say the same, by the ids of those; of several the one in force."""
+    notes = [note for place in places(project) for note in store.notes(place, 0, "rule")]
+    notes.sort(key=lambda note: (bool(note.text), written(note)))
     sources = {note: str(wire.read_object(note.extra).get("source") or "") for note in notes}
     found = {source: note for note, source in sources.items() if source}
-    wanted = [(note, _only(note)) for note, source in sources.items() if note.text and not source]
-    for matter in matters:
-        same = next((note for note, want in wanted if _relation(matter.instruction, want) == "same"), None)
-        if same:
-            found.setdefault(matter.id, same)
+    for rule in (note for note, source in sources.items() if note.text and not source):
+        wanted = _only(rule)
+        for matter in matters.near(wanted):
+            if _relation(matter.instruction, wanted) == "same":
+                found.setdefault(matter.id, rule)
     return found
 
 
@@ -296,18 +273,19 @@ def _by_note(marks: Iterable[Event]) -> dict[str, list[Event]]:
 def _stands(
     matter: _Matter,
     rules: dict[str, Note],
-    marks: dict[str, dict[str, list[Event]]],
+    denials: dict[str, list[Event]],
+    confirmed: dict[str, list[Event]],
     settings: Json,
     now: float,
 ) -> Observed:
     ids = tuple(dict.fromkeys(map(origin, matter.notes)))
     rule = next((rules[id] for id in ids if id in rules), None)
-    denied = [mark.at for id in ids for mark in marks["contradicted"].get(id, ())]
+    denied = [mark.at for id in ids for mark in denials.get(id, ())]
     if rule and not rule.text:  # who takes the rule away does not want it
         denied.append(written(rule))
     denial = max(denied, default=0.0)
     heard = [(note.at, note.session) for note in matter.own if by(note) in USERS and note.session]
-    heard += [(mark.at, mark.session) for id in ids for mark in marks["confirmed"].get(id, ())]
+    heard += [(mark.at, mark.session) for id in ids for mark in confirmed.get(id, ())]
     counted = _once_a_session(one for one in heard if one[0] > denial)
     said = [note.at for note in matter.own] + [at for at, _ in heard]
     if any(note.at > denial and by(note) == "user" for note in matter.own):
@@ -326,18 +304,16 @@ def _stands(
         instead,
         since or min(said),
         ids,
+        matter.newest and matter.newest._replace(text=matter.own[-1].text),
     )
 
 
 def _once_a_session(heard: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
-    """The first word of each session, and all that were by hand; oldest first."""
-    found: list[tuple[float, str]] = []
-    known: set[str] = set()
+    """The first word of each session, and of each day by hand; oldest first."""
+    found: dict[str | int, tuple[float, str]] = {}
     for at, session in sorted(heard):
-        if not session or session not in known:
-            found.append((at, session))
-            known.add(session)
-    return found
+        found.setdefault(session or int(at // DAY), (at, session))
+    return [*found.values()]
 
 
 def _state(

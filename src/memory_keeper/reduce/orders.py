@@ -9,18 +9,20 @@ are left off; "them" and "this decorator" are told with what they mean.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce import claims
 from memory_keeper.reduce.extractive import statements, unmarked
-from memory_keeper.reduce.own_words import own_words
+from memory_keeper.reduce.own_words import spoken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
-SHORTEST, LONGEST = 6, 400  # characters of a sentence
+SHORTEST, LONGEST = 6, 300  # characters of a sentence
+LOOKED, MOST, TRIES = 2_000, 30, 4  # characters and sentences at either end; beginnings of an order in a sentence
 
 
 class Order(NamedTuple):
@@ -29,6 +31,7 @@ class Order(NamedTuple):
     said: str
     text: str
     wanted: bool = False  # it says who wants it: "I want you to", "make sure"
+    leave: bool = False  # it takes an order back: "no need to run it any more"
 
 
 def lasting(text: str) -> Iterator[Order]:
@@ -36,8 +39,12 @@ def lasting(text: str) -> Iterator[Order]:
     if len(text) > SAID:
         return
     said = [one for one in _sentences(text) if SHORTEST <= len(one) <= LONGEST]
+    said = [*said[:MOST], *said[MOST:][-MOST:]]
     around = _Around(len(text) < TYPED, any(LASTING.search(one) or RULE.search(one) for one in said))
     for sentence in said:
+        if leave := _leave(sentence):
+            yield Order(sentence, leave, leave=True)
+            continue
         order = _order(sentence)
         for clause in map(around.resolve, _clauses(order.text)):
             if _lasts(order, clause, around):
@@ -46,7 +53,10 @@ def lasting(text: str) -> Iterator[Order]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    for said in statements(own_words(text)):
+    own = spoken(text)
+    if len(own) > 2 * LOOKED:
+        own = f"{own[:LOOKED].rpartition('.')[0]}.\n\n{own[-LOOKED:].partition('.')[2]}"
+    for said in statements(own):
         yield from BREAK.split(unmarked(said))
 
 
@@ -73,13 +83,13 @@ THING = (  # what rules are about
     r"|services?)"
 )
 OWN = r"(?:(?:of|your|our|the|my|new|python|public|private|a|an|all|every|each|any|both) ){0,4}"
-THINGS = rf"({THING}(?:(?: names?)?(?:,| and|, and| or) {OWN}{THING})*)"
+THINGS = rf"({THING}(?:(?: names?)?(?:,| and|, and| or) {OWN}{THING}){{0,4}})"
 NAMES = re.compile(  # how things are called
     rf"\b{THINGS} nam(?:es?|ing)\b|\bnam(?:es? of|ing|e) {OWN}{THINGS}\b"
     rf"|\b(?:declar|initiali[sz]|defin)ing {OWN}((?:function )?(?:argument|variable|attribute|constant)s?)\b",
     re.I,
 )
-ALL = re.compile(rf"\b(?:all|every|each|any|both)(?: of)? {OWN}{THINGS}\b", re.I)
+ALL = re.compile(rf"\b(?<!before )(?<!after )(?:all|every|each|any|both)(?: of)? {OWN}{THINGS}\b", re.I)
 _AT = (
     r"\b(?:in|into|within|inside|to|for|on|of|above|with|(?:writ|creat|defin|mak|add)ing"
     r"|you (?:write|create|define|make)) "
@@ -141,7 +151,7 @@ WANTED = re.compile(  # after these comes what is wanted
     r"|you(?:['’]ll)? (?:should|must|need to|have to|are to)|let['’]s"
     r"|(?:(?:emphasi[sz]e|stress|highlight|is) (?:the )?)?(?:consistent )?(?:importance|use|inclusion) of(?: always)?"
     r"|(?:rule|convention|standard|practice|polic(?:y|ies)|guideline|instruction|preference|requirement|habit|change"
-    r"|update|style|thing)s?(?: (?!is\b|are\b|of\b)\w+['’]?\w*){0,8} (?:is|are|of|to|by)(?: (?:that|to|we|for))*"
+    r"|update|style|thing)s?(?: (?!is\b|are\b|of\b)\w+(?:['’]\w+)?){0,8} (?:is|are|of|to|by)(?: (?:that|to|we|for))*"
     r"|(?:focus|attention|emphasis)(?: \w+){0,3} (?:on|to)|(?<=\w):|(?:but|and)(?= (?:always|never) )"
     r"|(?:^|(?<=[,:;—] )|(?<=that )|(?<=so ))we(?:['’]ll be)?(?= [a-z]+))(?=[ ,:—])",
     re.I,
@@ -149,7 +159,8 @@ WANTED = re.compile(  # after these comes what is wanted
 BEGINS = re.compile(  # what may stand before an order and says nothing of it
     r"(?:(?:and|also|so|now|ok(?:ay)?|yes|yeah|no|well|but|plus|then|next|just|first(?:ly)?(?: and foremost)?"
     r"|second(?:ly)?|third(?:ly)?|finally|lastly|additionally|furthermore|moreover|similarly|likewise|however|actually"
-    r"|specifically|again|hey|hi|that|in addition|(?:one|another) (?:more |last |other )?thing|listen|we|you)\b"
+    r"|specifically|again|hey|hi|that(?:['’]s (?:wrong|incorrect|not (?:right|it|what i \w+)))?"
+    r"|in addition|(?:one|another) (?:more |last |other )?thing|listen|we|you)\b"
     r"[,:—–\s-]+"
     r"|(?-i:[A-Z][a-z]+),\s+|even (?:if|when|though) [^,]{3,80}, |(?:want|need|like)(?: you| us)? to "
     rf"|to (?={VERB}\b)|prefer (?:that (?:you |we )?|you (?:to )?)|[\"“*_,:—–-]+\s*"
@@ -172,7 +183,7 @@ ADVERBS = re.compile(rf"\b(?:always,? and i mean always|{_WHEN}|please|as well)\
 
 def _order(sentence: str) -> Order:
     """The first order in a sentence, with what it is for; without one, all of it."""
-    for wanted in (None, *WANTED.finditer(sentence)):
+    for wanted in (None, *islice(WANTED.finditer(sentence), TRIES)):
         text = _peeled(sentence[wanted.end() :] if wanted else sentence)
         aim = AIMED.search(_peeled(WANTED.sub(",", sentence[: wanted.start()]))) if wanted else None
         whole = f"{aim[1]}, {text}" if aim else text
@@ -291,6 +302,26 @@ def _alone(clause: str, before: list[str]) -> str:
     return clause if not verb or re.search(rf"\b{VERB}\b", clause, re.I) else f"{verb[0]} {clause}"
 
 
+# --- what takes an order back -----------------------------------------------------------------------------------------
+
+LEAVE = re.compile(
+    r"(?!.*\b(?:it|this|that|them|these)\b)(?:(?:there(?:['’]s| is) )?no (?:more )?need to \w"
+    r"|you (?:don['’]?t|do not) (?:have|need) to \w|you (?:can|may) (?!also\b)\w"
+    r"|[^:]{3,80} (?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\b.{0,20}$)[^?]*$",
+    re.I,
+)
+AGAIN = re.compile(r"\b(?:again|any ?more|from now on|never ?mind)\b", re.I)
+BESIDE = re.compile(
+    r"^(?:(?:never ?mind|forget (?:it|that)|actually|ok(?:ay)?|well|no(?=,)|and|so)\b\W*)+|\bfrom now on\b,?", re.I
+)
+
+
+def _leave(sentence: str) -> str:
+    """What a sentence allows again, or no longer asks for; empty when it does neither."""
+    text = " ".join(BESIDE.sub("", sentence).split()).rstrip(".! ")
+    return text if AGAIN.search(sentence) and LEAVE.match(text) else ""
+
+
 # --- whether it lasts -------------------------------------------------------------------------------------------------
 
 LASTING = re.compile(
@@ -300,7 +331,9 @@ LASTING = re.compile(
     re.I,
 )
 WHENEVER = re.compile(  # wherever it stands
-    rf"\b(?:whenever|(?:every|each) time|{_WHEN}\W*$|no longer|any ?more|even (?:if|when) (?:you|it|not|they))\b", re.I
+    rf"^(?:please )?stop \w+ing\b"
+    rf"|\b(?:whenever|(?:every|each) time|{_WHEN}\W*$|no longer|any ?more|even (?:if|when) (?:you|it|not|they))\b",
+    re.I,
 )
 WE = re.compile(
     r"\bwe(?:['’]ll be| will)? (?:(?:all|also|now|only|usually|typically|generally|primarily|mainly|normally|always) )*"
@@ -317,10 +350,16 @@ ONE_OFF = re.compile(  # what is done once, to what is there
 HERE = re.compile(  # one place, one time
     r"\b(?:here|this (?:file|function|class|method|branch|pr|test|time|one|case|line|page|commit|bug|issue|next"
     r"|feature)|these (?:files|functions|tests|lines)|just (?:this )?once|the following|above|below|yet|anything"
-    r"|right now|until)\b"
+    r"|right now|until|the other)\b"
     r"|\b(?:in|from|of|at) [`'\"]?[\w./-]*[\w-]+\.[a-z]{1,4}\b|\bPR #?\d|\bline \d",
     re.I,
 )
+ONCE = re.compile(  # one time, also where it says "always" or "never"
+    r"\b(?:today|tonight|for (?:now|the moment|once)|at the moment|this (?:time|once|week|sprint|session))\b"
+    r"|^(?:do not|don['’]?t|stop) \w+$|^the (?!code)\w+(?<!s) (?:should|must|shall)\b",
+    re.I,
+)
+NOW = re.compile(r"(?<=\S )(?<!of )(?<!from )(?<!and )(?<!so )(?<!but )(?<!ok )now(?:\W*$|, )", re.I)
 TALKS = re.compile(  # about a rule, or about nothing
     r"(?:by|if|while|since|because|although|though|whether|what|how|why|when will|does|do you|did|could|can|would"
     r"|have you|are you|is there|it['’]s|let me|don['’]?t (?:hesitate|worry|be afraid)"
@@ -330,7 +369,8 @@ TALKS = re.compile(  # about a rule, or about nothing
 )
 EXAMPLE = re.compile(r"\b(?:you(?:['’]d| would| could| might)|would be|could be)\b", re.I)
 VAGUE = re.compile(
-    r"\b(?:hesitate|reach out|in mind|yourself|be afraid|feel free|happy to|let me know)\b"
+    r"\b(?:hesitate|reach out|in mind|yourself|be afraid|feel free|happy to|let me know)\b|^(?:do not|don['’]?t) have\b"
+    r"|^never (?:have )?(?!need|feed|embed|exceed|proceed|shed)\w+ed\b|^never have \w+en\b"
     rf"|^(?:{NOT} )?\w+ (?:it|this|that|them|these|those)\b(?! (?:to|in|with|for|end|start|{_SORT}))",
     re.I,
 )
@@ -343,8 +383,11 @@ SOME_RULE = re.compile(  # that there is one, not what it says
 )
 PREFERS = re.compile(r"(?:prefer|rather)\b", re.I)
 COMPARES = re.compile(r"\b(?:over|to|than|instead|for|when|in)\b", re.I)
+SEVERAL = re.compile(rf"\b{THING}(?<=s)$", re.I)
 MUST = re.compile(r"\b(?:should|must|shall)\b", re.I)
 YOURS = re.compile(r"\b(?:your?|our)\b", re.I)
+PROJECT = re.compile(r"use (?!an? |the |this |it\b).{2,60} here$", re.I)  # with "we": what is used in all of it
+NOT_THAT = re.compile(r"use [\w.+#/@-]+(?: [\w.+#/@-]+)?, not [\w.+#/@-]+\b", re.I)
 
 
 def _lasts(order: Order, clause: str, around: _Around) -> bool:
@@ -355,17 +398,25 @@ def _lasts(order: Order, clause: str, around: _Around) -> bool:
     if any("\uac00" <= char <= "\ud7a3" for char in clause):
         return claims.is_rule(said, around.typed)
     ever, general, literal = _says_so(said, rest), _is_general(clause), has_literal(clause)
-    if _says_nothing(order, clause) or (HERE.search(clause) and not ever):
+    ours = bool(WE.search(said))
+    if _says_nothing(order, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
+        return False
+    if NOT_THAT.match(rest) or (ours and PROJECT.match(rest)):
+        return around.typed
+    if HERE.search(clause) and not ever:
         return False
     shall = SHALL.match(rest) and (order.wanted or MUST.search(rest))
     if not around.typed or not (ORDERS.match(rest) or shall or (order.wanted and general)):
         return bool(ever or not around.typed) and claims.is_rule(said, around.typed)
     if PREFERS.match(rest):
-        return bool(COMPARES.search(rest) or literal)
+        return bool(COMPARES.search(rest) or literal or SEVERAL.search(rest))
     if ever:
         return not claims.HAPPENS.search(clause)
-    if (WE.search(said) and (general or literal or PURPOSE.search(clause))) or claims.is_rule(said, around.typed):
+    if ours and (general or literal or PURPOSE.search(clause)):
         return True
+    corrects = re.match(r"no\b", said, re.I)
+    if claims.is_rule(f"No, {clause}" if corrects else said, around.typed):
+        return not (corrects and (ONE_OFF.match(rest) or re.match(r"\w+ the \w+$", rest)))
     if ONE_OFF.match(rest) or not general:
         return False
     return bool(literal or NAMES.search(clause) or around.rules or YOURS.search(said))

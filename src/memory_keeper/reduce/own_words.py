@@ -2,29 +2,157 @@
 
 A rule, a decision or a next step counts only where the one who says it means it. A mail that the user pastes, an issue
 that the model reads out, a page between tags: these are somebody else's words, whoever brings them.
+
+What is marked as such is easy to leave off (`own_words`). A paste often is not marked: it comes after a line that
+announces it, or shows by what it looks like. For what is told to every later session that is too much to take on
+trust, so there only what comes before the first sign of a paste counts (`spoken`).
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 
-FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.S | re.M)
+FENCED = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.S | re.M)
 QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 INDENTED = re.compile(r"(?:\A|\n[ \t]*\n)(?:(?: {4}|\t)[^\n]*(?:\n|\Z))+")
-TAGGED = re.compile(r"<([A-Za-z][\w-]{0,40})(?: [^<>\n]{0,200})?>.*?</\1>", re.S)
-SPAN = re.compile(r"\"[^\"\n]{25,2000}\"|“[^”\n]{25,2000}”|«[^»\n]{25,2000}»")
+TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?: [^<>\n]{0,200})?>")
+SPAN = re.compile(r"\"[^\"\n]*(?:\n[^\"\n]+)?\"|“[^“”]{0,2000}”|«[^«»]{0,2000}»")
+SHORT = 25  # characters in quotation marks that are a name or a value, and nobody's words
 LONGEST = 60_000  # characters that are looked at
+SHOWN = "…"  # stands for what is left off
 
 
 def own_words(text: str) -> str:
     """A text without what it quotes: code, blocks between tags, lines after `>`, and long spans in quotation marks."""
+    text = _without_blocks(text, "\n")
+    return _without_spans(QUOTED_LINE.sub("", text) if ">" in text else text)
+
+
+def _without_blocks(text: str, instead: str) -> str:
     text = text[:LONGEST]
     if "```" in text or "~~~" in text:
-        text = FENCED.sub("\n", text)
+        text = FENCED.sub(instead, text)
     if "</" in text:
-        text = TAGGED.sub("\n", text)
+        text = _untagged(text, instead)
     if "    " in text or "\t" in text:
-        text = INDENTED.sub("\n\n", text)
-    if ">" in text:
-        text = QUOTED_LINE.sub("", text)
-    return SPAN.sub(" … ", text) if any(mark in text for mark in '"“«') else text
+        text = INDENTED.sub(f"\n{instead}", text)
+    return text
+
+
+def _without_spans(text: str) -> str:
+    if not any(mark in text for mark in '"“«'):
+        return text
+    return SPAN.sub(lambda span: f" {SHOWN} " if len(span[0]) >= SHORT + 2 else span[0], text)
+
+
+def _untagged(text: str, instead: str) -> str:
+    """A text without what stands between a tag and the end of it; one left open is a sign like others."""
+    tags = list(TAG.finditer(text))
+    ends = Counter(tag[2] for tag in tags if tag[1])
+    kept, at, name, depth = [], 0, "", 0
+    for tag in tags:
+        ends[tag[2]] -= bool(tag[1])
+        if not depth and not tag[1] and ends[tag[2]]:
+            kept += [text[at : tag.start()], instead]
+            name, depth = tag[2], 1
+        elif depth and tag[2] == name:
+            depth += -1 if tag[1] else 1
+            at = tag.end()
+            if depth and not ends[name]:
+                depth = 0  # more were opened than closed
+    return "".join((*kept, text[at:]))
+
+
+# --- without any sign that it is a paste ------------------------------------------------------------------------------
+
+PASTED = re.compile(  # a line that nobody writes in running words
+    r"\s*(?:-{2,}|={3,}|\*{3,}|_{3,}|#{1,6}\s|#\d|\||//|/\*|<[A-Za-z/!?]|[$%❯➜]\s|>>>|Traceback\b"
+    r"|\[(?!Image )[^\]\n]{1,60}\](?!\()|\d{4}-\d\d-\d\d|\d{1,2}:\d\d\b|(?:npm|yarn|pnpm) (?:warn|err|notice)"
+    r"|(?:error|warn(?:ing)?|info|debug|fatal|panic)\b[\w ]{0,20}[:!\[(]|\w{0,40}(?:Error|Exception|Warning):"
+    r"|[\w.-]{1,60}\s?=\s?\S|[\w.-]{1,40}/[\w./-]{1,80}:\d)"
+    r"|.{1,60}[\s\[(]\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?)?[\])]?\s*$|.{0,400}[{};]\s*$",
+    re.I,
+)
+GREETING = re.compile(r"\s*(?:hi|hello|hey|dear)\b[^.!?\n]{0,40},?\s*$", re.I)
+SIGNED = re.compile(
+    r"^[ \t]*(?:best|kind|warm|many)? ?(?:regards|wishes|best|cheers|sincerely|yours|thanks|thank you)[,.!]?[ \t]*\n"
+    r"[ \t]*(?-i:[A-Z])[\w.-]{1,30}(?: (?-i:[A-Z])[\w.-]{1,30}){0,2}[ \t]*$",
+    re.I | re.M,
+)
+COLON = re.compile(r":(?=\s|$)|：")
+SOURCE = (
+    r"(?:e-?mails?|letter|messages?|issue|ticket|bug|pr|pull request|errors?|warnings?|output|logs?|thread|comments?"
+    r"|mails?|review|readme|docs?|documentation|page|article|blog|post|text|sentence|paragraph|snippet|transcript|chat"
+    r"|conversation|stack ?trace|traceback|diff|patch|file|config|draft|quote)"
+)
+ANNOUNCES = re.compile(  # without a colon
+    rf"\b(?:this|these|attached|forwarded|following)(?: \w+)? (?:{SOURCE}|code)\b[^.!?]{{0,60}}[.!?]?\s*$"
+    r"|\b(?:below|the following|here(?:['’]s| is| are)|pasted?|see this|look at this)\b[^.!?]{0,60}[.!?]?\s*$",
+    re.I,
+)
+RULE = r"(?:rule|convention|guideline|standard|polic(?:y|ie)|preference|requirement|instruction|practice|principle)s?\b"
+OTHERS = re.compile(  # who speaks, or what is read
+    r"\b(?:says?|said|saying|wrote|writes?|written|told|tells|reads?|states?|stated|claim\w*|suggest\w*|recommend\w*"
+    r"|report\w*|complain\w*|replied|answered|posted|quot\w+|prints?|shows?|returns?|throws?|gives?|gave|got|gets?"
+    r"|fail(?:s|ed)?|translat\w+|summari[sz]e|rephrase|reword|rewrite|proofread|paste\w*|below)\b"
+    rf"|\b(?:this|these)\b(?!(?: \w+){{0,2}} {RULE})"
+    r"|\w\.[a-z]{2,4}\b|://",
+    re.I,
+)
+SOURCES = re.compile(rf"\b{SOURCE}\b", re.I)
+MINE = re.compile(
+    r"\b(?:i|we)(?:['’]ve| have| had| also| already| just)* (?:said|say|told you|mean|meant|mentioned|repeat|want)\b"
+    r"(?! you)",
+    re.I,
+)
+AIM = re.compile(r"\W*(?:(?:and|also|so|but) )*(?:for|when|whenever|regarding|as for|before|after) [^,]{2,60}$", re.I)
+OWN = re.compile(
+    r"\b(?:from now on|(?:going|moving) forward|in (?:the )?future|always|never|remember|reminder|in mind)\b"
+    rf"|\b{RULE}|\b(?:topic|aspect|matter|update|change|task|request|point|thing)s?\W*$"
+    r"|\b(?:variable|function|method|class|constant|attribute|argument|module|test)s?(?: nam(?:es?|ing))?\W*$"
+    r"|^\W*(?:(?:and|also|so|ok(?:ay)?|no|yes|well|but|now|then|next|plus|btw|fyi|ps|note|important|correction|please"
+    r"|naming|style|in (?:short|general|other words)|the (?:point|idea|goal|key|reason) is)\W*)+$",
+    re.I,
+)
+
+
+def spoken(text: str) -> str:
+    """A text up to the first sign that somebody else speaks; after what is marked as shown, its author speaks again."""
+    signed = SIGNED.search(text)
+    kept: list[str] = []
+    announced = quoted = False
+    for line in _without_spans(_without_blocks(text, f"\n{SHOWN}\n")).splitlines():
+        said = line.strip()
+        if not said or said == SHOWN or said[0] == ">":
+            quoted = said[:1] == ">"
+            announced &= not said
+            kept.append("")
+        elif announced or PASTED.match(line) or (bool(GREETING.match(line)) + any(kept) + bool(signed) > 1):
+            break
+        elif not quoted and not line.startswith(("    ", "\t")):
+            own = _up_to_others(said)
+            kept.append(own)
+            if len(own) < len(said):
+                break
+            announced = not _is_own(own[:-1]) if own[-1] in ":：" else bool(ANNOUNCES.search(own[-200:]))
+    return "\n".join(kept)
+
+
+def _up_to_others(line: str) -> str:
+    """A line up to the colon after which somebody else speaks; what is left off in quotation marks has been said."""
+    for colon in COLON.finditer(line):
+        rest = line[colon.end() :].lstrip()
+        if rest and not rest.startswith(SHOWN) and not _is_own(line[: colon.start()]):
+            return line[: colon.end()]
+    return line
+
+
+def _is_own(head: str) -> bool:
+    """Whether who says this, and then a colon, goes on in words of their own."""
+    head = re.split(r"[.!?:…] ", head[-300:])[-1]
+    if MINE.search(head):
+        return not SOURCES.search(head)
+    if OTHERS.search(head):
+        return False
+    return bool(AIM.match(head) or (OWN.search(head) and not SOURCES.search(head)))

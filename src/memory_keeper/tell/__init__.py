@@ -49,7 +49,7 @@ class View(NamedTuple):
     family: str = NEWEST  # whose tokens a budget counts
     before: Before | None = None  # the session that it goes on from, where more is known of that
     budget: int = 0  # of the whole brief
-    home: str = ""  # where the archives are; needed by `sessions` only
+    home: str = ""  # where the archives are; needed by `sessions` and `report` only
     settings: Json = config.DEFAULTS
     now: float = 0.0  # 0: what is old is told like the rest
 

@@ -81,7 +81,7 @@ def _table(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
         cells = (
             _safe(one.id, NAME),
             day(one.at),
-            f"{_safe(one.text)} ✓",
+            f"{_safe(one.text)} ✓{_given(one)}",
             _files(one),
             spent,
             _safe(one.pattern, NAME),
@@ -91,7 +91,7 @@ def _table(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
 
 def _list(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
     for one in tasks:
-        yield f"- {_safe(one.id, NAME)} [{day(one.at)}]: {_safe(one.text)}"
+        yield f"- {_safe(one.id, NAME)} [{day(one.at)}]: {_safe(one.text)}{_given(one)}"
         kind = _safe(one.pattern, NAME)
         yield f"  | Files: {_files(one)} | Tokens: {_tokens(one, tokens)} | Pattern: {f'{kind} ' * bool(kind)}✓ |"
 
@@ -100,6 +100,7 @@ def _json(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
     yield "```json"
     for one in tasks:
         said = {name: value for name, value in as_json(one).items() if name not in CLOSE}
+        said |= {"outcome": one_line(clean(one.outcome), TEXT)} if one.given else {}
         yield dumps(said if tokens else {**said, "tokens": None}, ensure_ascii=False).replace("<", "\\u003c")
     yield "```"
 
@@ -117,6 +118,11 @@ def as_json(one: Done) -> Json:
     files, commits = ([one_line(clean(text), TEXT) for text in texts] for texts in (one.files, one.commits))
     when = {"session": one.session, "at": one.at, "date": day(one.at)}
     return {**said, **when, "files": files, "tokens": one.tokens, "commits": commits}
+
+
+def _given(one: Done) -> str:
+    """What somebody gave as its outcome; what a model said is known of the newest only, and is not told here."""
+    return f" {_safe(one.outcome)}" if one.given else ""
 
 
 def _files(one: Done) -> str:

@@ -27,7 +27,7 @@ MEMORY, INDEX = "memory.md", "memory-index.json"
 ONE_EACH = ("project", "architecture", "conventions")  # kinds of standing notes: a project has one of each, on a page
 ACTIVE_RULES, OBSERVATIONS = "ACTIVE_RULES.md", "OBSERVATIONS.md"
 LISTED = {ACTIVE_RULES: "rule", OBSERVATIONS: "observation"}  # pages with a section for each note of a kind
-EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH), *LISTED)  # the pages that a start asks about
+EDITED = (MEMORY, *(f"{kind}.md" for kind in ONE_EACH))  # the pages that a start asks about
 EXPORTS = ("memory-keeper.md", "memory-keeper.jsonl")
 CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE = "CONTEXT_ARCHIVE.md", "OBSERVATION_ARCHIVE.md"
 DONE, TASK_ARCHIVE = "DONE.md", "TASK_ARCHIVE.md"
@@ -231,7 +231,7 @@ def write_handoff(root: str, note: Note) -> str:
 
 def is_page(name: str) -> bool:
     """Whether a file with such a name tells people of the memory, and is kept in step with it."""
-    return name in (*EDITED, INDEX) or (name.startswith("memory_") and name.endswith((".md", ".summary.json")))
+    return name in (*EDITED, *LISTED, INDEX) or (name.startswith("memory_") and name.endswith((".md", ".summary.json")))
 
 
 def is_rendered(name: str) -> bool:

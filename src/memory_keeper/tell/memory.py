@@ -31,6 +31,7 @@ NEVER = -1.0  # no time in the heading
 BEFORE = "Before that"  # the heading of the newest outline
 MARKDOWN = "markdown"  # the form of a text that is shown as it is, and not a sentence an item
 OPENING = "<!-- memory-keeper "  # of every comment of ours
+FREELY = "edit freely: what you change, add or take away is kept"
 HEAD = 4096  # bytes that the first line is looked for in
 _ID = r"[\w.:-]{1,200}"
 _FIRST = re.compile(rf"<!-- memory-keeper ({_ID}?)\.\.({_ID}) ([0-9a-f]{{16}})(?: .*)?-->")
@@ -114,11 +115,11 @@ def _form(note: Note) -> str:
 # --- to pages and back -----------------------------------------------------------------------------------------------
 
 
-def compose(sections: Sequence[Section], project: str, salt: bytes, opening: str = "") -> str:
-    """The page of some sections, behind an opening if it has one."""
+def compose(sections: Sequence[Section], project: str, salt: bytes, opening: str = "", about: str = FREELY) -> str:
+    """The page of some sections, behind an opening if it has one; its first line says what it is about."""
     first, last = sections[0].origin, sections[-1].origin
     mac = sign(project, first, last, salt)
-    parts = [f"{OPENING}{first}..{last} {mac} edit freely: what you change, add or take away is kept -->\n"]
+    parts = [f"{OPENING}{first}..{last} {mac} {about} -->\n"]
     parts += [f"{opening}\n"] if opening else []
     parts += [_shown(section) for section in sections]
     parts.append(f"{OPENING}end {' '.join(section.wording for section in sections)} -->\n")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from itertools import chain
 from time import gmtime, strftime
 
 from memory_keeper import wire
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
 RULES_TITLE, OBSERVATIONS_TITLE = "# Active Rules", "# Observations"
 ARCHIVE_TITLE = "# Observation Archive - Escalated Patterns"
 ARCHIVE_ABOUT = "Observations confirmed 5+ times and moved to ACTIVE_RULES."
+ABOUT = "edit freely, then run `memory-keeper rule adopt`: before that nothing here changes what holds"
+LONGEST = 2_000  # characters of a rule or an observation
 ESCALATED, LEGACY = "## Escalated → ACTIVE_RULES", "## Legacy Observations (archived, not escalated)"
 OPEN = ("proposed", "open")  # the states of what stands on the page, in that order
 REASONS = {"archived": "Low confidence", "contradicted": "Contradicted", "superseded": "Superseded"}
+DAY = 86_400.0
 FROM = {
     "user": "you wrote it",
     "said": "you said it",
@@ -46,25 +50,26 @@ _HEADING, _LISTED = re.compile(r"#{1,6} (.*)"), re.compile(r"(?:[-*+]|\d{1,3}[.)
 def active_rules_page(rules: Sequence[Rule], observed: Mapping[str, Observed], project: str, salt: bytes) -> str:
     """The rules in force, each with why it is one where that is known."""
     sections = [_rule_section(number, rule, observed) for number, rule in enumerate(rules, 1)]
-    return compose(sections, owner(project, "rule"), salt, RULES_TITLE) if sections else ""
+    return compose(sections, owner(project, "rule"), salt, RULES_TITLE, ABOUT) if sections else ""
 
 
 def observations_page(observed: Sequence[Observed], notes: Mapping[str, Note], project: str, salt: bytes) -> str:
     """The observations that may become rules, those that are proposed first; `notes` are the wordings in force of all
     notes that say them."""
-    shown = [(one, _said(one, notes)) for state in OPEN for one in observed if one.state == state]
+    shown = [one for state in OPEN for one in observed if one.state == state]
     sections = [
-        _with_facts(section(note, f"Observation #{number}"), [facts(one)])
-        for number, (one, note) in enumerate(shown, 1)
+        _with_facts(section(_said(one, notes), f"Observation #{number}")._replace(origin=one.id), [facts(one)])
+        for number, one in enumerate(shown, 1)
     ]
-    return compose(sections, owner(project, "observation"), salt, OBSERVATIONS_TITLE) if sections else ""
+    return compose(sections, owner(project, "observation"), salt, OBSERVATIONS_TITLE, ABOUT) if sections else ""
 
 
-def observation_archive_page(observed: Sequence[Observed], rules: Sequence[Rule]) -> str:
-    """What became a rule, and what was given up; the newest first. Empty when there is neither."""
+def observation_archive_page(observed: Sequence[Observed], rules: Sequence[Rule], enough: int) -> str:
+    """What became a rule, and what was given up; the newest first. Empty when there is neither. What has fewer
+    confirmations than `enough` became one by hand."""
     numbers = {rule.id: number for number, rule in enumerate(rules, 1)}
     newest = sorted(observed, key=lambda one: one.since, reverse=True)
-    escalated = [_escalated(one, numbers) for one in newest if one.state == "rule"]
+    escalated = [_escalated(one, numbers, enough) for one in newest if one.state == "rule"]
     legacy = [_given_up(one) for one in newest if one.state in REASONS]
     if not escalated and not legacy:
         return ""
@@ -75,9 +80,11 @@ def observation_archive_page(observed: Sequence[Observed], rules: Sequence[Rule]
 
 def facts(one: Observed) -> str:
     """What is known of an observation, on a line."""
-    across = f" (across {_counted(len(one.sessions), 'session')})" if one.sessions else ""
+    hands = one.confirmations - len(one.sessions)
+    ways = [f"across {_counted(len(one.sessions), 'session')}"] if one.sessions else []
+    ways += [f"{hands} by hand"] if hands else []
     known = [
-        f"Confirmations: {one.confirmations}{across}",
+        f"Confirmations: {one.confirmations}" + (f" ({', '.join(ways)})" if ways else ""),
         f"First seen: {_day(one.first)}",
         f"Last seen: {_day(one.last)}",
         f"From: {FROM.get(one.by, one.by)}",
@@ -120,14 +127,17 @@ def _with_facts(section: Section, lines: Iterable[str]) -> Section:
     return section._replace(body=f"{section.body}\n\n{added}")
 
 
-def _escalated(one: Observed, numbers: Mapping[str, int]) -> str:
+def _escalated(one: Observed, numbers: Mapping[str, int], enough: int) -> str:
     number, day = numbers.get(one.instead), _day(one.since)
     became = f"Added as Rule #{number} on {day}" if number else f"Added as a rule on {day}, which was taken away since"
-    return f"- Pattern: {item(one.text)} ({_counted(one.confirmations, 'confirmation')})\n  → {became}\n"
+    often = _counted(one.confirmations, "confirmation") + ", promoted by hand" * (one.confirmations < enough)
+    return f"- Pattern: {item(one.text)} ({often})\n  → {became}\n"
 
 
 def _given_up(one: Observed) -> str:
-    known = (f"Confirmations: {one.confirmations}", f"Archived: {_day(one.since)}", f"Reason: {REASONS[one.state]}")
+    days = round((one.since - one.last) / DAY) if one.state == "archived" else 0
+    reason = REASONS[one.state] + (f", {_counted(days, 'day')} unconfirmed" if days else "")
+    known = (f"Confirmations: {one.confirmations}", f"Archived: {_day(one.since)}", f"Reason: {reason}")
     return f"- Observation: {item(one.text)}\n  {_row(known)}\n"
 
 
@@ -151,9 +161,9 @@ def parted(sections: Iterable[Section]) -> Iterator[Section]:
     somebody wrote beside them."""
     for one in sections:
         text, after = _without_facts(one.body)
-        lines = [*_items(text, _NUMBERED.sub("", one.heading)), *_items(after)]
+        lines = chain(_items(text, _NUMBERED.sub("", one.heading)[: LONGEST + 1]), _items(after))
         if one.origin:
-            yield one._replace(body=lines.pop(0) if text and lines else "", heading="", at=-1.0)
+            yield one._replace(body=next(lines, "") if text else "", heading="", at=-1.0)
         yield from (Section(line, at=one.at) for line in lines)
 
 
@@ -184,7 +194,7 @@ def _items(text: str, above: str = "") -> Iterator[str]:
         if heading and line.strip() not in (RULES_TITLE, OBSERVATIONS_TITLE):
             if unsaid:
                 yield item(unsaid)
-            above = unsaid = _NUMBERED.sub("", heading[1]).strip()
+            above = unsaid = _NUMBERED.sub("", heading[1]).strip()[: LONGEST + 1]  # it stands before each item
         elif listed:
             own.append(listed[1])
         elif not heading and line.strip():

@@ -44,10 +44,12 @@ class Archive(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def texts(store: SqliteStore, project: str, salt: bytes, settings: Json, now: float) -> dict[str, str]:
+def texts(
+    store: SqliteStore, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]
+) -> dict[str, str]:
     """Every file of a project that people may edit by its name, and what is to stand in it; and those that go with
     them."""
-    made = _lists(store, project, salt, settings, now)
+    made = _lists(store, project, salt, settings, observed)
     rotated: list[Json] = []
     for archive in archives(store, project):
         made[archive.name] = _page(archive.notes, project, salt)
@@ -65,14 +67,17 @@ def texts(store: SqliteStore, project: str, salt: bytes, settings: Json, now: fl
     return made
 
 
-def sealed(store: SqliteStore, project: str, settings: Json, now: float) -> dict[str, str]:
+def sealed(store: SqliteStore, project: str, settings: Json, observed: Sequence[Observed]) -> dict[str, str]:
     """What is to stand on the pages about rules and tasks that are only read, by their names; not yet sealed."""
     made: dict[str, str] = {}
-    if found := observed_in(store, project, settings, now):
+    if observed:
+        from memory_keeper.reduce.observed import AGE
         from memory_keeper.tell.observations import observation_archive_page
         from memory_keeper.tell.rules import rules_of
 
-        made[OBSERVATION_ARCHIVE] = observation_archive_page(found, rules_of(store, project, settings["rules.shipped"]))
+        rules = rules_of(store, project, settings["rules.shipped"])
+        enough = settings[AGE + "escalateAfterConfirmations"]
+        made[OBSERVATION_ARCHIVE] = observation_archive_page(observed, rules, enough)
     from memory_keeper.reduce.done import done, kept_and_archived
 
     if tasks := done(store, project):
@@ -84,23 +89,24 @@ def sealed(store: SqliteStore, project: str, settings: Json, now: float) -> dict
     return {name: text for name, text in made.items() if text}
 
 
-def _lists(store: SqliteStore, project: str, salt: bytes, settings: Json, now: float) -> dict[str, str]:
+def _lists(
+    store: SqliteStore, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]
+) -> dict[str, str]:
     """The pages of rules and observations; that of rules only when some are the user's."""
     from memory_keeper.tell.rules import rules_of
 
-    found = observed_in(store, project, settings, now)
     rules = rules_of(store, project, settings["rules.shipped"])
     made: dict[str, str] = {}
     if any(rule.note for rule in rules):
         from memory_keeper.tell.observations import active_rules_page
 
-        known = {id: one for one in found for id in one.notes}
+        known = {id: one for one in observed for id in one.notes}
         made[ACTIVE_RULES] = active_rules_page(rules, known, project, salt)
-    if found:
+    if observed:
         from memory_keeper.tell.observations import observations_page
 
         notes = {origin(note): note for place in (project, USER) for note in store.notes(place, 0, "observation")}
-        made[OBSERVATIONS] = observations_page(found, notes, project, salt)
+        made[OBSERVATIONS] = observations_page(observed, notes, project, salt)
     return {name: text for name, text in made.items() if text}
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
+RULED = "The user's rule: "
 ASKED = ("Asked: ", "Goal: ", "Asked last: ", "Asked before: ", "That request went on: ")  # a prompt says them too
 ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
@@ -133,7 +134,8 @@ def todos(view: View) -> tuple[str, Iterable[Said]]:
     """What the model's own list says is not done, in the newest session that has one."""
     found = view.store.latest(view.project, "todo", CALLS, sessions=view.of) if not view.before else []
     listed = [event for event in found if _counts(view, event)]
-    newest = [event for event in listed if event.session == listed[0].session]
+    taken = {event.id for event in view.store.todo_events(listed[0].session)} if listed else ()  # what failed is none
+    newest = [event for event in listed if event.id in taken]
     return f"Open todos, of {when(newest[0])}" if newest else "", [
         Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in open_todos(reversed(newest))
     ]
@@ -188,6 +190,8 @@ def _unsaid(view: View, known: set[str], sessions: set[str]) -> Iterator[tuple[N
     for note in _session_notes(view, NOTES):
         ended, sessions = note.session in sessions, sessions - {note.session}
         left = [line for line, cites in lines_of(note) if note.who or not _is_told(line, cites, known, ended)]
+        if view.settings["rules.enabled"] and not note.who:  # those that hold come with the first prompt
+            left = [line for line in left if not line.startswith(RULED)]
         if any(left):
             yield note, "\n".join(left)
 
@@ -330,7 +334,7 @@ def _replay(name: str, view: View, nonce: str, room: int) -> Brief:
 
 def _report(name: str, view: View, nonce: str, room: int) -> Brief:
     """The month in figures."""
-    from memory_keeper.tell.report import compose
+    from memory_keeper.tell.report.markdown import compose
 
     return compose(name, view, nonce, room)
 

@@ -7,14 +7,16 @@ store; changed or taken away by the user, they are notes like the others.
 
 from __future__ import annotations
 
+from memory_keeper import wire
 from memory_keeper.model import USER, Brief, NamedTuple, Note, origin
-from memory_keeper.text import NEWEST, clean, clip, one_line, tagless, tokens
+from memory_keeper.text import clean, clip, one_line, tagless, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.reduce.observed import Observed
 
 # how the short line calls each, and what it says; the number in its id is its place here
 SHIPPED = (
@@ -31,13 +33,17 @@ SHIPPED = (
     ("search when unsure", "If you don't know or want a better approach, search the internet."),
 )
 PREFIX = "rule-shipped-"
+UNLIMITED = 1 << 30
 OPENING = (
     "Rules of this user, kept by Memory Keeper. They hold for all of this session; the user's word in it comes first."
 )
-SAID = "The user said in earlier sessions, and has not taken back; quoted after `| `, the newest first:"
+SAID = "The user said before, and has not taken back; quoted, the newest first:"
 REMINDER = "Memory Keeper: the user's rules hold: {}."
-SHORT, NAME = 40, 8  # tokens of the short line, and of what calls a rule in it
+SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
 LEAST = 12  # tokens: no rule is told in fewer
+END, MORE = 2, 25  # tokens of the end of a line, and of the line that says how many are not told
+QUOTED = 3  # tokens of what quotes a line, and ends it
+CHARACTERS = 3  # of a token, at least, of what people write
 
 
 class Rule(NamedTuple):
@@ -55,9 +61,15 @@ class Rule(NamedTuple):
         return known or clip(one_line(clean(self.text), 200).rstrip("."), NAME)
 
 
+def shipped_note(id: str, now: float) -> Note:
+    """A rule that came with us as a note, so that it can be given another wording."""
+    said = SHIPPED[int(id[len(PREFIX) :]) - 1][1]
+    return Note(id, now, "rule", 0, USER, said, "", tokens(said), wire.dumps({"by": "shipped", "written": now}))
+
+
 def rules_of(store: SqliteStore | None, project: str, shipped: bool = True) -> list[Rule]:
-    """The rules in force, those of the user first, then the project's, then those that came with us."""
-    notes = [*store.notes(USER, 0, "rule"), *(store.notes(project, 0, "rule") if project else ())] if store else []
+    """The rules in force: the project's, then the user's for all projects, then those that came with us."""
+    notes = [*(store.notes(project, 0, "rule") if project else ()), *store.notes(USER, 0, "rule")] if store else []
     own = [
         Rule(origin(note), note.text, "user" if note.project == USER else "project", note)
         for note in notes
@@ -72,51 +84,63 @@ def rules_of(store: SqliteStore | None, project: str, shipped: bool = True) -> l
     return own + [rule for rule in ours if rule.text and shipped]
 
 
-def full(
-    rules: Sequence[Rule], said: Iterable[tuple[str, str]], budget: int, nonce: str, family: str = NEWEST
-) -> Brief:
-    """The rules in full, and of what the user said (text and id) as much as there is room for. Without a nonce it is
-    for people."""
+def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: str, room: int = UNLIMITED) -> Brief:
+    """The rules in full, and of what the user said as much as there is room for, in tokens and characters. Without a
+    nonce it is for people. Where there are too many rules, the first are told and it is said how many are not."""
     begin, end = (f'<memory-keeper brief="rules" fence="{nonce}">\n', "</memory-keeper>") if nonce else ("", "")
-    left = budget - tokens(begin + end + OPENING, family) - 2
-    lines, cites = [OPENING] if rules else [], [rule.id for rule in rules]
-    for number, rule in enumerate(rules, 1):
-        # each gets its share of what is left, so that none falls out
-        share = max(LEAST, left // (len(rules) - number + 1))
-        line = clip(f"{number}. {tagless(one_line(clean(rule.text), 2000))}", share)
+    left = min(budget, room // CHARACTERS) - tokens(begin + end + OPENING * bool(rules)) - 2
+    lines, cites = [OPENING] if rules else [], []
+    most = (left - MORE) // (LEAST + END)
+    left -= MORE * (len(rules) > most)
+    for number, rule in enumerate(rules[:most], 1):
+        # each gets its share of what is left, so that none of these falls out
+        share = left // (min(len(rules), most) - number + 1)
+        line = clip(f"{number}. {tagless(one_line(clean(rule.text), 2000))}", share - END)
         lines.append(line)
-        left -= tokens(line, family) + 1
-    heard = list(_fitting(said, left - tokens(SAID, family) - 1, nonce, family))
+        cites.append(rule.id)
+        left -= tokens(line) + END
+    if rules[most:]:
+        lines.append(f"(and {len(rules) - most} more, which do not fit into {budget} tokens)")
+    heard = _grouped(said, left - tokens(SAID) - 1, nonce) if left > LEAST else []
     if heard:
-        lines += [SAID, *(line for line, _ in heard)]
-        cites += [cite for _, cite in heard]
+        lines += [SAID, *heard]
+        cites += [one.id for one in said]
     if not lines:
         return Brief("rules", "", 0)
-    text = begin + "\n".join(lines) + "\n" + end
-    return Brief("rules", text.rstrip("\n"), tokens(text, family), tuple(cites))
+    text = begin + "\n".join(lines) + ("\n" + end if end else "")
+    return Brief("rules", text, tokens(text), tuple(cites))
 
 
-def _fitting(said: Iterable[tuple[str, str]], left: int, nonce: str, family: str) -> Iterable[tuple[str, str]]:
+def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
+    """What the user said, quoted, by what it is about; what cannot be taken apart as it was said."""
+    from memory_keeper.reduce.instructions import Standing, dense
     from memory_keeper.tell import quoted
 
-    for text, cite in said:
-        line = f"{quoted(one_line(clean(text), 600), nonce)} [{cite}]"
-        left -= tokens(line, family) + 1
+    wanted = [Standing(one.wants, one.sessions, one.first, one.last, ()) for one in said if one.wants]
+    others = [one.text for one in said if not one.wants]
+    room, lines = left, dense(wanted, left) if wanted else []
+    while lines and (over := sum(tokens(line) + QUOTED for line in lines) - left) > 0:
+        room -= over
+        lines = dense(wanted, room)
+    written: list[str] = []
+    for text in (*lines, *others):
+        line = quoted(one_line(clean(text), 2000), nonce)
+        left -= tokens(line) + 1
         if left < 0:
-            return
-        yield line, cite
+            break
+        written.append(line)
+    return written
 
 
 def reminder(rules: Sequence[Rule]) -> str:
     """One short line; empty when there are no rules."""
-    if not rules:
-        return ""
-    names: list[str] = []
-    for number, rule in enumerate(rules):
-        more = len(rules) - number - 1
-        name = tagless(rule.short)
-        if names and tokens(REMINDER.format("; ".join([*names, name, "and 99 more"[: 11 * bool(more)]]))) > SHORT:
-            names.append(f"and {more + 1} more")
-            break
-        names.append(name)
-    return REMINDER.format("; ".join(names))
+    names = [tagless(rule.short) for rule in rules]
+    told = list(names)
+    while len(told) > 1 and tokens(_reminded(told, len(names))) > SHORT:
+        told.pop()
+    return _reminded(told, len(names)) if names else ""
+
+
+def _reminded(told: list[str], of: int) -> str:
+    more = [f"and {of - len(told)} more"] if len(told) < of else []
+    return REMINDER.format("; ".join([*told, *more]))

@@ -28,6 +28,7 @@ CITED = re.compile(r" \[([^\[\]\s]{0,200})\]$")
 NUMBERED = re.compile(r"(\d{1,4})\. ")
 HANDOFF = re.compile(r"Handoff of (.{1,400}?)\. It is recorded data")
 RULE = "a rule in force"
+SUBAGENT = "subagent"  # how the rules are called that only a subagent is told
 # why all of a brief was told, where nothing in it says more
 REASONS = {
     "rules": "the user said it in an earlier session, and has not taken it back",
@@ -40,11 +41,12 @@ class Line(NamedTuple):
     """One thing that a context was told."""
 
     text: str  # as it was told, which may be several lines
-    id: str  # of what it rests on; empty: nothing that was captured
+    id: str  # of what it rests on; empty: nothing that was captured, or several things
     source: str  # FRAME: tags and headings; rule, warning, reminder; QUOTE: whatever has that id
     why: str
     score: float | None  # what it was worth to whoever chose it; None: it was not measured
     tokens: int
+    cites: tuple[str, ...] = ()  # of a line that sums up several things: those, and what the lines beside it sum up
 
 
 class Part(NamedTuple):
@@ -65,7 +67,7 @@ def take_apart(said: Json) -> list[Part]:
     sizes = _sizes(said.get("each"), total, [lines for _, lines in blocks])
     reasons = _reasons(said.get("why"))
     return [
-        Part(brief, size, tuple(_priced(_lines(brief, lines, cites, reasons), size)))
+        Part(name if name == SUBAGENT else brief, size, tuple(_priced(_lines(brief, lines, cites, reasons), size)))
         for (brief, lines), size in zip(blocks, sizes, strict=True)
     ]
 
@@ -92,14 +94,18 @@ def _sizes(each: object, total: int, blocks: Sequence[list[str]]) -> list[int]:
 
 def _lines(brief: str, lines: Iterable[str], cites: Sequence[str], reasons: list[Reason]) -> Iterator[Line]:
     ids = {short(cite): cite for cite in reversed(cites)} | {"": ""}
-    why, each = REASONS.get(brief, ""), iter(reasons if brief in RANKED else [])
-    for text in _gathered(lines, ids):
+    why, each, numbered = REASONS.get(brief, ""), iter(reasons if brief in RANKED else []), 0
+    for text in lines if brief == "rules" else _gathered(lines, ids):
         if text.startswith("|"):
             reason, score = next(each, ("", None))
-            yield Line(text, ids.get(_cite(text) or "", ""), QUOTE, reason or why, score, 0)
+            id = ids.get(_cite(text) or "", "")
+            several = tuple(cites[numbered:]) if brief == "rules" and not id else ()
+            yield Line(text, id, QUOTE, reason or why, score, 0, several)
         else:
             why = _heading(text, reasons) or why
-            yield _plain(brief, text, cites, why)
+            line = _plain(brief, text, cites, why)
+            numbered += line.source == "rule"
+            yield line
 
 
 def _gathered(lines: Iterable[str], ids: Json) -> Iterator[str]:

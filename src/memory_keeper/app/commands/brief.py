@@ -32,6 +32,7 @@ RECALL, RULES = "recall", "rules"
 NAMES = sorted((*BRIEFS, RECALL, RULES))
 NOTHING = {  # what is said of those that may well be empty
     "observations": "No observation is open.",
+    "report": "No tokens were used in this project this month.",
     "sessions": "No context was compacted or cleared yet.",
     "tasks": "No task is open, and none was done.",
 }
@@ -107,6 +108,8 @@ def _rules(args: Namespace) -> Brief:
     """The rules in force and what the user said besides, as the first prompt of a context brings them."""
     folder, environ = folder_of(args), config.environment()
     settings = config.load(args.home, find_root(folder), environ)[0]
+    if not settings["rules.enabled"]:
+        raise KeeperError("No context is told rules", hint="setting rules.enabled is false; `rule list` shows them")
     budget = args.budget or settings["rules.budget"]
     return full_brief(args.home, folder, environ, {**settings, "rules.budget": budget}, fenced=bool(args.json))
 

@@ -14,7 +14,8 @@ from memory_keeper import config
 from memory_keeper.app import cli
 from memory_keeper.app.commands import folder_of, make_notes, project_of, render_memory, running_session
 from memory_keeper.app.handoff import keep_handoff
-from memory_keeper.app.render import foreign
+from memory_keeper.app.heard import TYPED
+from memory_keeper.app.render import left_alone
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.app.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
@@ -53,6 +54,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--observations", action="store_true", help="what was said and seen: count, propose, archive")
     parser.add_argument("--tasks", action="store_true", help="what was done: the last in full, the others in a line")
+    parser.add_argument("--again", action="store_true", help="find observations in everything ever said, not the new")
     parser.add_argument("--all-projects", action="store_true", help="observations and tasks of all projects")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
     parser.add_argument(
@@ -75,6 +77,8 @@ def run(args: Namespace) -> int:
         args.fail("say what to compact: --session, --observations, --tasks, or more than one of them")
     if args.session is not None and args.all_projects:
         args.fail("--session is about one project; --all-projects is for --observations and --tasks")
+    if args.again and not args.observations:
+        args.fail("--again is for --observations")
     with Keeper(args.home) as keeper:
         session = _compact_session(keeper, args) if args.session is not None else None
         places = _places(keeper, args, session) if layers else []
@@ -83,7 +87,7 @@ def run(args: Namespace) -> int:
         print_json({**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})})
     else:
         if session:
-            _show(session.told, session.entry, session.made)
+            _show(session.told, session.entry, session.made, session.left)
         for one in done:
             _show_upkeep(one, args.dry_run)
     if session and not args.dry_run:
@@ -102,6 +106,7 @@ class Compacted(NamedTuple):
     told: dict[str, Any]
     root: str
     settings: dict[str, Any]
+    left: dict[str, str]  # files that were not written, and what is to be said of each
     entry: Entry | None = None
     made: tuple[Note, ...] = ()
 
@@ -123,11 +128,11 @@ def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
     with suppress(Busy):  # somebody else is at it
         made = make_notes(keeper, note.project)
     files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
-    left = foreign(keeper, note.project, root) if root else []
+    left = left_alone(keeper, note.project, root) if root else {}
     entry = find(keeper.store, args.home, note.project, session)
     settings = config.load(args.home, root, keeper.environ)[0]
     told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
-    return Compacted(told, root, settings, entry, tuple(made))
+    return Compacted(told, root, settings, left, entry, tuple(made))
 
 
 def _foretell(keeper: Keeper, args: Namespace, session: str, context: Context) -> Compacted:
@@ -142,7 +147,7 @@ def _foretell(keeper: Keeper, args: Namespace, session: str, context: Context) -
         "open_calls": sum(one.tools for one in keeper.store.open_sessions(session=session)),
         "files": ["/".join((root, *FOLDER, *path)) for path in files] if root else [],
     }
-    return Compacted(told, root, config.load(args.home, root, keeper.environ)[0])
+    return Compacted(told, root, config.load(args.home, root, keeper.environ)[0], {})
 
 
 def _advice(settings: dict[str, Any]) -> str:
@@ -168,7 +173,7 @@ def _tell(
     entry: Entry | None,
     made: list[Note],
     files: list[str],
-    left: list[str],
+    left: dict[str, str],
     root: str,
     next: str,
 ) -> dict[str, Any]:
@@ -185,12 +190,12 @@ def _tell(
         "entry": entry_json(entry) if entry else None,
         "notes": [one.id for one in made],
         "files": files,
-        "left": left,
+        "left": [*left],
         "next": next,
     }
 
 
-def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note]) -> None:
+def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note], left: dict[str, str]) -> None:
     if told.get("dry_run"):
         print(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
         print(*(f"  {path}" for path in told["files"]), sep="\n")
@@ -204,8 +209,8 @@ def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note]) -> No
     if entry:
         print(f"  context  {measured(entry.compactions[-1])}")
         print(f"  tasks    {len(entry.done)} completed, {len(entry.doing)} in progress, {len(entry.open)} open")
-    for path in told["left"]:
-        print(f"  {path} was changed or is not ours, and was left alone; --adopt writes it anew and keeps it beside")
+    for path, said in left.items():
+        print(f"  {path} {said}")
     print(told["next"])
 
 
@@ -228,12 +233,15 @@ def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None
 
 
 def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[Place]:
-    """The project that is meant: the session's, where one is named, else this; or all of them, once all was read."""
+    """The project that is meant: the session's, where one is named, else this; or all of them, once all was read. Who
+    asks for all may do so before there is one: a clock does."""
     if not args.dry_run:
         with suppress(Busy):  # then of what there is
             keeper.look(patience=PATIENCE)
     if args.all_projects:
-        return everywhere(keeper)
+        with suppress(NotSetUp):
+            return everywhere(keeper)
+        return []
     if session and session.root:
         return [Place(keeper.store.project_of(session.told["session"]), session.root)]
     return [Place(project_of(keeper, args), config.find_root(folder_of(args)))]
@@ -243,10 +251,12 @@ def _bring_up_to_date(
     keeper: Keeper, args: Namespace, layers: Sequence[str], places: Sequence[Place]
 ) -> tuple[list[Upkept], list[str]]:
     """Bring the pages of projects up to date; and what went wrong in some."""
-    kinds = keeper.store.counts(places[0].project if len(places) == 1 else None)["kinds"] if places else {}
     done: list[Upkept] = []
     failed: list[str] = []
-    with Bar("reading prompts", kinds.get("prompt", 0) + kinds.get("queued", 0), bytes=False) as bar:
+    label, total = "bringing up to date", len(places)
+    if args.again:
+        label, total = "reading prompts", _count_prompts(keeper, places)
+    with Bar(label, total, bytes=False) as bar:
         for place in places:
             try:
                 done.append(_upkeep(keeper, place, args, layers, bar))
@@ -254,14 +264,21 @@ def _bring_up_to_date(
                 if not args.all_projects:
                     raise
                 failed.append(f"{place.root}: {error}")
+            bar.advance(not args.again)
     return done, failed
+
+
+def _count_prompts(keeper: Keeper, places: Sequence[Place]) -> int:
+    kinds = [keeper.store.counts(project)["kinds"] for project in {place.project for place in places}]
+    return sum(one.get(kind, 0) for one in kinds for kind in TYPED)
 
 
 def _upkeep(keeper: Keeper, place: Place, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:
     now = time()
     what = [*layers, REPORT] if TASKS in layers and REPORT in due(keeper, place, now) else layers
     dry, foreign = args.dry_run, args.adopt
-    return upkeep(keeper, place, what, now, dry=dry, foreign=foreign, everything=True, progress=bar.advance)
+    progress = {"progress": bar.advance} if args.again else {}
+    return upkeep(keeper, place, what, now, dry=dry, foreign=foreign, everything=args.again, **progress)
 
 
 def _show_upkeep(one: Upkept, dry: bool) -> None:
@@ -271,5 +288,5 @@ def _show_upkeep(one: Upkept, dry: bool) -> None:
             print(f"  {what:<13} {said}")
     names = ", ".join(path.rpartition("/")[2] for path in one.files)
     print(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
-    for path in one.left:
-        print(f"  {path} was changed or is not ours, and was left alone; --adopt writes it anew and keeps it beside")
+    for path, said in one.left.items():
+        print(f"  {path} {said}")

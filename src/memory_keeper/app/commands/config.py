@@ -14,6 +14,7 @@ from memory_keeper.app import claude_settings
 from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.commands import folder_of
 from memory_keeper.app.commands.statusline import settings_path
+from memory_keeper.app.consent import outside_a_session
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
@@ -148,6 +149,8 @@ def _change(args: Namespace, root: str) -> int:
     path = root + PROJECT if args.project_file else os.path.join(args.home, "config.json")
     if args.project_file and key in config.USERS_ONLY:
         raise KeeperError(f"{key} is yours: a project's file cannot set it", hint="--local sets it for this project")
+    if key in config.USERS_ONLY and not args.dry_run:
+        outside_a_session(args.home, f"change {key}")
     part = ["projects", root] if args.local else []
     value = None
     if args.what == "set":

@@ -15,7 +15,7 @@ from time import strftime, time
 from typing import NamedTuple
 
 from memory_keeper import config
-from memory_keeper.app.adopt import is_wanted
+from memory_keeper.app.adopt import is_wanted, waiting
 from memory_keeper.app.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.commands.import_ import read_back
 from memory_keeper.app.registration import (
@@ -36,6 +36,7 @@ from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
+from memory_keeper.tell.report.prices import problem as prices_problem
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -135,6 +136,8 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
         found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
     for path in config.load(home, root)[1]:
         found.append(Finding("settings", "WARN", f"{path} cannot be read: the defaults hold", "make it valid JSON"))
+    if problem := prices_problem(home):
+        found.append(Finding("settings", "WARN", problem, "mend it, or take it away: costs go by the shipped prices"))
     yield from found or [Finding("settings", "OK", "nothing is turned off")]
 
 
@@ -191,7 +194,11 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
     """The files in the place of ours that are left alone."""
-    left = foreign(keeper, keeper.project(root), root) if is_wanted(keeper, root) else []
+    project = keeper.project(root)
+    if edited := waiting(keeper, project, root):
+        said = f"edited, and not taken over: {', '.join(edited)}"
+        yield Finding("pages", "WARN", said, "memory-keeper rule adopt shows what was changed, and asks")
+    left = foreign(keeper, project, root) if is_wanted(keeper, root) else []
     if left:
         names = ", ".join(path.rpartition("/")[2] for path in left)
         said = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"

@@ -10,7 +10,7 @@ from time import time
 from typing import TYPE_CHECKING
 
 from memory_keeper import __version__, config
-from memory_keeper.app.adopt import PATIENCE
+from memory_keeper.app.adopt import PATIENCE, waiting
 from memory_keeper.app.commands import folder_of, project_of
 from memory_keeper.app.render import bring, foreign, render_sealed, sealed_text
 from memory_keeper.app.terminal import Bar, print_json, size
@@ -23,12 +23,13 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Session
 from memory_keeper.tell.files import FOLDER, SEALED, Folder, is_hosts
 from memory_keeper.tell.memory import body_of
-from memory_keeper.tell.pages import archives, iso, sealed, texts
+from memory_keeper.tell.pages import archives, iso, observed_in, sealed, texts
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.refined import line, name_of, refine
 
 if TYPE_CHECKING:
     from memory_keeper.model import Json
+    from memory_keeper.reduce.observed import Observed
 
 EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
 FORMATS = ("seeds", "jsonl", "md")
@@ -126,17 +127,20 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
 
 
 def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
-    """Where people edit them, their edits are adopted first; elsewhere they are copies."""
+    """Where people edit them, their edits are adopted first, or the page waits; elsewhere they are copies."""
     now = time()
+    observed = observed_in(keeper.store, project, target.settings, now)
     if target.rendered:
         with Lock(keeper.home, PATIENCE, "render"):
             if not force:
                 _refuse(None, foreign(keeper, project, target.root))
-            bring(keeper, project, target.root, now, force)
-            render_sealed(keeper, project, target.root, now, force)
-            wanted = _wanted(keeper, project, target, now)
+            bring(keeper, project, target.root, now, observed, force)
+            render_sealed(keeper, project, target.root, observed, force)
+            left = waiting(keeper, project, target.root)
+            wanted = _wanted(keeper, project, target, observed)
+            wanted = {name: text for name, text in wanted.items() if name not in left}
     else:
-        wanted = _wanted(keeper, project, target, now)
+        wanted = _wanted(keeper, project, target, observed)
         with _open(target) as folder:
             _refuse(folder, [] if force else [name for name in wanted if not _may_write(folder, name, wanted[name])])
             for name, text in wanted.items():
@@ -144,12 +148,12 @@ def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> d
     return {name: len(text.encode()) for name, text in wanted.items()}
 
 
-def _wanted(keeper: Keeper, project: str, target: Target, now: float) -> dict[str, str]:
+def _wanted(keeper: Keeper, project: str, target: Target, observed: Sequence[Observed]) -> dict[str, str]:
     """All pages, those that are only read last; what is written of them already need not be made again."""
-    bodies = sealed(keeper.store, project, target.settings, now)
+    bodies = sealed(keeper.store, project, target.settings, observed)
     with _open(target) as folder:
         read = {name: sealed_text(keeper, project, name, bodies, folder.read(name)) for name in SEALED}
-    edited = texts(keeper.store, project, keeper.salt, target.settings, now)
+    edited = texts(keeper.store, project, keeper.salt, target.settings, observed)
     return edited | {name: text for name, text in read.items() if text}
 
 

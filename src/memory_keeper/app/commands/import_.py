@@ -9,6 +9,7 @@ import sys
 import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from contextlib import suppress
 
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.terminal import Bar, print_json
@@ -17,12 +18,15 @@ from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Added, Keeper
 from memory_keeper.model import Source
+from memory_keeper.tell.projects import project_name
+from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper import transcripts ~/.claude/projects"
 ENDINGS = (".jsonl", ".jsonl.gz")
 MAGIC = b"\x1f\x8b\x08"  # how a gzip member begins
 BLANK = b" " * 79 + b"\n"
 LARGEST = 64 << 20  # bytes a damaged member may say it had
+FEW = 5  # projects that are named
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,14 +42,19 @@ def run(args: Namespace) -> int:
         os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
     ]
     files = list(_files(paths))
-    total, failed = Added(), []
-    with Keeper(args.home) as keeper, Bar("importing", sum(map(os.path.getsize, files))) as bar:
+    total, failed, projects = Added(), [], set()
+    with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
         for path in files:
             try:
-                total += keeper.read(source_of(keeper, path), progress=bar.advance)
+                source = source_of(keeper, path)
+                added = keeper.read(source, progress=bar.advance)
             except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
                 failed.append(f"{path}: {error}")
+                continue
+            total += added
+            projects |= {source.project} if added.events else set()
         notes = _written(keeper)
+        names = sorted(project_name(keeper.store, project) for project in projects)
     about = {
         "files": len(files),
         "lines": total.lines,
@@ -53,6 +62,7 @@ def run(args: Namespace) -> int:
         "events_known": total.known,
         "skipped": len(failed),
         "notes": notes,
+        "projects": sorted(projects),
     }
     if args.json:
         print_json(about)
@@ -61,6 +71,8 @@ def run(args: Namespace) -> int:
             f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
             f" {about['events_known']} known already; {notes} notes written"
         )
+        if names:
+            print(f"Projects: {_listed(names)}")
         if notes:
             print("In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md.")
     for problem in failed:
@@ -68,6 +80,21 @@ def run(args: Namespace) -> int:
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0
+
+
+def _listed(names: list[str]) -> str:
+    more = f", and {len(names) - FEW} more" if len(names) > FEW else ""
+    return clean(", ".join(names[:FEW]) + more)
+
+
+def _size(path: str) -> int:
+    """The bytes that will be read of a file: a packed one ends with how many it had, of its last part at least."""
+    size = os.path.getsize(path)
+    if path.endswith(".gz"):
+        with suppress(OSError), open(path, "rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return max(size, int.from_bytes(file.read(4), "little"))
+    return size
 
 
 def _written(keeper: Keeper) -> int:

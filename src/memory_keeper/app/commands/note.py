@@ -14,6 +14,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
+from memory_keeper.app.consent import outside_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv
@@ -53,6 +54,8 @@ def run(args: Namespace) -> int:
         args.fail(f"{args.what} takes {'no KIND' if target else 'a KIND or an ID'}")
     if words and args.what not in ("set", "add"):
         args.fail(f"{args.what} takes no text")
+    if args.what in ("set", "add", "edit", "rm") and not args.dry_run:
+        outside_a_session(args.home, "write what every session is told as yours")
     text = _given(args, words) if args.what in ("set", "add") else ""
     with Keeper(args.home) as keeper:
         if args.what == "list":

@@ -8,18 +8,19 @@ from argparse import ArgumentParser, Namespace
 from time import time
 from typing import Any
 
-from memory_keeper import config, wire
+from memory_keeper import wire
 from memory_keeper.app.claude_md import sync_where_wanted
-from memory_keeper.app.commands import folder_of, is_sure, render_memory, session_of
+from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory, session_of
 from memory_keeper.app.consent import by_a_person, in_a_session
 from memory_keeper.app.rules import add_rule
+from memory_keeper.app.settings import Settings
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.reduce.levels import measure
-from memory_keeper.reduce.observed import Clash, Observed, clashes, observed
+from memory_keeper.reduce.observed import Clash, Observed, clashes, observed_here
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'
@@ -36,6 +37,7 @@ STATES = {
 SHOWN = ("proposed", "open")  # of those, what is listed unasked
 BY = {"user": "by you", "said": "you said so", "model": "by a model", "rule": "found in what failed"}
 LONGEST = 2_000  # characters
+SHORTEST = len("note-1234")  # what calls an observation
 PATIENCE = 30.0
 
 
@@ -70,11 +72,10 @@ def run(args: Namespace) -> int:
 
 
 def _known(args: Namespace, keeper: Keeper) -> list[Observed]:
-    """The observations of this project and of all projects."""
-    settings = config.load(keeper.home, config.find_root(folder_of(args)), keeper.environ)[0]
+    """The observations of this project and of all projects, as they stand in this one."""
     try:
-        projects = (keeper.project(folder_of(args)), USER)
-        return [one for project in projects for one in observed(keeper.store, project, settings, time())]
+        project = project_of(keeper, args)
+        return observed_here(keeper.store, project, Settings(keeper).of(project), time())
     except NotSetUp:
         return []  # nothing was ever kept: there are none
 
@@ -83,16 +84,17 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     known = _known(args, keeper)
     wanted = (args.state,) if args.state else tuple(STATES) if args.all else SHOWN
     shown = sorted((one for one in known if one.state in wanted), key=lambda one: wanted.index(one.state))
-    clashing = clashes(keeper.store, keeper.project(folder_of(args)), known) if known else []
+    clashing = clashes(keeper.store, project_of(keeper, args), known) if known else []
     if args.json:
         against = {clash.said.id: origin(clash.rule) for clash in clashing}  # the rules that were contradicted
-        print_json([{**one._asdict(), "against": against.get(one.id, "")} for one in shown])
+        print_json([_about(one, against.get(one.id, "")) for one in shown])
         return 0
     for one in shown:
         _print(one)
     hidden = len(known) - len(shown)
     if not shown:
-        print("No observations." if not hidden else f"None of these; {hidden} others: memory-keeper observe list --all")
+        others = f"None of these; {hidden} other{'s' * (hidden > 1)}: memory-keeper observe list --all"
+        print(others if hidden else "No observations.")
     if any(one.state == "proposed" for one in shown):
         print("`memory-keeper observe promote ID` makes one a rule.")
     for clash in clashing:
@@ -100,13 +102,22 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     return 0
 
 
+def _about(one: Observed, against: str) -> dict[str, Any]:
+    """An observation, and the rule that it contradicts, for programs."""
+    return {**{name: value for name, value in one._asdict().items() if name != "wants"}, "against": against}
+
+
 def _print(one: Observed) -> None:
-    often = f"{one.confirmations} confirmation{'' if one.confirmations == 1 else 's'}"
     where = ", in all projects" if one.project == USER else ""
-    about = f"{one.state} since {moment(one.since)}, {BY[one.by]}, {often}{where}"
+    about = f"{one.state} since {moment(one.since)}, {BY[one.by]}, {_often(one)}{where}"
     about += f", now {one.instead}" if one.instead else ""
     print(f"{paint(one.id, 'cyan')}  {paint(about, 'yellow' if one.state == 'proposed' else 'dim')}")
     print("    " + one_line(clean(one.text), 300))
+
+
+def _often(one: Observed) -> str:
+    times = {0: "not confirmed", 1: "confirmed once", 2: "confirmed twice"}
+    return times.get(one.confirmations, f"confirmed {one.confirmations} times")
 
 
 def _print_clash(clash: Clash) -> None:
@@ -118,8 +129,10 @@ def _print_clash(clash: Clash) -> None:
 
 def _find(args: Namespace, keeper: Keeper) -> Observed:
     """An observation by the id of one of its notes, or the beginning of it."""
-    beginnings = (args.rest[0], "note-" + args.rest[0])
-    found = [one for one in _known(args, keeper) if any(id.startswith(beginnings) for id in one.notes)]
+    begins = "note-" + args.rest[0].strip().removeprefix("note-")
+    if len(begins) < SHORTEST:
+        raise KeeperError("Which one?", hint="the beginning of an id is enough, from four letters on")
+    found = [one for one in _known(args, keeper) if any(id.startswith(begins) for id in one.notes)]
     if len(found) == 1:
         return found[0]
     what = "More than one observation is" if found else "No observation is"
@@ -173,10 +186,11 @@ def _contradict(args: Namespace, keeper: Keeper) -> int:
 def _mark(args: Namespace, keeper: Keeper, kind: str, session: str) -> int:
     by_a_person(_sure(args), f"say that an observation is {'right' if kind == 'confirmed' else 'wrong'}")
     one = _find(args, keeper)
-    new = keeper.mark(kind, _note(keeper, one), session=session)
+    keeper.mark(kind, _note(keeper, one), session=session)
     after = next((known for known in _known(args, keeper) if known.id == one.id), one)
-    words = f"{one.id} is {after.state}, with {after.confirmations} of its confirmations counting"
-    words = words if new else f"Nothing new: {words}"
+    new = (after.state, after.confirmations) != (one.state, one.confirmations)
+    words = f"{one.id} is {after.state}, {_often(after)}"
+    words = words if new else f"Nothing new, a {'session' if session else 'day'} counts once: {words}"
     return _changed(args, keeper, words, id=one.id, state=after.state, confirmations=after.confirmations, new=new)
 
 
@@ -201,29 +215,16 @@ def _promote(args: Namespace, keeper: Keeper) -> int:
     by_a_person(args, "make an observation a rule")
     if not args.yes and not is_sure(f"{_whose(one)}\nA rule from now on: {text}\n"):
         raise KeeperError("Nothing was changed", hint="--yes makes it a rule without a question")
-    rule = _in_force(keeper, add_rule(keeper, USER if args.user else one.project, text, source=one.id))
-    for said in sync_where_wanted(keeper, folder_of(args)):
+    rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
+    for said in sync_where_wanted(keeper, folder_of(args)) if _is_here(args) else ():
         sys.stderr.write(f"memory-keeper: {said}\n")
     return _changed(
         args, keeper, f"In force: {origin(rule)}  {rule.text}", id=one.id, rule=origin(rule), text=rule.text
     )
 
 
-def _in_force(keeper: Keeper, rule: Note) -> Note:
-    """A rule that was taken away before, put into force again."""
-    last = keeper.store.wording(rule.id)
-    if not last or last.text:
-        return last or rule
-    now = time()
-    extra = wire.dumps({**wire.read_object(rule.extra), "written": now})
-    again = rule._replace(id="rule-" + digest_of(rule.id, repr(now)), replaces=rule.id, extra=extra)
-    keeper.write(again, PATIENCE)
-    return again
-
-
 def _whose(one: Observed) -> str:
-    seen = f"confirmed {one.confirmations} times since {moment(one.first)}" if one.confirmations else "never confirmed"
-    return f"{BY[one.by].capitalize()}, {seen}."
+    return f"{BY[one.by].capitalize()}, {_often(one)} since {moment(one.first)}."
 
 
 def _remove(args: Namespace, keeper: Keeper) -> int:
@@ -236,12 +237,9 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
     by_a_person(args, "take an observation away")
     if not args.yes and not is_sure(f"Take away: {shown}\n"):
         raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
-    now = time()
-    for note in (keeper.store.wording(id) for id in one.notes):
+    for note in map(keeper.store.wording, one.notes):
         if note:
-            extra = wire.dumps({**wire.read_object(note.extra), "written": now})
-            id = "note-" + digest_of(origin(note), "", repr(now))
-            keeper.write(note._replace(id=id, text="", tokens=0, extra=extra, replaces=origin(note), who="user"))
+            keeper.reword(note, "", patience=PATIENCE)
     return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, removed=True)
 
 
@@ -254,6 +252,12 @@ def _note(keeper: Keeper, one: Observed) -> Note:
 
 def _changed(args: Namespace, keeper: Keeper, words: str, **told: Any) -> int:
     """Bring the pages up to date, and say what was done."""
-    render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
+    if _is_here(args):
+        render_memory(keeper, project_of(keeper, args), folder_of(args))
     print_json(told) if args.json else print(words)
     return 0
+
+
+def _is_here(args: Namespace) -> bool:
+    """Whether there is a folder to write to: of a project that was imported there need not be."""
+    return not args.project or os.path.isdir(args.project)

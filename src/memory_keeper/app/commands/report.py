@@ -11,15 +11,15 @@ from typing import Any
 
 from memory_keeper import config
 from memory_keeper.app.commands import session_of
-from memory_keeper.app.commands.usage import caught_up, weighing
+from memory_keeper.app.commands.usage import caught_up, nothing_kept, weighing
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.metrics import find_session, session_json, show_session
-from memory_keeper.tell.month import Month, bounds, find_month, month_of
-from memory_keeper.tell.prices import read_prices
-from memory_keeper.tell.report import as_json, show, title
-from memory_keeper.tell.sums import sums, total
+from memory_keeper.tell.report.markdown import as_json, show, title
+from memory_keeper.tell.report.month import Month, bounds, find_month, month_of
+from memory_keeper.tell.report.prices import read_prices
+from memory_keeper.tell.report.session import find_session, session_json, show_session
+from memory_keeper.tell.report.sums import sums, total
 
 EXAMPLE = "memory-keeper report --format html --out report.html"
 FORMATS = ("md", "html", "json")
@@ -45,8 +45,7 @@ def run(args: Namespace) -> int:
         else:
             month = gather(keeper, args)
             if not month.total.requests and form != "json":
-                more = "" if args.all_projects else "; --all-projects looks in the others too"
-                print(f"nothing is kept of {title(month)}{more}")
+                print(nothing_kept(title(month), keeper, month.project or None))
                 return 0
             text = _told(month, form)
     if not args.out:
@@ -70,7 +69,7 @@ def gather(keeper: Keeper, args: Namespace) -> Month:
 
 def _told(month: Month, form: str) -> str:
     if form == "html":
-        from memory_keeper.tell.report_html import page
+        from memory_keeper.tell.report.html import page
 
         return page(month)
     return show(month) if form == "md" else _document(as_json(month))

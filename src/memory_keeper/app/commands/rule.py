@@ -10,24 +10,24 @@ from typing import Any
 from memory_keeper import config, wire
 from memory_keeper.app.commands import folder_of, is_sure, render_memory
 from memory_keeper.app.consent import by_a_person
-from memory_keeper.app.rules import add_rule
+from memory_keeper.app.rules import add_rule, change_rule
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
-from memory_keeper.model import USER, Note
-from memory_keeper.reduce.levels import measure
-from memory_keeper.tell.rules import PREFIX, SHIPPED, Rule, full, reminder, rules_of
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import USER
+from memory_keeper.tell.rules import Rule, full, reminder, rules_of
 from memory_keeper.text import clean, one_line, tokens
 
 EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
-VERBS = ("list", "add", "edit", "rm", "sync")
+VERBS = ("list", "add", "edit", "rm", "sync", "adopt")
 LONGEST = 2_000  # characters
+WHERE = {"project": "in this project", "user": "in all of your projects", "shipped": "in all of your projects"}
 PATIENCE = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
-    """One of five verbs, and what it is about."""
+    """One of six verbs, and what it is about."""
     parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
     parser.add_argument(
         "rest", nargs="*", metavar="TEXT", help="add: the rule; edit: its ID, then the rule; rm: its ID"
@@ -42,10 +42,12 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Look at them, or change one."""
-    if (args.what in ("list", "sync")) == bool(args.rest):
+    if (args.what in ("list", "sync", "adopt")) == bool(args.rest):
         args.fail(f"{args.what} takes {'no TEXT' if args.rest else 'a TEXT' if args.what == 'add' else 'an ID'}")
     with Keeper(args.home) as keeper:
-        return {"list": _list, "add": _add, "edit": _edit, "rm": _remove, "sync": _sync}[args.what](args, keeper)
+        return {"list": _list, "add": _add, "edit": _edit, "rm": _remove, "sync": _sync, "adopt": _adopt}[args.what](
+            args, keeper
+        )
 
 
 # --- looking ----------------------------------------------------------------------------------------------------------
@@ -118,12 +120,13 @@ def _edit(args: Namespace, keeper: Keeper) -> int:
     rule = _find(args, keeper, target)
     text = _checked(" ".join(words))
     by_a_person(args, "change a rule")
-    kept = _reword(keeper, rule, text)
+    kept = change_rule(keeper, rule, text)
     _changed(args, keeper)
     if args.json:
         print_json({"id": rule.id, "text": kept.text, "before": rule.text})
     else:
-        print(f"In force: {rule.id}  {one_line(clean(kept.text), 160)}")
+        print(f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}")
+        print(f"{rule.id}, {WHERE[rule.scope]}")
     return 0
 
 
@@ -139,12 +142,12 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
     by_a_person(args, "take a rule away")
     if not args.yes and not is_sure(f"Take away: {shown}\n"):
         raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
-    _reword(keeper, rule, "")
+    change_rule(keeper, rule, "")
     _changed(args, keeper)
     if args.json:
         print_json({"id": rule.id, "removed": True})
     else:
-        print(f"Taken away: {rule.id}. `memory-keeper show {rule.id}` gives what it said.")
+        print(f"Taken away: {rule.id}, {WHERE[rule.scope]}. `memory-keeper show {rule.id}` gives what it said.")
     return 0
 
 
@@ -177,23 +180,6 @@ def _find(args: Namespace, keeper: Keeper, target: str) -> Rule:
     raise KeeperError(f"{what} called {clean(target)}", hint="`memory-keeper rule list` gives ids and numbers")
 
 
-def _reword(keeper: Keeper, rule: Rule, text: str) -> Note:
-    """Another wording of a rule; one that came with us is written down first, as it came."""
-    now = time()
-    first = rule.note
-    if not first:
-        said = SHIPPED[int(rule.id[len(PREFIX) :]) - 1][1]
-        first = Note(
-            rule.id, now, "rule", 0, USER, said, "", measure(said), wire.dumps({"by": "shipped", "written": now})
-        )
-        keeper.write(first, PATIENCE)
-    about = {**wire.read_object(first.extra), "by": "user", "written": now}
-    id = "rule-" + digest_of(rule.id, text, repr(now))
-    note = first._replace(id=id, text=text, tokens=measure(text), extra=wire.dumps(about), replaces=rule.id, who="user")
-    keeper.write(note, PATIENCE)
-    return keeper.store.note(id) or note
-
-
 def _changed(args: Namespace, keeper: Keeper) -> None:
     """Bring the pages and, where the user wants that, the block in CLAUDE.md up to date."""
     from memory_keeper.app.claude_md import sync_where_wanted
@@ -203,6 +189,26 @@ def _changed(args: Namespace, keeper: Keeper) -> None:
         sys.stderr.write(f"memory-keeper: {said}\n")
 
 
+def _adopt(args: Namespace, keeper: Keeper) -> int:
+    """Take over what somebody changed in ACTIVE_RULES.md and OBSERVATIONS.md, after showing it."""
+    from memory_keeper.app.adopt import adopt_rules
+
+    folder, now = folder_of(args), time()
+    project, root = keeper.project(folder), config.find_root(folder)
+    changes = adopt_rules(keeper, project, root, now, dry=True)
+    if not args.json:
+        print("\n".join(map(clean, changes)) or "Nothing was changed in ACTIVE_RULES.md or OBSERVATIONS.md.")
+    if changes and not args.dry_run:
+        by_a_person(args, "make rules of what stands in a page")
+        if not args.yes and not is_sure("Take this over?"):
+            raise KeeperError("Nothing was changed", hint="--yes takes it over without a question")
+        changes = adopt_rules(keeper, project, root, now, dry=False, shown=changes)
+        _changed(args, keeper)
+    if args.json:
+        print_json({"changes": changes, "adopted": bool(changes) and not args.dry_run})
+    return 0
+
+
 # --- CLAUDE.md --------------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +216,8 @@ def _sync(args: Namespace, keeper: Keeper) -> int:
     """Write the rules into CLAUDE.md, between our markers, or take them out."""
     from memory_keeper.app.claude_md import sync_rules
 
-    by_a_person(args, "write to CLAUDE.md")
+    if not args.dry_run:
+        by_a_person(args, "write to CLAUDE.md")
     change = sync_rules(
         keeper, folder_of(args), user=args.user, remove=args.remove, dry_run=args.dry_run, force=args.force
     )
@@ -219,8 +226,8 @@ def _sync(args: Namespace, keeper: Keeper) -> int:
         return 0
     if args.dry_run and change.diff:
         print(clean(change.diff).rstrip("\n"))
-    what = ("would be " if args.dry_run else "") + ("written" if not args.remove else "taken out of")
-    print(f"{change.path}: {what}" if change.changed else f"{change.path}: as it should be")
+    what = ("would be " if args.dry_run else "") + ("taken out" if args.remove else "written")
+    print(f"{change.path}: our block {what}" if change.changed else f"{change.path}: as it should be")
     if change.backup:
         print(f"What was there is in {change.backup}")
     return 0

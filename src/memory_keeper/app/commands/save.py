@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper.app.commands import folder_of, handoff, make_notes, project_of, render_memory
-from memory_keeper.app.render import foreign
+from memory_keeper.app.render import left_alone
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, NotSetUp
@@ -35,10 +35,10 @@ def run(args: Namespace) -> int:
         with suppress(Busy):  # somebody else is at it
             made = make_notes(keeper, project)
         files = render_memory(keeper, project, folder_of(args), foreign=args.adopt)
-        left = foreign(keeper, project, find_root(folder_of(args)))
+        left = left_alone(keeper, project, find_root(folder_of(args)))
     if args.json:
         about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
-        print_json({**about, "notes": [one.id for one in made], "files": files, "left": left})
+        print_json({**about, "notes": [one.id for one in made], "files": files, "left": list(left)})
         return 0
     if note.id:
         print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
@@ -48,8 +48,8 @@ def run(args: Namespace) -> int:
         print(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory.")
     for path in files:
         print(f"  {path}")
-    for path in left:
-        print(f"  {path} is not ours and was left alone; `memory-keeper save --adopt` takes it over")
+    for path, said in left.items():
+        print(f"  {path} {said}")
     if note.id:
         print("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
     return 0

@@ -10,18 +10,19 @@ from typing import Any
 from memory_keeper import config
 from memory_keeper.app import registration
 from memory_keeper.app.commands import folder_of, is_sure, statusline
+from memory_keeper.app.consent import by_a_person
 from memory_keeper.app.schedule import (
     SCHEDULERS,
     WEEKLY,
-    Desk,
     Installed,
     Job,
+    Machine,
     command_in,
-    desk_at,
     install,
     installed,
+    machine_at,
     pick,
-    read_when,
+    read_weekly,
     remove,
     scheduler,
 )
@@ -44,16 +45,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Ask the schedulers, and change something only when the user says so."""
-    desk = desk_at(folder_of(args), config.environment())
-    did: dict[str, Any] = {"status": _status, "install": _install, "remove": _remove}[args.what](args, desk)
+    machine = machine_at(folder_of(args), config.environment())
+    did: dict[str, Any] = {"status": _status, "install": _install, "remove": _remove}[args.what](args, machine)
     if args.json:
         print_json(did)
     return 0
 
 
-def _status(args: Namespace, desk: Desk) -> dict[str, Any]:
-    known = [*installed(desk)]
-    usable = [name for name in SCHEDULERS if not scheduler(name).problem(desk)]
+def _status(args: Namespace, machine: Machine) -> dict[str, Any]:
+    known = [*installed(machine)]
+    usable = [name for name in SCHEDULERS if not scheduler(name).problem(machine)]
     if not args.json:
         for one in known:
             print(f"The upkeep runs {_when(one)}, by {one.by} ({', '.join(one.texts)}).")
@@ -63,30 +64,32 @@ def _status(args: Namespace, desk: Desk) -> dict[str, Any]:
     return {"installed": [_described(one) for one in known], "usable": usable}
 
 
-def _install(args: Namespace, desk: Desk) -> dict[str, Any]:
-    when, member = read_when(args.at), pick(desk, args.by)
+def _install(args: Namespace, machine: Machine) -> dict[str, Any]:
+    when = read_weekly(args.at)
+    member = scheduler(args.by) if args.by and args.dry_run else pick(machine, args.by)
     name = member.__name__.rpartition(".")[2]
-    texts = member.texts(desk, Job(command_in(args.home, desk.environ), when))
+    texts = member.texts(machine, Job(command_in(args.home, machine.environ), when))
     told = {"did": "nothing", "with": name, "at": str(when), "texts": texts}
     if args.dry_run or not (args.yes or args.json):
         _show(texts, args)
     if args.dry_run:
         return told
+    by_a_person(args, "have the upkeep run by the clock")
     if not args.yes and not is_sure(f"Have {name} run this {when}?"):
         raise KeeperError("Nothing was changed", hint=UNASKED)
     os.makedirs(args.home, mode=0o700, exist_ok=True)
-    told["did"] = "installed" if install(args.home, desk, member, when) else "unchanged"
+    told["did"] = "installed" if install(args.home, machine, member, when) else "unchanged"
     if not args.json:
         print(f"The upkeep of all projects runs {when}, by {name}. To take it away: memory-keeper schedule remove")
     return told
 
 
-def _remove(args: Namespace, desk: Desk) -> dict[str, Any]:
-    known = [*installed(desk)]
+def _remove(args: Namespace, machine: Machine) -> dict[str, Any]:
+    known = [*installed(machine)]
     if known and not args.dry_run:
         if not args.yes and not is_sure("Take the weekly upkeep away?"):
             raise KeeperError("Nothing was changed", hint=UNASKED)
-        remove(args.home, desk)
+        remove(args.home, machine)
         with suppress(KeeperError):  # settings that cannot be read may name it
             if not statusline.is_installed():
                 registration.drop_current(args.home)

@@ -8,6 +8,7 @@ from time import time
 from typing import Any
 
 from memory_keeper import config
+from memory_keeper.app.adopt import waiting
 from memory_keeper.app.allowance import attempts
 from memory_keeper.app.bring_back import Score, scores
 from memory_keeper.app.commands import project_of
@@ -19,6 +20,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
 from memory_keeper.reduce.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
+from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import clean, one_line
 
@@ -51,6 +53,7 @@ def run(args: Namespace) -> int:
         measured = scores(keeper.store, project, COMPACTIONS) if project else []
         savings = saved(keeper.store, project) if project else []
         learnt = _learnt(keeper, project, args) if project else {}
+        name = project_name(keeper.store, project) if project else "all projects"
     about = {
         "project": project or "all projects",
         **counts,
@@ -69,7 +72,8 @@ def run(args: Namespace) -> int:
         print_json(about)
         return 0
     now = time()
-    print(paint(clean(about["project"]), "bold") + (f"  {one_line(clean(roots[0]), 300)}" if roots else ""))
+    where = f"  {one_line(clean(roots[0]), 300)}" if roots and roots[0] != name else ""
+    print(paint(one_line(clean(name), 300), "bold") + where)
     looked = counts["last_look"]
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
     number = counts["sessions"]
@@ -106,7 +110,8 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
 
 def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
     """How many rules hold, and what became of what was observed."""
-    settings = config.load(keeper.home, config.find_root(args.project or os.getcwd()), keeper.environ)[0]
+    root = config.find_root(args.project or os.getcwd())
+    settings = config.load(keeper.home, root, keeper.environ)[0]
     told = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
     found = observed(keeper.store, project, settings, time())
     states = [one.state for one in found]
@@ -114,6 +119,7 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
         "rules": len(told),
         "rules_contradicted": len(clashes(keeper.store, project, found)),
         "observations": {state: states.count(state) for state in dict.fromkeys(states)},
+        "pages_waiting": waiting(keeper, project, root),
     }
 
 
@@ -125,6 +131,8 @@ def _say_learnt(learnt: dict[str, Any]) -> None:
     said += [f"{against} that you have spoken against since"] * bool(against)
     hint = ": `memory-keeper observe list`" if proposed or against else ""
     print(f"  rules          {', '.join(said)}{hint}")
+    if learnt["pages_waiting"]:
+        print(f"  edited         {', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")
 
 
 def _compactions(measured: list[Score]) -> dict[str, Any]:

@@ -77,8 +77,8 @@ def install(home: str) -> Outcome:
 def remove(home: str) -> Outcome:
     """Take the line away again."""
     outcome = claude_settings.restore(home, settings_path(), KEY)
-    desk = schedule.desk_at(os.getcwd(), config.environment())
-    if not is_ours(_command(outcome.now)) and not schedule.uses(desk, home):
+    machine = schedule.machine_at(os.getcwd(), config.environment())
+    if not is_ours(_command(outcome.now)) and not schedule.uses(machine, home):
         registration.drop_current(home)
     return outcome
 

@@ -11,19 +11,19 @@ from typing import Any
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
 from memory_keeper.app.consent import by_a_person, in_a_session
-from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
-from memory_keeper.model import Note, origin
-from memory_keeper.reduce.done import Done, Open, done, open_tasks, split, written
+from memory_keeper.model import Note
+from memory_keeper.reduce.done import Done, Unfinished, done, folded, open_tasks, split, written
 from memory_keeper.reduce.levels import measure
 from memory_keeper.tell.context_archive import short_number
-from memory_keeper.tell.done import as_json, day
+from memory_keeper.tell.done import as_json
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
-VERBS = ("list", "add", "done", "rm")
+TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}
 LONGEST = 2_000  # characters
 ID = re.compile(r"[^\W_][\w.#/-]{0,39}")
 PATIENCE = 30.0
@@ -31,8 +31,8 @@ PATIENCE = 30.0
 
 def configure(parser: ArgumentParser) -> None:
     """One of four verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
-    parser.add_argument("rest", nargs="*", metavar="TEXT", help="add: the task; done, rm: its ID")
+    parser.add_argument("what", nargs="?", choices=TAKES, default="list", help="by default: list")
+    parser.add_argument("rest", nargs="*", metavar="TEXT", help="add: the task; done, rm: its ID or words")
     parser.set_defaults(words="rest", fail=parser.error)
     parser.add_argument("--id", default="", help="add: by which it is known, such as TASK-42")
     parser.add_argument("--outcome", default="", metavar="TEXT", help="done: what came of it")
@@ -46,10 +46,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Look at them, or change one."""
-    if (args.what == "list") == bool(args.rest) or (args.what in ("done", "rm") and len(args.rest) > 1):
-        args.fail(
-            f"{args.what} takes {'no TEXT' if args.what == 'list' else 'a TEXT' if args.what == 'add' else 'one ID'}"
-        )
+    if (args.what == "list") == bool(args.rest):
+        args.fail(f"{args.what} takes {TAKES[args.what]}")
     with Keeper(args.home) as keeper:
         return {"list": _list, "add": _add, "done": _finish, "rm": _remove}[args.what](args, keeper)
 
@@ -73,7 +71,7 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     return 0
 
 
-def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Open]]:
+def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Unfinished]]:
     """What is done in this project, and what is not."""
     try:
         project = project_of(keeper, args)
@@ -83,37 +81,43 @@ def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Open]]:
         return [], []  # nothing was ever kept: there are none
 
 
-def _about(one: Done | Open) -> dict[str, Any]:
+def _about(one: Done | Unfinished) -> dict[str, Any]:
     if isinstance(one, Done):
         return {"state": "done", **as_json(one)}
     return {"state": "doing" if one.doing else "open", **one._asdict()}
 
 
-def _print(one: Done | Open) -> None:
+def _print(one: Done | Unfinished) -> None:
     id, text = clean(one.id), one_line(clean(one.text), 160)
-    if isinstance(one, Open):
+    if isinstance(one, Unfinished):
         print(f"{'▸' if one.doing else '·'} {paint(id, 'cyan')}  {text}")
         return
-    about = [day(one.at)] + [f"{len(one.files)} file{'s' * (len(one.files) > 1)}"] * bool(one.files)
+    about = [moment(one.at)[:10]] + [f"{len(one.files)} file{'s' * (len(one.files) > 1)}"] * bool(one.files)
     about += [f"{short_number(one.tokens)} tokens"] * bool(one.tokens)
     print(f"✓ {paint(id, 'cyan')}  {text}  {paint(', '.join((*about, *one.commits[-3:])), 'dim')}")
+    if one.given:
+        print(f"  {one_line(clean(one.outcome), 160)}")
 
 
-def _find(args: Namespace, keeper: Keeper) -> Open:
-    """A task written by hand, by its id, or by that of its note, or the beginning of either."""
-    asked = args.rest[0].casefold()
+def _find(args: Namespace, keeper: Keeper) -> Unfinished:
+    """A task written by hand: by its id or that of its note, by the beginning of either, or by its words."""
+    asked = " ".join(args.rest).casefold()
     try:
         tasks = written(keeper.store, project_of(keeper, args))
     except NotSetUp:
         tasks = []
     begins = [
-        one for one in tasks if one.id.casefold().startswith(asked) or one.note.startswith((asked, f"note-{asked}"))
+        one
+        for one in tasks
+        if one.id.casefold().startswith(asked)
+        or one.note.startswith((asked, f"note-{asked}"))
+        or folded(one.text) == folded(asked)
     ]
     found = [one for one in begins if asked in (one.id.casefold(), one.note)] or begins
     if len(found) == 1:
         return found[0]
     what = "More than one task is" if found else "No task that was written down by hand is"
-    raise KeeperError(f"{what} called {clean(args.rest[0])}", hint="`memory-keeper task list --all` gives ids")
+    raise KeeperError(f"{what} called {clean(' '.join(args.rest))}", hint="`memory-keeper task list --all` gives ids")
 
 
 # --- changing ---------------------------------------------------------------------------------------------------------
@@ -169,7 +173,7 @@ def _finish(args: Namespace, keeper: Keeper) -> int:
     return _changed(args, keeper, words, id=one.id, note=one.note, done=not before)
 
 
-def _is_done(keeper: Keeper, one: Open, project: str) -> bool:
+def _is_done(keeper: Keeper, one: Unfinished, project: str) -> bool:
     return any(mark.ref == one.note for mark in keeper.store.marks_on(project, "done"))
 
 
@@ -183,14 +187,11 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
     by_a_person(args, "take a task away")
     if not args.yes and not is_sure(f"Take away {one.id}: {shown}\n"):
         raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
-    note, now = _note(keeper, one), time()
-    id = "note-" + digest_of(origin(note), "", repr(now))
-    extra = wire.dumps({**wire.read_object(note.extra), "written": now})
-    keeper.write(note._replace(id=id, text="", tokens=0, extra=extra, replaces=origin(note), who="user"))
+    keeper.reword(_note(keeper, one), "")
     return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
 
 
-def _note(keeper: Keeper, one: Open) -> Note:
+def _note(keeper: Keeper, one: Unfinished) -> Note:
     note = keeper.store.wording(one.note)
     if not note:
         raise KeeperError(f"{one.id} is gone", hint="`memory-keeper task list --all` gives ids")

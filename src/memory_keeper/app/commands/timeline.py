@@ -8,7 +8,7 @@ from time import localtime, strftime, time
 from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.statusline import columns
 from memory_keeper.app.terminal import paint, print_json, width
-from memory_keeper.app.when import ALLOWED, read_when
+from memory_keeper.app.when import since, until
 from memory_keeper.app.zoom import find_one
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -25,8 +25,8 @@ def configure(parser: ArgumentParser) -> None:
     """Around what, or of when."""
     parser.add_argument("--around", default="", metavar="ID", help="what came before and after an event or a note")
     parser.add_argument("--session", default="", metavar="ID", help="every step of this session")
-    parser.add_argument("--since", type=_moment, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
-    parser.add_argument("--until", type=_moment, default=0.0, metavar="WHEN", help="the same")
+    parser.add_argument("--since", type=since, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
+    parser.add_argument("--until", type=until, default=0.0, metavar="WHEN", help="before then; a day counts in full")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
     said = f"at most so many (1 to {MOST}; default {LIMIT})"
     parser.add_argument("--limit", type=_limit, default=LIMIT, metavar="N", help=said)
@@ -100,10 +100,3 @@ def _limit(given: str) -> int:
     if not given.isdecimal() or len(given) > len(str(MOST)) or not 1 <= int(given) <= MOST:
         raise ArgumentTypeError(f"{given!r} is not a number from 1 to {MOST}")
     return int(given)
-
-
-def _moment(given: str) -> float:
-    try:
-        return read_when(given, time())
-    except ValueError:
-        raise ArgumentTypeError(f"{given!r} is not {ALLOWED}") from None

@@ -77,9 +77,9 @@ def _restore_settings(home: str) -> tuple[list[Outcome], str]:
 
 def _unschedule(home: str) -> tuple[list[str], str]:
     """Take a weekly upkeep of this home away: the schedulers that had one; why not, when that failed."""
-    desk = schedule.desk_at(os.getcwd(), config.environment())
+    machine = schedule.machine_at(os.getcwd(), config.environment())
     try:
-        gone = schedule.remove(home, desk) if schedule.uses(desk, home) else []
+        gone = schedule.remove(home, machine) if schedule.uses(machine, home) else []
     except KeeperError as error:
         return [], str(error)
     return [one.by for one in gone], ""
@@ -141,8 +141,8 @@ def _sure(home: str) -> bool:
 def _say_what_would_go(args: Namespace, known: bool) -> int:
     names = registration.names_of_ours(args.home)
     gone = [name for name in names if args.purge or name in GOING]
-    desk = schedule.desk_at(os.getcwd(), config.environment())
-    jobs = [*schedule.installed(desk)] if schedule.uses(desk, args.home) else []
+    machine = schedule.machine_at(os.getcwd(), config.environment())
+    jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
     going = [f"plugin {NAME}"] * known + [place for one in jobs for place in one.texts]
     going += [os.path.join(args.home, name) for name in gone]
     cleared, uncleared = _remove_rules(args.home, dry_run=True)

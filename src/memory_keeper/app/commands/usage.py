@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from contextlib import suppress
-from time import time
 
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.terminal import Bar, paint, print_json, width
-from memory_keeper.app.when import ALLOWED, read_when
+from memory_keeper.app.when import since, until
 from memory_keeper.errors import Busy
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
 from memory_keeper.reduce.spent import Share
-from memory_keeper.tell.prices import Prices, read_prices
-from memory_keeper.tell.report import percent, priced, prices_json, short_name, sum_json
-from memory_keeper.tell.sums import Sum, by_tool, largest, sums, total
+from memory_keeper.tell.projects import project_name
+from memory_keeper.tell.report.markdown import percent, priced, prices_json, short_name, sum_json
+from memory_keeper.tell.report.prices import Prices, read_prices
+from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
 
 EXAMPLE = "memory-keeper usage --by model --since 30d"
 BY = ("day", "session", "model", "project", "tool")
 HEADS = ("requests", "input", "cache read", "cache write", "output", "cached", "cost")
 NAME = 60  # characters
+MONTHS = 12  # that are named
 NUMBERS = 84  # columns of all the others
 
 
 def configure(parser: ArgumentParser) -> None:
     """Of when, and by what."""
     parser.add_argument("--by", choices=BY, default="day", help="what a row is of (default day); of a tool, estimated")
-    parser.add_argument("--since", type=_moment, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
-    parser.add_argument("--until", type=_moment, default=0.0, metavar="WHEN", help="the same")
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    parser.add_argument("--since", type=since, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
+    parser.add_argument("--until", type=until, default=0.0, metavar="WHEN", help="before then; a day counts in full")
+    parser.add_argument("--all-projects", action="store_true", help="not only this one; so does --by project")
 
 
 def run(args: Namespace) -> int:
     """A row for each, and one for all."""
     prices = read_prices(args.home)
+    args.all_projects |= args.by == "project"
     with Keeper(args.home) as keeper:
         known, span = caught_up(keeper, args), (args.since, args.until)
         project = None if args.all_projects else known[0]
@@ -44,6 +46,8 @@ def run(args: Namespace) -> int:
         if args.by == "tool":
             with weighing(keeper, known, *span) as bar:
                 tools = by_tool(keeper.store, known, *span, bar.advance)
+        missing = nothing_kept("that time", keeper, project)
+        names = {one: project_name(keeper.store, one) for one in known}
     if args.by != "day":
         rows = largest(rows)
     if args.json:
@@ -53,12 +57,23 @@ def run(args: Namespace) -> int:
         print_json({**about, **what, "total": sum_json(total(rows)), "prices": prices_json(prices)})
         return 0
     if not rows:
-        print(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
+        print(missing)
         return 0
     if args.by == "tool":
         _show_tools(tools)
-    _show(args.by, rows, prices)
+    _show(args.by, [row._replace(name=names.get(row.name, row.name)) for row in rows], prices)
     return 0
+
+
+def nothing_kept(what: str, keeper: Keeper, project: str | None) -> str:
+    """That nothing is known of a time, and where there is something."""
+    months = spending.months(keeper.store.db, project)
+    if not months:
+        what = "this project" if project is not None else "any project"
+    said = f"nothing is kept of {what}"
+    said += f"; there is something of {', '.join(months[-MONTHS:])}" if months else ""
+    others = project is not None and any(one != project for one in spending.projects(keeper.store.db))
+    return said + "; --all-projects looks in the others too" * others
 
 
 def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
@@ -113,10 +128,3 @@ def _show_tools(tools: list[Share]) -> None:
     for share in tools:
         print(f"{_named('tool', share.what).ljust(wide)} {share.times:>8,} {share.tokens:>20,}")
     print()
-
-
-def _moment(given: str) -> float:
-    try:
-        return read_when(given, time())
-    except ValueError:
-        raise ArgumentTypeError(f"{given!r} is not {ALLOWED}") from None

@@ -5,30 +5,36 @@ from __future__ import annotations
 import textwrap
 from argparse import ArgumentParser, Namespace
 from bisect import bisect_right
-from time import localtime, mktime, strftime, time
+from time import localtime, strftime, time
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import project_of, running_session
 from memory_keeper.app.terminal import moment, paint, print_json, width
+from memory_keeper.app.told import AFTER
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
-from memory_keeper.keep.telling import REMINDER, Told, cost_of_telling, shares, told
-from memory_keeper.keeper import Keeper
+from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told
+from memory_keeper.keeper import Keeper, mark_id
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.tell import short
 from memory_keeper.tell.parts import STANDING
+from memory_keeper.tell.report.month import month_of
 from memory_keeper.tell.rules import PREFIX
-from memory_keeper.tell.why import FRAME, Line, Part, reading, take_apart
+from memory_keeper.tell.why import FRAME, QUOTE, Line, Part, reading, take_apart
 from memory_keeper.text import clean, one_line, showable
 
 EXAMPLE = "memory-keeper why --last"
-SAME_CALL = 0.005  # seconds: what one call of the host brings is told by several, each with a moment of its own
+SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
 PROMPTS, STARTS = 10_000, 1_000  # of a session
 WIDEST = 100  # columns
 PROMPT, START = "UserPromptSubmit", "SessionStart"
-CALLS = {"PostToolUse": "after a tool call", "PostToolUseFailure": "after a failure"}
+CALLS = {
+    "PostToolUse": "after a tool call",
+    "PostToolUseFailure": "after a failure",
+    "SubagentStart": "start of a subagent",
+}
 WITH_PROMPTS = ("rules", "reminder", "recall")  # briefs that are told there, where no start is near
 USERS, SHIPPED = "a rule in force, by the user", "a rule that comes with Memory Keeper"
 UNKEPT = "What it said was not kept then; it rests on this:"
@@ -87,27 +93,27 @@ def _read(keeper: Keeper, args: Namespace) -> Session:
     """A session by the store, and by its spool: what was told just now is only there."""
     id, _ = running_session(keeper, args)
     records = list(spool.records(spool.read(keeper.home, id), "Told", PROMPT, START))
-    heard = sorted(_moment(one) for one in records if one.get("event") == PROMPT)
-    begun = [(_moment(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
+    prompts = sorted(_moment(one) for one in records if one.get("event") == PROMPT)
+    begins = [(_moment(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
     new = [_told(id, one) for one in records if one.get("event") == "Told"]
     try:
         project = keeper.store.project_of(id) or project_of(keeper, args)
-        known = told(keeper.store.db, project, id, reminders=True)
+        known, contexts = recorded(keeper.store.db, project, id, reminders=True), begun(keeper.store.db, project, id)
         starts = [(event.at, event.tool) for event in keeper.store.latest(project, "start", STARTS, (id,))]
         asked = [event.at for event in keeper.store.latest(project, "prompt", PROMPTS, (id,), text=False)]
     except NotSetUp:
-        project, known, starts, asked = "", [], [], []
+        project, known, contexts, starts, asked = "", [], [], [], []
     ids = {one.id for one in known}
-    unmoved = [one for one in new if one.id not in ids]
-    before = [at - LAG for at in asked if not heard or at < heard[0] - LAG]
-    everything = sorted([*known, *unmoved], key=lambda one: one.at)
-    return Session(id, project, everything, unmoved, [*starts, *begun], sorted([*before, *heard]))
+    tellings = heard({one.id: one for one in (*known, *new)}.values(), [*contexts, *((at, id) for at, _ in begins)])
+    unmoved = [one for one in tellings if one.id not in ids]
+    before = [at - LAG for at in asked if not prompts or at < prompts[0] - LAG]
+    return Session(id, project, tellings, unmoved, [*starts, *begins], sorted([*before, *prompts]))
 
 
 def _told(session: str, record: dict[str, Any]) -> Told:
     """A record as the event that it becomes."""
     at = _moment(record)
-    return Told(f"told-{session}-{int(at * 1000)}:0", at, session, wire.read_object(str(record.get("extra") or "")))
+    return Told(mark_id("told", session, record), at, session, wire.read_object(str(record.get("extra") or "")))
 
 
 def _tellings(session: Session, one: Told) -> list[Telling]:
@@ -145,9 +151,9 @@ def _moment(record: dict[str, Any]) -> float:
 # --- what it rests on -------------------------------------------------------------------------------------------------
 
 
-def _source(keeper: Keeper, line: Line) -> dict[str, Any]:
+def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
     """What a line rests on, as the store knows it: what it is, whose, when, and of which file."""
-    one = _find(keeper, line.id) if line.id else None
+    one = _find(keeper, line.id, told_at) if line.id else None
     rule = line.id.startswith(PREFIX)
     source = "rule" if rule else _kind(one) if one else "unknown" if line.id else line.source
     why = line.why
@@ -157,9 +163,12 @@ def _source(keeper: Keeper, line: Line) -> dict[str, Any]:
     return {"id": line.id, "source": source, "at": at, "session": session, "path": path, "why": why}
 
 
-def _find(keeper: Keeper, id: str) -> Event | Note | None:
+def _find(keeper: Keeper, id: str, told_at: float) -> Event | Note | None:
+    """What has an id; of a note, the wording that it had then."""
     try:
-        return keeper.store.note(id) or keeper.event(id)
+        wordings = keeper.store.wordings(id)
+        then = [note for note in wordings if wire.read_object(note.extra).get("written", 0.0) <= told_at]
+        return (then or wordings[:1])[-1] if wordings else keeper.event(id)
     except NotSetUp:
         return None
 
@@ -171,7 +180,13 @@ def _kind(one: Event | Note) -> str:
 
 def _about(keeper: Keeper, telling: Telling) -> dict[str, Any]:
     lines = [
-        {"text": line.text, **_source(keeper, line), "score": line.score, "tokens": line.tokens}
+        {
+            "text": line.text,
+            **_source(keeper, line, telling.at),
+            "cites": line.cites or [line.id] * bool(line.id),
+            "score": line.score,
+            "tokens": line.tokens,
+        }
         for line in telling.part.lines
     ]
     event = telling.event or "unknown"
@@ -193,10 +208,10 @@ def _show(keeper: Keeper, session: Session, tellings: list[Telling]) -> None:
         clock = strftime("%Y-%m-%d %H:%M", localtime(showable(telling.at)))
         part = telling.part
         print(f"\n{paint(f'{clock}  {telling.label}: {clean(part.brief)}, {part.tokens:,} tokens', 'bold')}")
-        _show_lines(keeper, part)
+        _show_lines(keeper, part, telling.at)
 
 
-def _show_lines(keeper: Keeper, part: Part) -> None:
+def _show_lines(keeper: Keeper, part: Part, told_at: float) -> None:
     frame = sum(line.tokens for line in part.lines if line.source == FRAME)
     if any(line.id and not line.text for line in part.lines):
         print(f"        {UNKEPT}")
@@ -204,7 +219,7 @@ def _show_lines(keeper: Keeper, part: Part) -> None:
     for line in part.lines:
         if line.source == FRAME:
             continue
-        about = _source(keeper, line)
+        about = _source(keeper, line, told_at)
         why = f"{about['why']}{f' ({line.score:g})' if line.score is not None else ''}"
         if why and why != before:
             print(paint(_wrapped(f"because: {why}", "  ", "    "), "yellow"))
@@ -213,6 +228,9 @@ def _show_lines(keeper: Keeper, part: Part) -> None:
             print(_wrapped(reading(line), f"{line.tokens:6,}  ", " " * 8))
         if line.id:
             print(paint(_wrapped(_named(about), "        <- ", " " * 11), "dim"))
+    for id in dict.fromkeys(id for line in part.lines for id in line.cites):
+        about = _source(keeper, Line("", id, QUOTE, "", None, 0), told_at)
+        print(paint(_wrapped(_named(about), "        <- ", " " * 11), "dim"))
     if frame:
         print(paint(f"{frame:6,}  for what opens and closes it, and headings", "dim"))
 
@@ -239,13 +257,12 @@ def _wrapped(text: str, first: str, rest: str) -> str:
 
 def _show_costs(keeper: Keeper, session: Session) -> None:
     """What all that we told took so far: of this session, this project, and this month in it."""
-    today = localtime(time())
-    month = mktime((today.tm_year, today.tm_mon, 1, 0, 0, 0, 0, 0, -1))
+    now = time()
     print(paint("\nWhat was told took", "bold"))
     for name, since, of in (
         ("this session", 0.0, session.id),
         ("this project", 0.0, ""),
-        (f"in {strftime('%B %Y', today)}", month, ""),
+        (strftime("in %B %Y", localtime(now)), month_of(now)[0], ""),
     ):
         costs = _costs(keeper, session, since, of)
         times, tokens = sum(one[0] for one in costs.values()), sum(one[1] for one in costs.values())
@@ -258,11 +275,7 @@ def _show_costs(keeper: Keeper, session: Session) -> None:
 
 def _costs(keeper: Keeper, session: Session, since: float, of: str) -> dict[str, tuple[int, int]]:
     try:
-        found = cost_of_telling(keeper.store, session.project, since, session=of)
+        moved = told(keeper.store.db, session.project, of, since, reminders=True)
     except NotSetUp:
-        found = {}
-    for one in session.unmoved:
-        for name, tokens in shares(one.said) if one.at >= since else ():
-            times, all = found.get(name, (0, 0))
-            found[name] = times + 1, all + tokens
-    return found
+        moved = []
+    return tally([*moved, *(one for one in session.unmoved if one.at >= since)])

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
         __name__: str
 
-        def problem(self, desk: Desk) -> str:
+        def problem(self, machine: Machine) -> str:
             """Why it cannot be used here; empty when it can."""
 
-        def texts(self, desk: Desk, job: Job) -> dict[str, str]:
+        def texts(self, machine: Machine, job: Job) -> dict[str, str]:
             """What it is given, by the place where that stands."""
 
-        def found(self, desk: Desk) -> dict[str, str]:
+        def found(self, machine: Machine) -> dict[str, str]:
             """What of ours it has, by the place where that stands."""
 
         def when(self, texts: dict[str, str]) -> When | None:
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
         def escaped(self, word: str) -> str:
             """A word of a command as it stands there."""
 
-        def install(self, desk: Desk, job: Job) -> None:
+        def install(self, machine: Machine, job: Job) -> None:
             """Have a job run; nothing of it stays where that fails."""
 
-        def remove(self, desk: Desk) -> None:
+        def remove(self, machine: Machine) -> None:
             """Take away what is ours, and only that."""
 
 
@@ -76,7 +76,7 @@ class Job(NamedTuple):
     when: When
 
 
-class Desk(NamedTuple):
+class Machine(NamedTuple):
     """Where programs are found and files lie: the user's, whatever a project's settings say."""
 
     environ: dict[str, str]
@@ -125,13 +125,13 @@ class Installed(NamedTuple):
     texts: dict[str, str]  # by the place where they stand
 
 
-def desk_at(folder: str, environ: dict[str, str]) -> Desk:
-    """The desk of a user who asks from a folder."""
+def machine_at(folder: str, environ: dict[str, str]) -> Machine:
+    """The machine of a user who asks from a folder."""
     root = config.find_root(folder)
-    return Desk(config.own_environ(environ, root), root)
+    return Machine(config.own_environ(environ, root), root)
 
 
-def read_when(said: str) -> When:
+def read_weekly(said: str) -> When:
     """`Sun 00:00`, or `00:00` for every day."""
     found = MOMENT.fullmatch(said.strip())
     if not found or int(found[2]) > 23 or int(found[3]) > 59:
@@ -170,12 +170,12 @@ def scheduler(name: str) -> Scheduler:
     return member
 
 
-def pick(desk: Desk, wanted: str = "") -> Scheduler:
+def pick(machine: Machine, wanted: str = "") -> Scheduler:
     """The scheduler that is wanted, else the first that works here."""
     problems = {}
     for name in [wanted] if wanted else SCHEDULERS:
         member = scheduler(name)
-        problems[name] = member.problem(desk)
+        problems[name] = member.problem(machine)
         if not problems[name]:
             return member
     said = "; ".join(f"{name}: {why}" for name, why in problems.items())
@@ -183,42 +183,42 @@ def pick(desk: Desk, wanted: str = "") -> Scheduler:
     raise NotSetUp(f"No scheduler can be used here ({said})", hint=hint)
 
 
-def installed(desk: Desk) -> Iterator[Installed]:
+def installed(machine: Machine) -> Iterator[Installed]:
     """The jobs of ours that the machine has: one, as a rule."""
     for name in SCHEDULERS:
         member = scheduler(name)
-        if texts := member.found(desk):
+        if texts := member.found(machine):
             yield Installed(name, str(member.when(texts) or ""), texts)
 
 
-def uses(desk: Desk, home: str) -> bool:
+def uses(machine: Machine, home: str) -> bool:
     """Whether a job of ours runs what is in this home."""
     return any(
-        scheduler(one.by).escaped(launcher(home)) in text for one in installed(desk) for text in one.texts.values()
+        scheduler(one.by).escaped(launcher(home)) in text for one in installed(machine) for text in one.texts.values()
     )
 
 
-def install(home: str, desk: Desk, member: Scheduler, when: When) -> bool:
+def install(home: str, machine: Machine, member: Scheduler, when: When) -> bool:
     """Have the upkeep run then, by this scheduler alone; False when it was so already."""
     from memory_keeper.app.registration import point_current
 
-    job = Job(command_in(home, desk.environ), when)
+    job = Job(command_in(home, machine.environ), when)
     with Lock(home, PATIENCE):
         point_current(home)
-        before = [*installed(desk)]
-        member.install(desk, job)
+        before = [*installed(machine)]
+        member.install(machine, job)
         for one in before:
             if scheduler(one.by) is not member:
-                scheduler(one.by).remove(desk)
-    return [one.texts for one in before] != [member.texts(desk, job)]
+                scheduler(one.by).remove(machine)
+    return [one.texts for one in before] != [member.texts(machine, job)]
 
 
-def remove(home: str, desk: Desk) -> list[Installed]:
+def remove(home: str, machine: Machine) -> list[Installed]:
     """Take the jobs of ours away; what they were."""
     with Lock(home, PATIENCE):
-        gone = [*installed(desk)]
+        gone = [*installed(machine)]
         for one in gone:
-            scheduler(one.by).remove(desk)
+            scheduler(one.by).remove(machine)
     return gone
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from memory_keeper.app.schedule import MARK, Desk, Job, When
+from memory_keeper.app.schedule import MARK, Job, Machine, When
 from memory_keeper.errors import KeeperError
 
 BEGIN, END = f"# memory-keeper begin: {MARK}", "# memory-keeper end"
@@ -20,18 +20,18 @@ BLOCK = re.compile(rb"^%s\n(?:(?!%s|%s).*\n)*%s\n" % (MARKS[0], *MARKS, MARKS[1]
 FIELDS = re.compile(r"^(\d+) (\d+) \* \* ([0-6*]) ", re.MULTILINE)
 
 
-def problem(desk: Desk) -> str:
+def problem(machine: Machine) -> str:
     """It may be there and not be allowed."""
-    if not desk.has("crontab"):
+    if not machine.has("crontab"):
         return "there is no crontab"
     try:
-        _read(desk)
+        _read(machine)
     except KeeperError as error:
         return str(error)
     return ""
 
 
-def texts(desk: Desk, job: Job) -> dict[str, str]:
+def texts(machine: Machine, job: Job) -> dict[str, str]:
     """Our lines; what is printed would be mailed, what goes wrong is."""
     day = job.when.day if job.when.day >= 0 else "*"
     command = " ".join(map(escaped, job.command))
@@ -51,10 +51,10 @@ def escaped(word: str) -> str:
     return quoted.replace("\\", "\\''").replace("%", "'\\%'")
 
 
-def found(desk: Desk) -> dict[str, str]:
+def found(machine: Machine) -> dict[str, str]:
     """Our lines, as they are there."""
     try:
-        block = BLOCK.search(_read(desk))
+        block = BLOCK.search(_read(machine))
     except KeeperError:
         return {}  # then there are none of ours either
     return {PLACE: block[0].decode("utf-8", "replace")} if block else {}
@@ -66,32 +66,32 @@ def when(texts: dict[str, str]) -> When | None:
     return When(int(said[3]) if said[3] != "*" else -1, int(said[2]), int(said[1])) if said else None
 
 
-def install(desk: Desk, job: Job) -> None:
+def install(machine: Machine, job: Job) -> None:
     """Put our lines before the user's, in place of those that were there."""
-    before = _read(desk)
+    before = _read(machine)
     rest = BLOCK.sub(b"", before)
     if BEGIN.encode() in rest or END.encode() in rest:
         raise KeeperError("Our lines in the crontab are damaged", hint="take them away with `crontab -e`")
-    now = texts(desk, job)[PLACE].encode() + rest
+    now = texts(machine, job)[PLACE].encode() + rest
     if now != before:
-        desk.check("crontab", "-", said=now)
+        machine.check("crontab", "-", said=now)
 
 
-def remove(desk: Desk) -> None:
+def remove(machine: Machine) -> None:
     """Take our lines away; a crontab that has nothing else goes with them."""
-    before = b"" if problem(desk) else _read(desk)
+    before = b"" if problem(machine) else _read(machine)
     rest = BLOCK.sub(b"", before)
     if rest == before:
         return
     if rest:
-        desk.check("crontab", "-", said=rest)
+        machine.check("crontab", "-", said=rest)
     else:
-        desk.check("crontab", "-r")
+        machine.check("crontab", "-r")
 
 
-def _read(desk: Desk) -> bytes:
+def _read(machine: Machine) -> bytes:
     """The user's crontab; a failure to read it must not look like an empty one."""
-    done = desk.run("crontab", "-l")
+    done = machine.run("crontab", "-l")
     if done.returncode == 0:
         return done.stdout
     if any(none in done.stderr.lower() for none in NONE):

@@ -9,18 +9,18 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 from xml.sax.saxutils import escape
 
-from memory_keeper.app.schedule import MARK, Desk, Job, When, check, read, write
+from memory_keeper.app.schedule import MARK, Job, Machine, When, check, read, write
 from memory_keeper.errors import KeeperError
 
 LABEL = "memory-keeper.upkeep"
 
 
-def problem(desk: Desk) -> str:
+def problem(machine: Machine) -> str:
     """Only macOS has it."""
-    return "" if desk.has("launchctl") else "there is no launchctl" if sys.platform == "darwin" else "this is no Mac"
+    return "" if machine.has("launchctl") else "there is no launchctl" if sys.platform == "darwin" else "this is no Mac"
 
 
-def texts(desk: Desk, job: Job) -> dict[str, str]:
+def texts(machine: Machine, job: Job) -> dict[str, str]:
     """The property list, with our mark after its first line."""
     moment = {"Hour": job.when.hour, "Minute": job.when.minute}
     if job.when.day >= 0:
@@ -32,7 +32,7 @@ def texts(desk: Desk, job: Job) -> dict[str, str]:
         "ProcessType": "Background",
     }
     first, rest = plistlib.dumps(agent).decode().split("\n", 1)
-    return {_path(desk): f"{first}\n<!-- {MARK} -->\n{rest}"}
+    return {_path(machine): f"{first}\n<!-- {MARK} -->\n{rest}"}
 
 
 def escaped(word: str) -> str:
@@ -40,10 +40,10 @@ def escaped(word: str) -> str:
     return f"<string>{escape(word)}</string>"
 
 
-def found(desk: Desk) -> dict[str, str]:
+def found(machine: Machine) -> dict[str, str]:
     """The property list that is there."""
-    text = read(_path(desk))
-    return {_path(desk): text} if text else {}
+    text = read(_path(machine))
+    return {_path(machine): text} if text else {}
 
 
 def when(texts: dict[str, str]) -> When | None:
@@ -55,32 +55,32 @@ def when(texts: dict[str, str]) -> When | None:
         return None
 
 
-def install(desk: Desk, job: Job) -> None:
+def install(machine: Machine, job: Job) -> None:
     """Write the property list and have launchd read it."""
-    wanted = texts(desk, job)
+    wanted = texts(machine, job)
     check(wanted)
     try:
         for path, text in wanted.items():
             write(path, text)
-        desk.run("launchctl", "bootout", f"{_domain()}/{LABEL}")  # one that is loaded is not read again
-        desk.check("launchctl", "bootstrap", _domain(), _path(desk))
+        machine.run("launchctl", "bootout", f"{_domain()}/{LABEL}")  # one that is loaded is not read again
+        machine.check("launchctl", "bootstrap", _domain(), _path(machine))
     except KeeperError:
-        remove(desk)
+        remove(machine)
         raise
 
 
-def remove(desk: Desk) -> None:
+def remove(machine: Machine) -> None:
     """Have launchd forget it, and delete it."""
-    if not found(desk):
+    if not found(machine):
         return
-    if not problem(desk):
-        desk.run("launchctl", "bootout", f"{_domain()}/{LABEL}")
-    os.unlink(_path(desk))  # its folder is there on every Mac
+    if not problem(machine):
+        machine.run("launchctl", "bootout", f"{_domain()}/{LABEL}")
+    os.unlink(_path(machine))  # its folder is there on every Mac
 
 
 def _domain() -> str:
     return f"gui/{os.getuid()}"
 
 
-def _path(desk: Desk) -> str:
-    return f"{desk.home}/Library/LaunchAgents/{LABEL}.plist"
+def _path(machine: Machine) -> str:
+    return f"{machine.home}/Library/LaunchAgents/{LABEL}.plist"

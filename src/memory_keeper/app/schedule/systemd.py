@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.app.schedule import DAYS, MARK, Desk, Job, When, check, drop, read, write
+from memory_keeper.app.schedule import DAYS, MARK, Job, Machine, When, check, drop, read, write
 from memory_keeper.errors import KeeperError
 
 UNIT = "memory-keeper-upkeep"
@@ -33,16 +33,16 @@ WantedBy=timers.target
 ON_CALENDAR = re.compile(r"^OnCalendar=(?:(\w{3}) )?\*-\*-\* (\d\d):(\d\d):00$", re.MULTILINE)
 
 
-def problem(desk: Desk) -> str:
+def problem(machine: Machine) -> str:
     """Containers and old sessions have the program, and no manager that it could ask."""
-    if not desk.has("systemctl"):
+    if not machine.has("systemctl"):
         return "there is no systemctl"
-    return "no manager of the user's runs" if desk.run("systemctl", "--user", "show-environment").returncode else ""
+    return "no manager of the user's runs" if machine.run("systemctl", "--user", "show-environment").returncode else ""
 
 
-def texts(desk: Desk, job: Job) -> dict[str, str]:
+def texts(machine: Machine, job: Job) -> dict[str, str]:
     """The two units."""
-    folder, when = _folder(desk), job.when
+    folder, when = _folder(machine), job.when
     day = f"{DAYS[when.day]} " if when.day >= 0 else ""
     command = " ".join(map(escaped, job.command))
     return {
@@ -58,9 +58,9 @@ def escaped(word: str) -> str:
     return f'"{word}"'
 
 
-def found(desk: Desk) -> dict[str, str]:
+def found(machine: Machine) -> dict[str, str]:
     """The units that are there."""
-    paths = [f"{_folder(desk)}/{name}" for name in (f"{UNIT}.service", TIMER)]
+    paths = [f"{_folder(machine)}/{name}" for name in (f"{UNIT}.service", TIMER)]
     return {path: text for path in paths if (text := read(path))}
 
 
@@ -72,37 +72,37 @@ def when(texts: dict[str, str]) -> When | None:
     return When(DAYS.index(said[1]) if said[1] in DAYS else -1, int(said[2]), int(said[3]))
 
 
-def install(desk: Desk, job: Job) -> None:
+def install(machine: Machine, job: Job) -> None:
     """Write the units and have the manager start the timer."""
-    wanted = texts(desk, job)
+    wanted = texts(machine, job)
     check(wanted)
     try:
         for path, text in wanted.items():
             write(path, text)
-        desk.check("systemctl", "--user", "daemon-reload")
-        desk.check("systemctl", "--user", "enable", TIMER)
-        desk.check("systemctl", "--user", "restart", TIMER)  # one that runs would keep its old time
+        machine.check("systemctl", "--user", "daemon-reload")
+        machine.check("systemctl", "--user", "enable", TIMER)
+        machine.check("systemctl", "--user", "restart", TIMER)  # one that runs would keep its old time
     except KeeperError:
-        remove(desk)
+        remove(machine)
         raise
 
 
-def remove(desk: Desk) -> None:
+def remove(machine: Machine) -> None:
     """Stop the timer, and delete the units and what the manager made for them; also where none runs."""
-    here, ours = not problem(desk), found(desk)
+    here, ours = not problem(machine), found(machine)
     if here and ours:
-        desk.run("systemctl", "--user", "disable", "--now", TIMER)
-    if f"{_folder(desk)}/{TIMER}" in ours:
-        drop(f"{_folder(desk)}/{WANTS}", f"{_place(desk, 'DATA', '.local/share')}/systemd/timers/stamp-{TIMER}")
+        machine.run("systemctl", "--user", "disable", "--now", TIMER)
+    if f"{_folder(machine)}/{TIMER}" in ours:
+        drop(f"{_folder(machine)}/{WANTS}", f"{_place(machine, 'DATA', '.local/share')}/systemd/timers/stamp-{TIMER}")
     drop(*ours)
     if here and ours:
-        desk.run("systemctl", "--user", "daemon-reload")
+        machine.run("systemctl", "--user", "daemon-reload")
 
 
-def _folder(desk: Desk) -> str:
-    return f"{_place(desk, 'CONFIG', '.config')}/systemd/user"
+def _folder(machine: Machine) -> str:
+    return f"{_place(machine, 'CONFIG', '.config')}/systemd/user"
 
 
-def _place(desk: Desk, name: str, usual: str) -> str:
-    given = desk.environ.get(f"XDG_{name}_HOME", "")
-    return given if given.startswith("/") else f"{desk.home}/{usual}"
+def _place(machine: Machine, name: str, usual: str) -> str:
+    given = machine.environ.get(f"XDG_{name}_HOME", "")
+    return given if given.startswith("/") else f"{machine.home}/{usual}"

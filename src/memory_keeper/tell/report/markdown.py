@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from time import localtime, strftime, time
+from time import localtime, strftime
 
-from memory_keeper import config
 from memory_keeper.model import Brief
 from memory_keeper.tell import envelope, units
 from memory_keeper.tell.context_archive import short_number
-from memory_keeper.tell.month import find_month, month_of
-from memory_keeper.tell.prices import exact, money, read_prices
-from memory_keeper.tell.sums import total
+from memory_keeper.tell.report.month import find_month, month_of
+from memory_keeper.tell.report.prices import exact, money, read_prices
+from memory_keeper.tell.report.savings import BY
+from memory_keeper.tell.report.sums import total
 from memory_keeper.text import clean, clip, fence, one_line, showable, tagless, tokens
 
 TYPE_CHECKING = False
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
     from memory_keeper.tell import View
-    from memory_keeper.tell.effects import Compaction
-    from memory_keeper.tell.month import Month
-    from memory_keeper.tell.prices import Prices
-    from memory_keeper.tell.sums import Sum
+    from memory_keeper.tell.report.month import Month
+    from memory_keeper.tell.report.prices import Prices
+    from memory_keeper.tell.report.savings import Compaction
+    from memory_keeper.tell.report.sums import Sum
 
 ROWS = 15  # of a table; the rest is summed up in one
 LONGEST = 10  # sessions
@@ -43,10 +43,7 @@ def report_of(store: SqliteStore, home: str, project: str, at: float, settings: 
 
 def compose(name: str, view: View, nonce: str, room: int) -> Brief:
     """The brief of that name: this month's report, as much of it as fits."""
-    home, at = view.store.path.rpartition("/")[0], time()
-    root = next(iter(view.store.roots(view.project)), "")
-    settings = config.load(home, root, config.environment())[0]
-    text = report_of(view.store, home, view.project, at, settings, at)
+    text = report_of(view.store, view.home, view.project, view.now, view.settings, view.now) if view.home else ""
     begin, end, left, characters = envelope(name, OPENING, nonce, view.budget, room)
     body = clip(fence(text, nonce) if nonce else text.rstrip("\n"), left) if text else ""
     while body and units(body) > characters:
@@ -85,16 +82,18 @@ def _headline(month: Month) -> Iterator[str]:
 
 
 def _recovery(month: Month) -> str:
-    before = sum(before for before, _ in month.measured)
-    freed = before - sum(after for _, after in month.measured)
+    """What compactions freed, and whose they were."""
+    before = sum(one.before or 0 for one in month.measured)
+    freed = {by: max(0, sum(one.freed for one in month.measured if one.by == by)) for by in ("host", "keeper")}
     if not month.measured:
         return "none measured"
-    return f"{short_number(max(0, freed))} ({percent(max(0, freed), before)} reduction of {short_number(before)})"
+    size, whose = sum(freed.values()), [by for by, size in freed.items() if size]
+    sizes = [f"{short_number(freed[by])} by {BY[by]}" if len(whose) > 1 else f"by {BY[by]}" for by in whose]
+    part = f"{percent(size, before)} reduction of {short_number(before)}"
+    return f"{short_number(size)} ({', '.join([part, *sizes])})"
 
 
-def _counted(number: int | None, where: str) -> str:
-    if number is None:
-        return "none recorded"
+def _counted(number: int, where: str) -> str:
     return f"{number} ({where})" if number else "0"
 
 
@@ -141,7 +140,7 @@ def _charges(month: Month) -> Iterator[str]:
 def about(amount: Decimal, currency: str) -> str:
     """`~$0.12`, `<$0.01`."""
     said = money(amount, currency)
-    return said if said[0] == "<" else f"~{said}"
+    return said if "<" in said else f"~{said}"
 
 
 def _times(number: int) -> str:
@@ -157,7 +156,7 @@ def _sections(month: Month) -> Iterator[str]:
     yield from _table("By day", month.days, month.prices, bars=bars)
     yield from _table("By model", month.models, month.prices)
     if not month.project:
-        yield from _table("By project", month.projects, month.prices)
+        yield from _table("By project", named(month), month.prices)
     yield from _tools(month)
     yield from _sessions(month.sessions)
     yield from _tellings(month)
@@ -177,7 +176,7 @@ def _priced(month: Month) -> Iterator[str]:
 def _table(heading: str, rows: Sequence[Sum], prices: Prices, bars: dict[str, str] | None = None) -> Iterator[str]:
     if not rows:
         return
-    shown = rows if bars is not None else fold(rows)
+    shown = rows if bars is not None else summed_up(rows)
     last = ("",) if bars is not None else ()
     yield f"### {heading}\n"
     yield _line(["", *HEADS, *last])
@@ -189,7 +188,12 @@ def _table(heading: str, rows: Sequence[Sum], prices: Prices, bars: dict[str, st
     yield ""
 
 
-def fold(rows: Sequence[Sum], most: int = ROWS) -> list[Sum]:
+def named(month: Month) -> list[Sum]:
+    """A month's projects by their names."""
+    return [row._replace(name=month.names.get(row.name, row.name)) for row in month.projects]
+
+
+def summed_up(rows: Sequence[Sum], most: int = ROWS) -> list[Sum]:
     """The first rows of a table, and the others in one."""
     if len(rows) <= most:
         return list(rows)

@@ -13,15 +13,16 @@ from time import localtime, mktime, strftime
 
 import memory_keeper
 from memory_keeper.tell.context_archive import short_number
-from memory_keeper.tell.prices import money
-from memory_keeper.tell.report import fold, moment, percent, priced, short_name, title
+from memory_keeper.tell.report.markdown import moment, named, percent, priced, short_name, summed_up, title
+from memory_keeper.tell.report.prices import money
+from memory_keeper.tell.report.savings import BY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from memory_keeper.tell.month import Month
-    from memory_keeper.tell.sums import Sum
+    from memory_keeper.tell.report.month import Month
+    from memory_keeper.tell.report.sums import Sum
 
 STYLE = os.path.join(os.path.dirname(memory_keeper.__file__), "data", "report.css")
 KINDS = {"output": "output", "input": "input", "cache_write": "cache write", "cache_read": "cache read"}
@@ -62,7 +63,7 @@ def said(text: str, most: int = NAME) -> str:
 
 
 def _body(month: Month) -> Iterator[str]:
-    where = said(month.project, 200) if month.project else "all projects"
+    where = said(month.names.get(month.project, month.project), 200) if month.project else "all projects"
     yield f"<header><h1>Monthly Report - {said(title(month))}</h1><p>{where}</p></header>"
     yield from _cards(month)
     yield from _per_day(month)
@@ -204,7 +205,7 @@ def _rows(rows: Iterable[tuple[str, str, float]]) -> Iterator[str]:
 
 def _spent(rows: Sequence[Sum], month: Month) -> Iterator[str]:
     shown = ((row.name or "unknown", f"{short_number(row.tokens)} · {_cost(row, month)}", row.tokens)
-             for row in fold(rows, ROWS))  # fmt: skip
+             for row in summed_up(rows, ROWS))  # fmt: skip
     return _rows(shown)
 
 
@@ -216,7 +217,7 @@ def _by_model(month: Month) -> Iterator[str]:
 
 def _by_project(month: Month) -> Iterator[str]:
     yield "<section><h2>By project</h2>"
-    yield from _spent(month.projects, month)
+    yield from _spent(named(month), month)
     yield "</section>"
 
 
@@ -272,27 +273,24 @@ def _item(what: str, about: str, number: int) -> str:
 
 def _counted(month: Month) -> Iterator[str]:
     peaks = [one.peak for one in month.sessions if one.peak]
-    freed = sum(before - after for before, after in month.measured)
+    freed = sum(one.freed for one in month.measured)
+    whose = " and ".join(BY[by] for by in ("host", "keeper") if any(one.by == by for one in month.measured))
     yield "<section><h2>What was kept</h2><dl>"
     for what, about, number in (
         ("Average session tokens", "the largest context of each", short_number(sum(peaks) // max(1, len(peaks)))),
-        ("Token recovery", f"by {_many(len(month.measured), 'compaction')}, as measured", short_number(max(0, freed))),
-        ("Observations escalated", "to ACTIVE_RULES", _number(month.escalated)),
-        ("Observations archived", "unconfirmed", _number(month.archived)),
-        ("Tasks archived", "moved to TASK_ARCHIVE.md", _number(month.finished)),
+        ("Token recovery", f"by {whose}, as measured" if whose else "none measured", short_number(max(0, freed))),
+        ("Observations escalated", "to ACTIVE_RULES", f"{month.escalated:,}"),
+        ("Observations archived", "unconfirmed", f"{month.archived:,}"),
+        ("Tasks archived", "moved to TASK_ARCHIVE.md", f"{month.finished:,}"),
     ):
         yield f"<dt>{what}<small>{about}</small></dt><dd>{number}</dd>"
     yield "</dl></section>"
 
 
-def _number(number: int | None) -> str:
-    return "none recorded" if number is None else f"{number:,}"
-
-
 def _tables(month: Month) -> Iterator[str]:
     """The figures themselves."""
     yield "<section><h2>In figures</h2>"
-    for heading, rows in (("By day", month.days), ("By model", month.models), ("By project", month.projects)):
+    for heading, rows in (("By day", month.days), ("By model", month.models), ("By project", named(month))):
         yield f"<details><summary>{heading}</summary><div class=scroll><table>"
         heads = ("", "requests", "input", "cache read", "cache write", "output", "cached", "cost")
         yield f"<tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr>"

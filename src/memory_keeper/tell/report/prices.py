@@ -12,6 +12,7 @@ from decimal import Decimal
 
 import memory_keeper
 from memory_keeper.model import NamedTuple
+from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,8 +65,24 @@ def read_prices(home: str) -> Prices:
     except FileNotFoundError:
         return _read(SHIPPED)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        said = f"{type(error).__name__}: {error}"[:200]
-        return _read(SHIPPED)._replace(problem=f"{own} cannot be used ({said}); the prices that we ship are in force")
+        said = f"{own} cannot be used: {_in_words(error)}; the prices that we ship are in force"
+        return _read(SHIPPED)._replace(problem=said)
+
+
+def problem(home: str) -> str:
+    """Why the user's own prices are not in force; empty when they are, or there are none."""
+    return read_prices(home).problem
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"it is no JSON, line {error.lineno}, column {error.colno}"
+    if isinstance(error, KeyError):
+        return f"it lacks {str(error.args[0])[:40]!r}"
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}"
+    said = one_line(clean(str(error)), 100) if type(error) is ValueError else ""
+    return said or "it is no table of models and their prices"
 
 
 def _read(path: str) -> Prices:
@@ -73,19 +90,26 @@ def _read(path: str) -> Prices:
         said = json.loads(file.read(LARGEST), parse_float=Decimal, parse_int=Decimal)
     models: dict[tuple[str, int], Price] = {}
     for name, given in said["models"].items():
-        models[name, 0] = _price(given)
+        models[name, 0] = _price(name, given)
         if "above" in given:
-            models[name, int(given["above"]["tokens"])] = _price(given["above"])
+            models[name, int(given["above"]["tokens"])] = _price(name, given["above"])
     currency = said.get("currency", "USD")
     if not (isinstance(currency, str) and len(currency) == 3 and currency.isascii() and currency.isalpha()):
-        raise ValueError("no currency such as USD")
-    return Prices(date.fromisoformat(said["as_of"]).isoformat(), currency, path, models)
+        raise ValueError("its currency is none such as USD")
+    try:
+        as_of = date.fromisoformat(said["as_of"]).isoformat()
+    except (ValueError, TypeError):
+        raise ValueError("its as_of is no day such as 2027-01-31") from None
+    return Prices(as_of, currency, path, models)
 
 
-def _price(given: Json) -> Price:
+def _price(name: str, given: Json) -> Price:
+    missing = [field for field in Price._fields if field not in given]
+    if missing:
+        raise ValueError(f"its model {name[:40]!r} has no price for {missing[0]}")
     found = Price(*(Decimal(given[field]) for field in Price._fields))
     if not all(price.is_finite() and 0 <= price < MILLION for price in found):
-        raise ValueError(f"no price: {given}")
+        raise ValueError(f"its model {name[:40]!r} has a price that is none")
     return found
 
 
@@ -117,11 +141,10 @@ def cost(prices: Prices, spent: Iterable[Spending]) -> tuple[Decimal, int]:
 
 def money(amount: Decimal, currency: str = "USD") -> str:
     """An amount for people; less than a cent is said to be that."""
-    sign = "-" * (amount < 0)
     size = abs(amount)
     said = f"{size.quantize(CENT):,}" if size >= CENT or not size else "0.01"
-    less = "<" if 0 < size < CENT else ""
-    return f"{less}{sign}${said}" if currency == "USD" else f"{less}{sign}{said} {currency}"
+    begin = "-" * (amount < 0) + "<" * (0 < size < CENT)
+    return f"{begin}${said}" if currency == "USD" else f"{begin}{said} {currency}"
 
 
 def exact(amount: Decimal) -> str:

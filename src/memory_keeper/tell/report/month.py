@@ -5,22 +5,24 @@ from __future__ import annotations
 from decimal import Decimal
 from time import localtime, mktime, strftime
 
+from memory_keeper import wire
 from memory_keeper.keep import doing, spending
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import USER, NamedTuple
 from memory_keeper.reduce.done import done, kept_and_archived
 from memory_keeper.reduce.observed import observed
-from memory_keeper.tell.effects import Asking, Compaction, Record, Telling, asking, compactions, tellings
-from memory_keeper.tell.sums import Sum, by_tool, largest, sums, total
+from memory_keeper.tell.projects import project_name
+from memory_keeper.tell.report.savings import Asking, Charge, Compaction, Sessions, asking, compactions, tellings
+from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memory_keeper.keep.spending import Used
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
     from memory_keeper.reduce.spent import Share
-    from memory_keeper.tell.prices import Prices
+    from memory_keeper.tell.report.prices import Prices
 
 ARCHIVES = "compaction.triggers.taskArchive."
 
@@ -32,6 +34,7 @@ class Month(NamedTuple):
     begin: float
     end: float
     project: str  # empty: all of them
+    names: dict[str, str]  # what the projects are called, for people
     prices: Prices
     total: Sum
     days: tuple[Sum, ...]
@@ -40,17 +43,17 @@ class Month(NamedTuple):
     sessions: tuple[Used, ...]  # the largest context first
     tools: tuple[Share, ...]  # estimated, the largest first
     compactions: tuple[Compaction, ...]  # oldest first
-    tellings: tuple[Telling, ...]  # the dearest first
+    tellings: tuple[Charge, ...]  # the dearest first
     asking: Asking
-    escalated: int | None = None  # observations that became rules; None: nobody counts them
-    archived: int | None = None  # observations
-    finished: int | None = None  # tasks that went to the archive
+    escalated: int = 0  # observations that became rules
+    archived: int = 0  # observations
+    finished: int = 0  # tasks that went to the archive
 
     @property
-    def measured(self) -> list[tuple[int, int]]:
-        """Tokens before and after, of the compactions for which both were counted."""
-        found = ((one.before, one.after) for one in self.compactions if one.by in ("host", "keeper"))
-        return [(before, after) for before, after in found if before is not None and after is not None]
+    def measured(self) -> list[Compaction]:
+        """The compactions for which tokens were counted before and after."""
+        found = [one for one in self.compactions if one.by in ("host", "keeper")]
+        return [one for one in found if one.before is not None and one.after is not None]
 
     @property
     def saved(self) -> int:
@@ -108,14 +111,15 @@ def find_month(
     """A month of a project, or of all of them."""
     begin, end = span
     known = [project] if project is not None else spending.projects(store.db)
-    records = [Record(store, one) for one in known]
-    marks = [one for record in records for one in compactions(record, prices, begin, end)]
+    all = [Sessions(store, one) for one in known]
+    marks = [one for sessions in all for one in compactions(sessions, prices, begin, end)]
     by = {name: sums(store, prices, name, project, begin, end) for name in ("", "day", "model", "project")}
     month = Month(
         name=strftime("%Y-%m", localtime(begin)),
         begin=begin,
         end=end,
         project=project or "",
+        names={one: project_name(store, one) for one in known},
         prices=prices,
         total=total(by[""]),
         days=tuple(by["day"]),
@@ -124,22 +128,33 @@ def find_month(
         sessions=tuple(spending.used(store.db, project, begin, end)),
         tools=tuple(by_tool(store, known, begin, end, advance)),
         compactions=tuple(sorted(marks, key=lambda one: one.at)),
-        tellings=tuple(tellings(records, prices, begin, end)),
+        tellings=tuple(tellings(all, prices, begin, end)),
         asking=asking(store, project, begin, end),
     )
     return _with_counts(month, store, known, settings, now)
 
 
 def _with_counts(month: Month, store: SqliteStore, projects: Sequence[str], settings: Json, now: float) -> Month:
-    """A month with what became of observations and tasks in it."""
-    seen = [one for project in projects for one in observed(store, project, settings, now)]
-    moments = [at for project in projects for at in _archivings(store, project, settings)]
-    states = [one.state for one in seen if month.begin <= one.since < month.end]
+    """A month with what became of observations, also those of all projects, and tasks in it."""
+
+    def in_it(moments: Iterable[float]) -> int:
+        return sum(month.begin <= at < month.end for at in moments)
+
+    places = (*projects, USER)
+    seen = [one for place in places for one in observed(store, place, settings, now)]
     return month._replace(
-        escalated=states.count("rule") if seen else None,
-        archived=states.count("archived") if seen else None,
-        finished=sum(month.begin <= at < month.end for at in moments) if moments else None,
+        escalated=in_it(at for place in places for at in _escalations(store, place)),
+        archived=in_it(one.since for one in seen if one.state == "archived"),
+        finished=in_it(at for project in projects for at in _archivings(store, project, settings)),
     )
+
+
+def _escalations(store: SqliteStore, project: str) -> Iterator[float]:
+    """When each observation became a rule: as that was first worded, whatever became of it."""
+    for rule in store.notes(project, 0, "rule"):
+        first = store.wordings(rule.id)[0]
+        if wire.read_object(first.extra).get("source"):
+            yield first.at
 
 
 def _archivings(store: SqliteStore, project: str, settings: Json) -> Iterator[float]:

@@ -16,7 +16,7 @@ from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.compactions import measure, ours
 from memory_keeper.reduce.grounding import cost_of, count
-from memory_keeper.tell.prices import MILLION, Prices, price_of
+from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memory_keeper.reduce.compactions import Change
 
 MOST = 100_000  # marks of a project that are looked at
+BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}
 CLEARED = {"end": "clear", "archived": "hand"}
 
 
@@ -44,8 +45,13 @@ class Compaction(NamedTuple):
     saved: int = 0  # tokens that those requests did not carry: of our own compactions only
     spared: Decimal = Decimal(0)  # what those would have cost as cache reads, the cheapest they could be
 
+    @property
+    def freed(self) -> int:
+        """Tokens that the context had before and not after, where both were counted."""
+        return 0 if self.before is None or self.after is None else self.before - self.after
 
-class Telling(NamedTuple):
+
+class Charge(NamedTuple):
     """A brief that contexts were told."""
 
     brief: str
@@ -63,7 +69,7 @@ class Asking(NamedTuple):
     cost: Decimal = Decimal(0)  # where they said it
 
 
-class Record:
+class Sessions:
     """What is asked of a project's sessions more than once."""
 
     def __init__(self, store: SqliteStore, project: str) -> None:
@@ -72,6 +78,7 @@ class Record:
         for mark in store.compacted(project):
             self.marks.setdefault(mark.session, []).append(mark)
         self.known: dict[str, list[Usage]] = {}
+        self.times: dict[str, tuple[list[Usage], list[float]]] = {}
 
     def usages(self, session: str) -> list[Usage]:
         """The responses of a session."""
@@ -90,26 +97,35 @@ class Record:
         """The requests of a context after a moment, until it was compacted."""
         ends = [mark.at for mark in self.marks.get(session, ()) if mark.kind == "compact" and mark.at > at]
         until = min(ends, default=float("inf"))
-        moments = [one.at for one in self.usages(session) if not one.agent]
+        _, moments = self._main(session)
         return bisect_right(moments, until) - bisect_right(moments, at)
 
     def answered(self, session: str, at: float) -> Usage | None:
         """The first response after a moment."""
-        return next((one for one in self.usages(session) if one.at > at and not one.agent), None)
+        responses, moments = self._main(session)
+        next = bisect_right(moments, at)
+        return responses[next] if next < len(responses) else None
+
+    def _main(self, session: str) -> tuple[list[Usage], list[float]]:
+        """The responses of a session's main thread, and when they came."""
+        if session not in self.times:
+            main = [one for one in self.usages(session) if not one.agent]
+            self.times[session] = main, [one.at for one in main]
+        return self.times[session]
 
 
-def compactions(record: Record, prices: Prices, since: float, until: float, session: str = "") -> list[Compaction]:
+def compactions(sessions: Sessions, prices: Prices, since: float, until: float, session: str = "") -> list[Compaction]:
     """Where contexts of a project, or of one of its sessions, were compacted in a time; oldest first."""
-    answered, summed = record.moments("replaced"), record.moments("summary")
+    answered, summed = sessions.moments("replaced"), sessions.moments("summary")
     found = []
-    for of, marks in record.marks.items():
+    for of, marks in sessions.marks.items():
         if (session and of != session) or not any(since <= mark.at < until for mark in marks):
             continue
         mine = ours(marks, answered.get(of, ()), summed.get(of, ()))
-        for mark, change, keepers in zip(marks, measure(marks, record.usages(of)), mine, strict=True):
+        for mark, change, keepers in zip(marks, measure(marks, sessions.usages(of)), mine, strict=True):
             if since <= mark.at < until:
                 one = _compaction(mark, change, keepers)
-                found.append(_saving(one, record.answered(of, mark.at), prices) if keepers else one)
+                found.append(_saving(one, sessions.answered(of, mark.at), prices) if keepers else one)
     return sorted(found, key=lambda one: one.at)
 
 
@@ -136,23 +152,23 @@ def _seconds(said: object) -> float | None:
     return said / 1000 if isinstance(said, int) and not isinstance(said, bool) and 0 <= said < 1 << 40 else None
 
 
-def tellings(records: Iterable[Record], prices: Prices, since: float, until: float) -> list[Telling]:
+def tellings(all: Iterable[Sessions], prices: Prices, since: float, until: float) -> list[Charge]:
     """What contexts were told in a time, and how often later requests carried it; the dearest first."""
-    found: dict[str, Telling] = {}
-    for record in records:
-        for one in told(record.store.db, record.project, "", since, until, reminders=True):
-            requests = record.followed(one.session, one.at)
-            each = _carrying(record, prices, one.session, one.at, requests)
+    found: dict[str, Charge] = {}
+    for sessions in all:
+        for one in told(sessions.store.db, sessions.project, "", since, until, reminders=True):
+            requests = sessions.followed(one.session, one.at)
+            each = _carrying(sessions, prices, one.session, one.at, requests)
             for name, tokens in shares(one.said):
-                old = found.get(name, Telling(name, 0, 0, 0, Decimal(0)))
+                old = found.get(name, Charge(name, 0, 0, 0, Decimal(0)))
                 carried = old.carried + tokens * requests
-                found[name] = Telling(name, old.times + 1, old.tokens + tokens, carried, old.cost + tokens * each)
+                found[name] = Charge(name, old.times + 1, old.tokens + tokens, carried, old.cost + tokens * each)
     return sorted(found.values(), key=lambda one: (-one.carried, -one.tokens, one.brief))
 
 
-def _carrying(record: Record, prices: Prices, session: str, at: float, requests: int) -> Decimal:
+def _carrying(sessions: Sessions, prices: Prices, session: str, at: float, requests: int) -> Decimal:
     """What it costs that so many requests carry a token from a moment on."""
-    first = record.answered(session, at) if requests else None
+    first = sessions.answered(session, at) if requests else None
     price = price_of(prices, first.model, first.context - 1) if first else None
     return (price.cache_write + (requests - 1) * price.cache_read) / MILLION if price else Decimal(0)
 

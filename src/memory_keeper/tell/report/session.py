@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import posix
 
+from memory_keeper.errors import KeeperError
+from memory_keeper.keep import spending
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
 from memory_keeper.tell.context_archive import short_number
-from memory_keeper.tell.effects import Record, compactions
-from memory_keeper.tell.report import compaction_json, moment, percent, priced, prices_json, sum_json
+from memory_keeper.tell.files import CONTEXT_ARCHIVE, MEMORY, Folder
+from memory_keeper.tell.projects import project_name
+from memory_keeper.tell.report.markdown import (
+    compaction_json,
+    moment,
+    percent,
+    priced,
+    prices_json,
+    short_name,
+    sum_json,
+)
+from memory_keeper.tell.report.savings import BY, Sessions, compactions
 from memory_keeper.text import clean, tokens
 
 TYPE_CHECKING = False
@@ -17,13 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
-    from memory_keeper.tell.effects import Compaction
-    from memory_keeper.tell.prices import Prices
-    from memory_keeper.tell.sums import Sum
+    from memory_keeper.model import Json, Note
+    from memory_keeper.tell.report.prices import Prices
+    from memory_keeper.tell.report.savings import Compaction
+    from memory_keeper.tell.report.sums import Sum
 
-EVER = 1e12
-BY = {"host": "Claude Code", "keeper": "Memory Keeper, without a model", "clear": "a clear", "hand": "hand"}
 TRIGGERS = {
     "auto": "Token threshold exceeded (auto)",
     "manual": "Asked for (manual)",
@@ -36,13 +46,18 @@ class Metrics(NamedTuple):
     """One session in figures."""
 
     session: str
+    project: str  # its key
+    where: str  # the same for people
+    title: str  # what the host calls it
+    at: float  # when it began
     begun: int  # tokens of its first context, at the first response
     peak: int
     compactions: tuple[Compaction, ...]
     spent: Sum
     archived: bool  # its transcript is in our archive
-    summary: int  # tokens of what the last compaction left; 0: nothing
-    noted: bool  # notes tell of it, so it is on the page of the memory
+    summary: int  # tokens of what the last compaction left, else of our note of it; 0: nothing
+    summarized: str  # by whom; empty: nobody
+    noted: bool  # the pages of its project tell of it
     told: int  # tokens that we told it
     prices: Prices
 
@@ -51,33 +66,52 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
     """What there is to say of a session."""
     project = store.project_of(session)
     sizes = [one.context for one in store.usages(session) if not one.agent]
-    found = tuple(compactions(Record(store, project), prices, 0.0, EVER, session))
+    found = tuple(compactions(Sessions(store, project), prices, 0.0, spending.EVER, session))
     path = store.transcript(session)
     source = store.source(path) if path else None
     ours = sum(size for one in told(store.db, project, session, reminders=True) for _, size in shares(one.said))
+    notes = [note for note in store.notes(project, 1) if note.session == session and note.text]
     return Metrics(
         session,
+        project,
+        project_name(store, project),
+        store.title(session),
+        store.first_moment(session),
         sizes[0] if sizes else 0,
         max([*sizes, *(one.before or 0 for one in found)], default=0),
         found,
         spent,
         source is not None and posix.access(archive_path(home, source), posix.R_OK),
-        _summary(store, project, session, found),
-        any(note.session == session and note.text for note in store.notes(project, 1)),
+        *_summary(store, project, session, found, notes),
+        any(_is_told(root, session, notes) for root in store.roots(project)),
         ours,
         prices,
     )
 
 
-def _summary(store: SqliteStore, project: str, session: str, found: Sequence[Compaction]) -> int:
-    """The tokens of what the last compaction left: the host's summary, or what we told in its place."""
-    if not found:
-        return 0
-    if found[-1].by == "host":
-        said = store.latest(project, "summary", 1, (session,))
-        return tokens(said[0].text) if said else 0
-    after = told(store.db, project, session, since=found[-1].at - 1)
-    return next((sum(size for _, size in shares(one.said)) for one in after), 0)
+def _summary(
+    store: SqliteStore, project: str, session: str, found: Sequence[Compaction], notes: Sequence[Note]
+) -> tuple[int, str]:
+    """The tokens of what the last compaction left, and by whom: the host's summary, what we told in its place, or the
+    note that we made of the session."""
+    said = store.latest(project, "summary", 1, (session,)) if found and found[-1].by == "host" else []
+    if said:
+        return tokens(said[0].text), BY["host"]
+    after = told(store.db, project, session, since=found[-1].at - 1) if found and found[-1].by == "keeper" else []
+    size = next((sum(size for _, size in shares(one.said)) for one in after), 0)
+    size = size or (tokens(notes[-1].text) if notes else 0)
+    return size, BY["keeper"] if size else ""
+
+
+def _is_told(root: str, session: str, notes: Sequence[Note]) -> bool:
+    """Whether a page in a project's folder tells of a session: the index of archived ones, or the memory since then."""
+    try:
+        with Folder(root) as folder:
+            listed, page = folder.read(CONTEXT_ARCHIVE), folder.read(MEMORY)
+    except KeeperError:  # there is no such folder, or not any more
+        return False
+    is_listed = listed is not None and session.encode() in listed.data
+    return is_listed or (page is not None and any(note.at <= page.at for note in notes))
 
 
 def show_session(one: Metrics) -> str:
@@ -104,6 +138,9 @@ def _metrics(one: Metrics) -> Iterator[str]:
     yield f"Tokens used:        {used} in {requests}, {percent(one.spent.cached)} of what was sent from the cache"
     yield f"Cost:               {priced(one.spent, one.prices)} ({one.prices.label})"
     yield f"Told by us:         {one.told:,} tokens"
+    yield f"Began:              {moment(one.at)}, in {short_name(one.where)}"
+    if one.title:
+        yield f"Title:              {short_name(one.title)}"
 
 
 def _trigger(last: Compaction) -> str:
@@ -112,12 +149,13 @@ def _trigger(last: Compaction) -> str:
 
 
 def _artifacts(one: Metrics) -> Iterator[str]:
-    smaller = any(each.by == "clear" or (each.before or 0) > (each.after or 0) > 0 for each in one.compactions)
-    size = f" ({short_number(one.summary)})" if one.summary else ""
+    """What is there of it, as found and not as expected."""
+    size = f" ({short_number(one.summary)}, by {one.summarized})" if one.summary else ""
+    cleaned = [each.by for each in one.compactions if each.by == "clear" or each.freed > 0]
     yield f"  {'✓' if one.archived else '✗'} Original transcript archived"
     yield f"  {'✓' if one.summary else '✗'} Summary generated{size}"
-    yield f"  {'✓' if one.noted else '✗'} MEMORY.md updated"
-    yield f"  {'✓' if smaller else '✗'} Context cleaned"
+    yield f"  {'✓' if one.noted else '✗'} {MEMORY} updated"
+    yield f"  {'✓' if cleaned else '✗'} Context cleaned{f' (by {BY[cleaned[-1]]})' if cleaned else ''}"
 
 
 def _each(one: Metrics) -> Iterator[str]:

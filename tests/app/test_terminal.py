@@ -1,0 +1,18 @@
+"""What people see while something takes long: a bar where there is a terminal, else a line now and then."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_keeper.app.terminal import Bar
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    with Bar("importing", 200, bytes=False) as bar:
+        for _ in range(100):
+            bar.advance(1)
+        assert capsys.readouterr().err == "", "what is quick needs no words"
+        bar.begun, bar.drawn = bar.begun - 60, bar.drawn - 60
+        bar.advance(1)
+        bar.advance(1)
+    assert capsys.readouterr().err == "importing: 50%, 101 of 200\n"
