@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,10 +12,8 @@ from memory_keeper.reduce.instructions import (
     dense,
     instructions,
     marks,
-    packed,
     relation,
     standing,
-    unpacked,
 )
 from memory_keeper.text import tokens
 
@@ -142,9 +138,8 @@ FOUND = st.lists(TEXTS, max_size=12).map(
 
 
 @given(TEXTS)
-def test_any_text_gives_instructions_that_survive_json(text: str) -> None:
+def test_any_text_gives_short_instructions(text: str) -> None:
     for one in instructions(prompt(text)):
-        assert unpacked(json.loads(json.dumps(packed(one)))) == one
         assert one.text.strip()
         assert tokens(one.text) <= 40
 

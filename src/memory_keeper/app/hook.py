@@ -49,7 +49,7 @@ def main(argv: list[str]) -> None:
             said = answer(call, home, environ, look=start_look) if call else None
         except BaseException as error:
             complain(home, event, error)
-            said = despite(event, error)
+            said = despite(event, home, error)
         write_all(1, written(said))
     finally:
         posix._exit(0)
@@ -127,14 +127,14 @@ def written(said: Json | str | None) -> bytes:
     return wire.dumps(said).encode("ascii") if said else b""
 
 
-def despite(event: str, error: BaseException) -> Json | None:
+def despite(event: str, home: str, error: BaseException) -> Json | None:
     """What is said when nothing can be kept: at a start that this is so; with a prompt the rules all the same."""
     said = trouble(event, error)
     if event != "UserPromptSubmit" or said:
         return said
     from memory_keeper.app.rules import fail_safe
 
-    return fail_safe(event)
+    return fail_safe(event, home)
 
 
 def joined(said: Json, more: Json) -> Json:
@@ -345,7 +345,7 @@ def _rules(call: Call, home: str, environ: dict[str, str], at: float, room: int)
         return tell_rules(call, home, environ, at, room)
     except Exception as error:
         complain(home, "rules", error)
-        return fail_safe(call.event) if not call.agent else {}
+        return fail_safe(call.event, home) if not call.agent else {}
 
 
 def _instruct(call: Call, home: str, environ: dict[str, str]) -> str:

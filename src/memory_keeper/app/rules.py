@@ -42,11 +42,14 @@ def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: 
     return _tell_full(call, home, environ, at, room, settings, root)
 
 
-def fail_safe(event: str) -> Json:
+def fail_safe(event: str, home: str) -> Json:
     """The rules that come with us: what a prompt brings when nothing else can be found out."""
     from memory_keeper.tell.rules import full, rules_of
 
-    return _heard(event, full(rules_of(None, ""), (), config.DEFAULTS["rules.budget"], posix.urandom(4).hex()))
+    settings = config.load(home, "", config.environment())[0]
+    if not settings["rules.enabled"] or not settings["rules.shipped"]:
+        return {}
+    return _heard(event, full(rules_of(None, ""), (), settings["rules.budget"], posix.urandom(4).hex()))
 
 
 def _tell_subagent(call: Call, home: str, environ: dict[str, str], at: float, settings: Json) -> Json:

@@ -86,7 +86,7 @@ class Worker:
                 said = self._hook(event, payload, at)
             except Exception as error:
                 complain(self.home, event, error)
-                said = despite(event, error)
+                said = despite(event, self.home, error)
         if event == "UserPromptSubmit" and not isinstance(said, str):
             said = joined(said or {}, self.looking.news() or {})
         text = said if isinstance(said, str) else wire.dumps(said)

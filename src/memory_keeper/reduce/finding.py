@@ -15,7 +15,7 @@ from memory_keeper.reduce import claims, names, turns
 from memory_keeper.reduce.extractive import statements, unmarked
 from memory_keeper.reduce.facts import FACTS, WRITES, Fact, given, todos
 from memory_keeper.reduce.holds import holding
-from memory_keeper.reduce.own_words import own_words
+from memory_keeper.reduce.own_words import own_words, spoken
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
@@ -206,7 +206,7 @@ def _wanted(event: Event) -> Iterator[Fact]:
     if len(event.text) >= SAID:  # a long paste is rarely the user's own words
         return
     typed = len(event.text) < TYPED
-    for one in (part for said in sentences(own_words(event.text)) for part in BREAK.split(said)):
+    for one in (part for said in sentences(spoken(event.text)) for part in BREAK.split(said)):
         if len(one) < 6:
             continue
         if claims.is_rule(one, typed):

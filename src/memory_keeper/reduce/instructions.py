@@ -18,8 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from memory_keeper.model import Json
-
 NEAR = 50  # instructions with a word in common that are held against each other; older ones stay
 TOLD = 40  # tokens of an instruction's text
 
@@ -351,16 +349,3 @@ def _told_apart(text: str) -> tuple[str, str]:
         return heading, text[found.end() + 2 :]
     rest = f"{WITHOUT.sub('', text[: found.start()])} {text[found.end() :]}"
     return heading, ARTICLES.sub("", " ".join(rest.split()))
-
-
-# --- as kept ---------------------------------------------------------------------------------------------------------
-
-
-def packed(one: Instruction) -> Json:
-    """All of an instruction, for JSON."""
-    return one._asdict()
-
-
-def unpacked(kept: Json) -> Instruction:
-    """An instruction as it was packed."""
-    return Instruction(**{**kept, "subject": tuple(kept["subject"]), "values": tuple(kept["values"])})

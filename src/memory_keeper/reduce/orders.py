@@ -359,7 +359,7 @@ ONCE = re.compile(  # one time, also where it says "always" or "never"
     r"|^(?:do not|don['’]?t|stop) \w+$|^the (?!code)\w+(?<!s) (?:should|must|shall)\b",
     re.I,
 )
-NOW = re.compile(r"(?<=\S )(?<!of )(?<!from )(?<!and )(?<!so )(?<!but )(?<!ok )now(?:\W*$|, )", re.I)
+NOW = re.compile(r"(?<=\S )(?<!of )(?<!from )now\W*$|[\"'`’”] now, ", re.I)
 TALKS = re.compile(  # about a rule, or about nothing
     r"(?:by|if|while|since|because|although|though|whether|what|how|why|when will|does|do you|did|could|can|would"
     r"|have you|are you|is there|it['’]s|let me|don['’]?t (?:hesitate|worry|be afraid)"

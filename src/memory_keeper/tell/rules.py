@@ -13,7 +13,7 @@ from memory_keeper.text import clean, clip, one_line, tagless, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.reduce.observed import Observed
@@ -42,7 +42,6 @@ REMINDER = "Memory Keeper: the user's rules hold: {}."
 SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
 LEAST = 12  # tokens: no rule is told in fewer
 END, MORE = 2, 25  # tokens of the end of a line, and of the line that says how many are not told
-QUOTED = 3  # tokens of what quotes a line, and ends it
 CHARACTERS = 3  # of a token, at least, of what people write
 
 
@@ -114,22 +113,24 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
 def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted, by what it is about; what cannot be taken apart as it was said."""
     from memory_keeper.reduce.instructions import Standing, dense
-    from memory_keeper.tell import quoted
 
     wanted = [Standing(one.wants, one.sessions, one.first, one.last, ()) for one in said if one.wants]
     others = [one.text for one in said if not one.wants]
-    room, lines = left, dense(wanted, left) if wanted else []
-    while lines and (over := sum(tokens(line) + QUOTED for line in lines) - left) > 0:
+    room, written = left, _quoted(dense(wanted, left), nonce)
+    while written and (over := tokens("\n".join(written)) - left) > 0:
         room -= over
-        lines = dense(wanted, room)
-    written: list[str] = []
-    for text in (*lines, *others):
-        line = quoted(one_line(clean(text), 2000), nonce)
-        left -= tokens(line) + 1
-        if left < 0:
+        written = _quoted(dense(wanted, room), nonce)
+    for line in _quoted(others, nonce):
+        if tokens("\n".join([*written, line])) > left:
             break
         written.append(line)
     return written
+
+
+def _quoted(lines: Iterable[str], nonce: str) -> list[str]:
+    from memory_keeper.tell import quoted
+
+    return [quoted(one_line(clean(line), 2000), nonce) for line in lines]
 
 
 def reminder(rules: Sequence[Rule]) -> str:
