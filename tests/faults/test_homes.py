@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.tell.rules import SHIPPED
 from tests.faults.faultpoint import Fault, run
 from tests.faults.scene import PYTHON, START, Growing, Scene, Verdict, complains, well_behaved
 from tests.faults.server import Server
@@ -27,7 +28,8 @@ def scene(tmp_path: Path, shim: Path) -> Scene:
 
 
 def suffer(scene: Scene) -> None:
-    """A whole session on a machine that is not well: every hook ends well, and the start says what is wrong."""
+    """A whole session on a machine that is not well: every hook ends well, the start says what is wrong, and a prompt
+    brings the rules that come with us."""
     scene.well = False
     for event in HOOKS:
         ran = scene.hook(event).ran
@@ -35,6 +37,8 @@ def suffer(scene: Scene) -> None:
         if event == "SessionStart":
             assert "Memory Keeper is not keeping this session" in json.loads(ran.out)["systemMessage"]
             assert "Recursion" not in ran.out.decode()
+        elif event == "UserPromptSubmit":
+            assert SHIPPED[0][1] in json.loads(ran.out)["hookSpecificOutput"]["additionalContext"]
         else:
             assert not ran.out
     with_server(scene)
