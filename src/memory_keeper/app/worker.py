@@ -164,6 +164,11 @@ def _sorry(error: Exception) -> str:
     return f"Memory Keeper could not answer ({describe(error)}). `memory-keeper doctor` says more."
 
 
+def _prepare() -> None:
+    """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
+    import memory_keeper.app.heard  # noqa: F401
+
+
 class Looking:
     """The thread that moves what is new into the store, while the host waits for nothing."""
 
@@ -195,6 +200,7 @@ class Looking:
         return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
 
     def _run(self) -> None:
+        _prepare()
         told = False
         with Keeper(self.home) as keeper:
             while True:
