@@ -33,7 +33,8 @@ def home(request: pytest.FixtureRequest) -> Sandbox:
 
 def newest(sandbox: Sandbox) -> str:
     """The session whose transcript was written last."""
-    return [path for path in sandbox.transcripts() if "subagents" not in str(path)][-1].stem
+    written = lambda: [path for path in sandbox.transcripts() if "subagents" not in str(path)]  # noqa: E731
+    return wait_for(written, "a transcript, which the host writes a moment later")[-1].stem
 
 
 def work(sandbox: Sandbox, api: Model, *more: Reply) -> str:
