@@ -113,6 +113,12 @@ def test_defaults_are_not_changed(home: Path) -> None:
     assert json.dumps(config.DEFAULTS) == before
 
 
+@pytest.mark.parametrize(("enabled", "mode"), [(True, "clear"), (False, "supplement")])
+def test_compaction_switched_off_leaves_contexts_to_the_host(home: Path, enabled: bool, mode: str) -> None:
+    write(home / "config.json", {"compaction": {"mode": "clear", "enabled": enabled}})
+    assert config.load(str(home))[0]["compaction.mode"] == mode
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "7", '"x"', "{" * 100_000, '{"tell":' + "9" * 5000 + "}", "\0"]
 )

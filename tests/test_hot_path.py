@@ -164,6 +164,13 @@ def test_a_prompt(machine: Machine, bare: set[str]) -> None:
 
 
 @pytest.mark.usefixtures("rules_on")
+def test_a_prompt_where_there_are_no_rules(machine: Machine, bare: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_KEEPER_RULES_SHIPPED", "false")
+    hook(machine, "UserPromptSubmit", prompt="The first prompt of a context finds that out.")
+    check(hook(machine, "UserPromptSubmit", prompt="Add a retry."), bare, HOOK, GATE, RULES)
+
+
+@pytest.mark.usefixtures("rules_on")
 def test_a_prompt_of_a_context_that_fills(machine: Machine, bare: set[str]) -> None:
     session = at_work(machine)
     check(hook(machine, "UserPromptSubmit", prompt="Add a retry.", **session), bare, HOOK, GATE, GAUGE, RULES)

@@ -291,6 +291,8 @@ def load(
             broken.append(origin)
         else:
             settings.update(given)
+    if not settings["compaction.enabled"]:
+        settings["compaction.mode"] = "supplement"  # the host compacts by itself, and we only add to that
     return settings, broken
 
 

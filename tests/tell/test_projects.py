@@ -16,7 +16,7 @@ from tests.transcripts import Transcript
 @pytest.mark.parametrize(
     ("key", "name"),
     [
-        ("dir:/work/app", "/work/app"),
+        ("dir:/home/ann/app", "/home/ann/app"),
         ("remote:example.org/team/app", "example.org/team/app"),
         ("root:5635e1d5", "5635e1d5"),
         (USER, "all projects"),

@@ -132,6 +132,6 @@ def test_a_month_of_nothing_can_be_drawn(month: Month) -> None:
 
 
 def test_a_page_of_one_project_says_which(month: Month) -> None:
-    text = page(month._replace(project="dir:/work/app", names={"dir:/work/app": "/work/app"}))
-    assert "<p>/work/app</p>" in text
+    text = page(month._replace(project="dir:/home/ann/app", names={"dir:/home/ann/app": "/home/ann/app"}))
+    assert "<p>/home/ann/app</p>" in text
     assert "<h2>By project</h2>" not in text

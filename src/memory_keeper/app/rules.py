@@ -33,8 +33,10 @@ def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: 
         return _tell_subagent(call, home, environ, at, settings)
     if call.agent:
         return {}
+    ready = read_ready(home, root)
+    if not context.ruled and context.prompts > 1 and ready.get("count") == 0:
+        return {}  # there are none, and what the user said came with the first prompt
     if context.ruled and context.ruled_at != at:
-        ready = read_ready(home, root)
         if ready.get("shipped") != settings["rules.shipped"]:
             ready = _make_ready(home, call.project_dir, root, environ, settings)
         if ready.get("hash") == context.ruled:
