@@ -6,15 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_keeper.app.heard import said
 from memory_keeper.model import Event
-from memory_keeper.reduce.instructions import (
-    Instruction,
-    dense,
-    instructions,
-    marks,
-    relation,
-    standing,
-)
+from memory_keeper.reduce.instructions import Instruction, dense, instructions, marks, relation
+from memory_keeper.reduce.observed import _Matter, _matters
 from memory_keeper.text import tokens
 
 
@@ -22,9 +17,14 @@ def prompt(text: str, at: float = 1.0, session: str = "") -> Event:
     return Event(f"e{at:g}", at, "prompt", session or f"s{at:g}", "p", text)
 
 
+def matters(*texts: str) -> list[_Matter]:
+    """What prompts of as many sessions speak of, as it is kept and put together."""
+    notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
+    return _matters(notes, 1e9).all
+
+
 def in_force(*texts: str) -> list[str]:
-    found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
-    return [one.instruction.text for one in standing(found)]
+    return [one.newest.text for one in matters(*texts) if one.newest and not one.after]
 
 
 def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
@@ -58,11 +58,9 @@ def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
     ],
 )
 def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str) -> None:
-    first, second = instructions(prompt(older, 1.0)), instructions(prompt(newer, 2.0))
-    (held,) = standing([*first, *second])
-    assert held.instruction == second[0]
-    assert held.superseded == (first[0],)
-    assert held.sessions == ("s2",)
+    old, *_, new = matters(older, newer)
+    assert old.after is new and not new.after
+    assert in_force(older, newer) == [instructions(prompt(newer))[0].text]
 
 
 @pytest.mark.parametrize(
@@ -86,22 +84,18 @@ def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
 
 
 def test_who_says_it_again_confirms_it() -> None:
-    said = ("Start all function names with 'a_'.", "Remember to start function names with 'a_'.")
-    found = [one for number, text in enumerate(said) for one in instructions(prompt(text, float(number), f"s{number}"))]
-    (held,) = standing(found)
-    assert (held.sessions, held.first, held.last, held.superseded) == (("s0", "s1"), 0.0, 1.0, ())
+    (held,) = matters("Start all function names with 'a_'.", "Remember to start function names with 'a_'.")
+    assert [note.session for note in held.notes] == ["s0", "s1"] and not held.after
 
 
 def test_one_thing_in_many_words_is_one() -> None:
-    said = (
+    (held,) = matters(
         "Always run make check before you commit.",
         "Please always run make check before committing!",
         "remember to always run `make check` before every commit",
         "always run make check before you commit, please",
     )
-    found = [one for number, text in enumerate(said) for one in instructions(prompt(text, float(number), f"s{number}"))]
-    (held,) = standing(found)
-    assert held.sessions == ("s0", "s1", "s2", "s3")
+    assert [note.session for note in held.notes] == ["s0", "s1", "s2", "s3"]
 
 
 def test_what_is_said_in_one_breath_holds_together() -> None:
@@ -117,7 +111,7 @@ def test_lines_are_grouped_by_what_they_are_about() -> None:
         "Never log phone numbers.",
     )
     found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
-    assert dense(standing(found), 200) == [
+    assert dense(found, 200) == [
         "Never log phone numbers",
         "method: add '@timed' '@traced' decorator",
         "function names: end with '_b'; Start with 'a_'",
@@ -144,21 +138,25 @@ def test_any_text_gives_short_instructions(text: str) -> None:
         assert tokens(one.text) <= 40
 
 
-@given(FOUND, st.randoms(use_true_random=False))
-def test_the_order_they_are_given_in_does_not_matter(found: list[Instruction], random) -> None:  # type: ignore[no-untyped-def]
-    mixed = found.copy()
+@given(st.lists(TEXTS, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_they_are_given_in_does_not_matter(texts: list[str], random) -> None:  # type: ignore[no-untyped-def]
+    notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
+    mixed = notes.copy()
     random.shuffle(mixed)
-    assert standing(mixed) == standing(found)
+    ids = [[[note.id for note in one.notes] for one in _matters(some, 1e9).all] for some in (notes, mixed)]
+    assert ids[0] == ids[1]
 
 
-@given(FOUND)
-def test_nothing_is_lost_and_nothing_is_told_twice(found: list[Instruction]) -> None:
-    held = standing(found)
-    told = [one.instruction for one in held]
-    assert all(one in found for one in told)
-    assert len(set(map(id, told))) == len(told)
+@given(st.lists(TEXTS, max_size=12))
+def test_nothing_is_lost_and_the_last_word_holds(texts: list[str]) -> None:
+    found = matters(*texts)
+    kept = [note.id for one in found for note in one.notes]
+    assert sorted(kept) == sorted(
+        {note.id for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")}
+    )
     if found:
-        assert max(one.at for one in found) == max(one.at for one in told)
+        newest = max(note.at for one in found for note in one.notes)
+        assert any(note.at == newest for one in found if not one.after for note in one.notes)
 
 
 @given(TEXTS, TEXTS)
@@ -170,12 +168,9 @@ def test_what_is_related_shares_a_mark(older: str, newer: str) -> None:
 
 @given(FOUND, st.integers(0, 120))
 def test_lines_fit_their_budget(found: list[Instruction], budget: int) -> None:
-    lines = dense(standing(found), budget)
+    lines = dense(found, budget)
     assert tokens("\n".join(lines) + "\n" if lines else "") <= budget
 
 
 def test_many_instructions_cost_little() -> None:
-    found = [
-        one for number in range(4_000) for one in instructions(prompt(f"Always use tool{number} as the lamp {number}."))
-    ]
-    assert standing(found)
+    assert len(in_force(*(f"Always use tool{number} as the lamp {number}." for number in range(2_000)))) > 1_000

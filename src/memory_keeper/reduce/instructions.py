@@ -16,9 +16,8 @@ from memory_keeper.text import NEWEST, clip, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-NEAR = 50  # instructions with a word in common that are held against each other; older ones stay
 TOLD = 40  # tokens of an instruction's text
 
 
@@ -32,16 +31,6 @@ class Instruction(NamedTuple):
     cite: str
     at: float
     session: str
-
-
-class Standing(NamedTuple):
-    """An instruction in force."""
-
-    instruction: Instruction  # its newest wording
-    sessions: tuple[str, ...]  # that said the same, oldest first
-    first: float
-    last: float
-    superseded: tuple[Instruction, ...]  # what it took the place of, oldest first
 
 
 def instructions(prompt: Event) -> list[Instruction]:
@@ -177,24 +166,6 @@ SMALL = RULES | frozenset((
 ))  # fmt: skip
 
 
-def standing(found: Iterable[Instruction]) -> list[Standing]:
-    """What is in force, newest last; a later word on the same matter takes the place of an earlier one."""
-    held: dict[int, Standing] = {}
-    near: dict[str, list[int]] = {}  # where to look for the same matter
-    for place, one in enumerate(sorted(found, key=lambda one: (one.at, one.cite, one.text, one.values))):
-        new = Standing(one, (one.session,), one.at, one.at, ())
-        for other in dict.fromkeys(other for mark in marks(one) for other in near.get(mark, ())):
-            old = held.get(other)
-            how = relation(one, old.instruction) if old else ""
-            if old and how:
-                new = _after(old, new, how)
-                del held[other]
-        held[place] = new
-        for mark in marks(one):
-            near[mark] = [*[other for other in near.get(mark, ()) if other in held][-NEAR:], place]
-    return list(held.values())
-
-
 def relation(new: Instruction, old: Instruction) -> str:
     """What a later instruction is to an earlier one: the "same", something "instead", or "" for another matter."""
     if (new.subject, new.values) == (old.subject, old.values) or new.text.casefold() == old.text.casefold():
@@ -282,15 +253,6 @@ def _rejected(one: Instruction) -> frozenset[str]:
     return frozenset(value[1:].casefold() for value in one.values[1:] if value[0] == "-")
 
 
-def _after(old: Standing, new: Standing, relation: str) -> Standing:
-    """What holds after an older word on the same matter."""
-    if relation == "instead":
-        return new._replace(superseded=(*new.superseded, *old.superseded, old.instruction))
-    sessions = (*old.sessions, *(name for name in new.sessions if name not in old.sessions))
-    superseded = (*old.superseded, *new.superseded)
-    return new._replace(sessions=sessions, first=min(old.first, new.first), superseded=superseded)
-
-
 def _values(one: Instruction) -> frozenset[str]:
     return frozenset(value for value in one.values[1:] if value[0] != "-")
 
@@ -304,11 +266,11 @@ ARTICLES = re.compile(r"\b(?:the|your|our) ")
 FUNCTIONS = re.compile(r"\bfunction (?:argument|parameter)", re.I)
 
 
-def dense(held: Sequence[Standing], budget: int, family: str = NEWEST) -> list[str]:
-    """What is in force in few lines, by what it is about: as many as fit, what says most first."""
-    chosen: list[Standing] = []
+def dense(held: Sequence[Instruction], budget: int, family: str = NEWEST) -> list[str]:
+    """What is in force in few lines, by what it is about: as many as fit, what says most first, then the newest."""
+    chosen: list[Instruction] = []
     lines: list[str] = []
-    for one in sorted(held, key=lambda one: (not _is_firm(one.instruction), -one.last))[:MOST]:
+    for one in sorted(held, key=lambda one: (not _is_firm(one), -one.at))[:MOST]:
         more = _grouped([*chosen, one])
         if tokens("\n".join(more) + "\n", family) <= budget:
             chosen.append(one)
@@ -320,11 +282,11 @@ def _is_firm(one: Instruction) -> bool:
     return bool(one.values[1:] or one.subject[1] or one.values[0] == "not")
 
 
-def _grouped(held: Sequence[Standing]) -> list[str]:
+def _grouped(held: Sequence[Instruction]) -> list[str]:
     """Lines such as `function names: start with 'a_'; end with '_b'`."""
     groups: dict[str, dict[str, list[str]]] = {}  # by what they are about, then by all but the literal
     for one in held:
-        about, rest = _told_apart(one.instruction.text)
+        about, rest = _told_apart(one.text)
         literal = LITERAL.search(rest)
         frame = f"{rest[: literal.start()]}\0{rest[literal.end() :]}" if literal else rest
         groups.setdefault(about, {}).setdefault(frame, []).append(literal[0] if literal else "")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import USER, Event, NamedTuple, Note, origin
-from memory_keeper.reduce.instructions import NEAR, Instruction, instructions, marks, relation
+from memory_keeper.reduce.instructions import Instruction, instructions, marks, relation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 AGE = "compaction.triggers.observationAge."
 DAY = 86_400.0
+NEAR = 50  # matters that name the same thing and are held against a new one; older ones stay
 USERS = ("user", "said")  # whose words may become a rule without a question, if the user wants that
 
 

@@ -112,9 +112,9 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
 
 def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted, by what it is about; what cannot be taken apart as it was said."""
-    from memory_keeper.reduce.instructions import Standing, dense
+    from memory_keeper.reduce.instructions import dense
 
-    wanted = [Standing(one.wants, one.sessions, one.first, one.last, ()) for one in said if one.wants]
+    wanted = [one.wants._replace(at=one.last) for one in said if one.wants]
     others = [one.text for one in said if not one.wants]
     room, written = left, _quoted(dense(wanted, left), nonce)
     while written and (over := tokens("\n".join(written)) - left) > 0:
