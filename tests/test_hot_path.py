@@ -46,7 +46,7 @@ ASK = {
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.carried", f"{OWN}.reduce.facts",
+    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.reduce.facts",
     f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.parts",
     f"{OWN}.text",
 }  # fmt: skip
@@ -66,7 +66,7 @@ ADOPT = {
     "_blake2", "_collections_abc", "_datetime", "_sre", "collections", "copyreg", "datetime", "enum",
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
-    "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
+    "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.tell.memory",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`
@@ -79,9 +79,10 @@ DIGEST = {
     "_operator", "_sre", "_typing", "collections", "collections.abc", "contextlib", "copyreg", "enum", "functools",
     "itertools", "keyword", "math", "operator", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
     "reprlib", "types", "typing", "warnings",
-    f"{OWN}.capture.calls", f"{OWN}.reduce.claims", f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive",
-    f"{OWN}.reduce.finding", f"{OWN}.reduce.holds",
-    f"{OWN}.reduce.names", f"{OWN}.reduce.own_words", f"{OWN}.reduce.turns",
+    f"{OWN}.capture.calls", f"{OWN}.reduce.finding", f"{OWN}.reduce.finding.found", f"{OWN}.reduce.finding.latest",
+    f"{OWN}.reduce.finding.turns", f"{OWN}.reduce.notes", f"{OWN}.reduce.notes.digest", f"{OWN}.reduce.words",
+    f"{OWN}.reduce.words.claims", f"{OWN}.reduce.words.names", f"{OWN}.reduce.words.own_words",
+    f"{OWN}.reduce.words.prose",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

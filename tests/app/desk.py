@@ -13,7 +13,7 @@ from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.note import measure
 
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
 NOW = AT + 10_000_000

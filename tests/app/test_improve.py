@@ -29,10 +29,10 @@ from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.grounding import ungrounded
+from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.text import tokens
 from tests.machine import Machine
-from tests.reduce.service import Act, Service, answering, said_by_openai
+from tests.reduce.summarizers.service import Act, Service, answering, said_by_openai
 
 GOOD = "The retry in src/retry.py now makes 5 attempts. The delay was 200 ms because the server is slow."
 Json = dict[str, Any]

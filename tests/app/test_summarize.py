@@ -17,7 +17,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from tests.machine import START, Machine
-from tests.reduce.service import Service, answering, said_by_openai
+from tests.reduce.summarizers.service import Service, answering, said_by_openai
 
 GOOD = "The retry in src/retry.py makes 5 attempts because the server is slow."
 Json = dict[str, Any]

@@ -18,7 +18,7 @@ from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.note import measure
 from tests import transcripts, tree
 from tests.dying import Dying
 from tests.machine import START, Machine, Session

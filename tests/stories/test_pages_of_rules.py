@@ -17,7 +17,7 @@ from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note
-from memory_keeper.reduce.observed import Observed, observed
+from memory_keeper.reduce.folds.observed import Observed, observed
 from memory_keeper.tell.files import changed, remove_all
 from memory_keeper.tell.rules import PREFIX, Rule, rules_of
 from tests.app.desk import NOW, Desk

@@ -15,7 +15,7 @@ from memory_keeper.app.tools import answer
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
-from memory_keeper.reduce.observed import observed
+from memory_keeper.reduce.folds.observed import observed
 from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine
 from tests.observing import DAY, Project

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from memory_keeper import config
-from memory_keeper.reduce.spent import Share
+from memory_keeper.reduce.folds.breakdown import Share
 from memory_keeper.tell.report.html import page
 from memory_keeper.tell.report.markdown import show
 from memory_keeper.tell.report.month import Month, find_month, month_of

@@ -18,7 +18,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.note import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
     NEVER,
@@ -40,7 +40,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.reduce.folds.observed import Observed
     from memory_keeper.tell.edits import Change
 
 PATIENCE = 10.0  # seconds for others who render or write

@@ -106,7 +106,7 @@ def _find_lost(
     lines, summary = _handed(keeper, session, folder, context), find_summary(keeper.home, session, context)
     if not lines:
         return _whole(keeper, session, folder, settings, settings["tell.compactBudget"]), None
-    from memory_keeper.reduce.fidelity import compare
+    from memory_keeper.reduce.checks.fidelity import compare
     from memory_keeper.tell.handoff import undump
 
     found = compare(lines, summary, _beside(keeper.home, session, context))

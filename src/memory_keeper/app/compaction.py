@@ -124,7 +124,7 @@ def at_boundary(store: SqliteStore, session: str) -> bool:
 
 def _committed(events: Sequence[Event]) -> bool:
     """Whether a commit was made since the last prompt."""
-    from memory_keeper.reduce.names import command_of
+    from memory_keeper.reduce.words.names import command_of
 
     answered: dict[str, bool] = {}
     for event in reversed(events):
@@ -160,6 +160,6 @@ def _subcommand(words: Sequence[str]) -> str:
 
 def size_after(store: SqliteStore, session: str, at: float) -> int:
     """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
-    from memory_keeper.reduce.compactions import sizes
+    from memory_keeper.reduce.folds.compactions import sizes
 
     return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

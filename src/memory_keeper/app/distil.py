@@ -107,7 +107,7 @@ def reduce_session(
 def _stretches(
     keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
 ) -> Iterator[list[Event]]:
-    from memory_keeper.reduce.levels import stretches
+    from memory_keeper.reduce.notes.levels import stretches
 
     events = keeper.store.open_events(open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
@@ -116,7 +116,8 @@ def _stretches(
 
 def write_note(stretch: Sequence[Event], most: int, folder: str) -> Note:
     """The note of a stretch of one session; without words when nothing was said in it."""
-    from memory_keeper.reduce.levels import about, measure, write
+    from memory_keeper.reduce.note import measure
+    from memory_keeper.reduce.notes.levels import about, write
 
     draft, last = write(stretch, most, folder), stretch[-1]
     id = "note-" + digest_of(last.session, *[event.id for event in stretch])
@@ -128,7 +129,7 @@ def write_note(stretch: Sequence[Event], most: int, folder: str) -> Note:
 def outline_project(keeper: Keeper, project: str, settings: Json, everything: bool = False) -> Iterator[Note]:
     """Cover the oldest open notes of a project with an outline where they have grown too many, level by level;
     `everything`: all that are open at the first level."""
-    from memory_keeper.reduce.levels import rotated
+    from memory_keeper.reduce.notes.levels import rotated
 
     most, carry = (
         settings["reduce.memoryTokens"],
@@ -148,9 +149,8 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
-    from memory_keeper.reduce.carried import begun
-    from memory_keeper.reduce.levels import measure
-    from memory_keeper.reduce.outline import outline
+    from memory_keeper.reduce.note import begun, measure
+    from memory_keeper.reduce.notes.outline import outline
     from memory_keeper.reduce.schema import body
 
     titles = {session: keeper.store.title(session) for session in {note.session for note in notes} - {""}}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.reduce.grounding import Answer
-    from memory_keeper.reduce.linking import Record
+    from memory_keeper.reduce.checks.citations import Record
+    from memory_keeper.reduce.checks.grounding import Answer
 
 PATIENCE = 30.0  # seconds for the writer's lock
 LATELY = 1000  # events that are looked at for notes that could not be worded
@@ -120,8 +120,8 @@ def wordable(notes: Sequence[Note]) -> list[Note]:
 
 
 def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
-    from memory_keeper.reduce import anthropic, claude_cli, openai, outline_answer
-    from memory_keeper.reduce.grounding import Unfinished, prompt
+    from memory_keeper.reduce.checks.grounding import Unfinished, prompt
+    from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai, outline_answer
 
     ask = {"claude-cli": claude_cli.summarize, "anthropic": anthropic.summarize, "openai": openai.summarize}[job.by]
     outcome = Outcome(matter.first.id, matter.first.level, matter.first.project, job.by)
@@ -193,7 +193,7 @@ def _recount(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
 
 
 def _wording(first: Note, text: str, extra: Json) -> Note:
-    from memory_keeper.reduce.levels import measure
+    from memory_keeper.reduce.note import measure
 
     id = "note-" + digest_of(first.id, text, token_hex(6))
     return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
@@ -228,8 +228,8 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
 
 def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
     """What a note is about: the events of a session, or the notes beneath it in the wording in force."""
-    from memory_keeper.reduce.carried import lines_of
-    from memory_keeper.reduce.linking import Record
+    from memory_keeper.reduce.checks.citations import Record
+    from memory_keeper.reduce.note import lines_of
 
     if first.level == 1:
         events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
@@ -273,8 +273,8 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
     from memory_keeper.capture.redact import known_values, redact
-    from memory_keeper.reduce.grounding import judge
-    from memory_keeper.reduce.linking import link
+    from memory_keeper.reduce.checks.citations import link
+    from memory_keeper.reduce.checks.grounding import judge
 
     known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
     if redact(answer, keeper.salt, known) != answer:
@@ -282,7 +282,7 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
-        from memory_keeper.reduce.outline_answer import take
+        from memory_keeper.reduce.summarizers.outline_answer import take
 
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:

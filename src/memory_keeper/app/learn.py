@@ -13,8 +13,8 @@ from memory_keeper.app.rules import add_rule
 from memory_keeper.app.settings import Settings
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import USER, Event, Note, origin
-from memory_keeper.reduce.levels import measure
-from memory_keeper.reduce.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
+from memory_keeper.reduce.folds.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
+from memory_keeper.reduce.note import measure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _keep_slip(keeper: Keeper, project: str, seen: Sequence[Slip]) -> Iterator[N
 
 def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:
     """Observations of what recurs in the tasks that were done."""
-    from memory_keeper.reduce.done import done, patterns
+    from memory_keeper.reduce.folds.done import done, patterns
 
     for text in patterns(done(keeper.store, project)):
         id, extra = "note-" + digest_of(project, "pattern", text), wire.dumps({"by": "rule", "written": now})

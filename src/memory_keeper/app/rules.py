@@ -188,7 +188,7 @@ def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", autom
 
     from memory_keeper import wire
     from memory_keeper.keeper import digest_of
-    from memory_keeper.reduce.levels import measure
+    from memory_keeper.reduce.note import measure
 
     now = time()
     about = {"by": "user", "source": source, "automatic": automatic}

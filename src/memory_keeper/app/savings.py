@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.compactions import measure, ours
+from memory_keeper.reduce.folds.compactions import measure, ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import KINDS, NOTES, Event, NamedTuple, Note
-from memory_keeper.reduce.carried import lines_of
+from memory_keeper.reduce.note import lines_of
 from memory_keeper.tell import CHARACTERS, envelope, short, units, within
 from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell, utc_day, whose
 from memory_keeper.text import clean, clip, fence, one_line, tokens
@@ -367,16 +367,16 @@ def context(asked: Asked) -> str:
 def _shares(asked: Asked, transcript: str) -> Iterator[tuple[str, int]]:
     """What takes most of it: kinds of words and tools, then files."""
     from memory_keeper.capture.newest import newest_lines
-    from memory_keeper.reduce import spent
+    from memory_keeper.reduce.folds import breakdown
 
     lines = newest_lines(transcript, asked.session, LARGE)
     if not lines:
         return
-    found = spent.measure(*spent.since_compaction(lines))
+    found = breakdown.measure(*breakdown.since_compaction(lines))
     yield "system prompt, tools, memory files", found.base
     yield from ((one.what, one.tokens) for one in found.shares[:SHARES])
     root = config.find_root(asked.folder)
-    yield from ((_within([root], one.what), one.tokens) for one in spent.by_file(found.costs)[:SHARES])
+    yield from ((_within([root], one.what), one.tokens) for one in breakdown.by_file(found.costs)[:SHARES])
 
 
 TOOLS: dict[str, Callable[..., str]] = {

@@ -18,7 +18,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.spending import spending
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, origin
-from memory_keeper.reduce.observed import fold
+from memory_keeper.reduce.folds.observed import fold
 from memory_keeper.tell.files import (
     DONE,
     FOLDER,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
     from memory_keeper.model import Json, Note
-    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.reduce.folds.observed import Observed
 
 PATIENCE = 10.0  # seconds for whoever writes notes
 OBSERVATIONS, TASKS, REPORT = "observations", "tasks", "report"
@@ -219,7 +219,7 @@ def _by_state(found: Iterable[Observed]) -> dict[str, int]:
 
 
 def _count_tasks(keeper: Keeper, project: str, settings: Json) -> dict[str, int]:
-    from memory_keeper.reduce.done import done, kept_and_archived
+    from memory_keeper.reduce.folds.done import done, kept_and_archived
 
     tasks = done(keeper.store, project)
     kept, archived = kept_and_archived(tasks, keeper.store, project, settings)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from time import gmtime, strftime
 
 from memory_keeper.model import Brief, Event, NamedTuple
-from memory_keeper.reduce import names
-from memory_keeper.reduce.finding import WEAK, doubt, find_with, worry
-from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.finding.found import WEAK, doubt, find_with, worry
+from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.words import names
 from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short, units
 from memory_keeper.text import clip, clip_middle, showable, tokens
 

@@ -22,7 +22,7 @@ from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import Note, origin
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.note import measure
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING, written
 from memory_keeper.text import clean, one_line, storable

@@ -19,8 +19,8 @@ from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.reduce.levels import measure
-from memory_keeper.reduce.observed import Clash, Observed, clashes, observed_here
+from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, observed_here
+from memory_keeper.reduce.note import measure
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'

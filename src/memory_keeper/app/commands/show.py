@@ -17,7 +17,7 @@ from memory_keeper.keep import moments
 from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.carried import lines_of
+from memory_keeper.reduce.note import lines_of
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
 

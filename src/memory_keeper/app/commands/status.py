@@ -18,7 +18,7 @@ from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
-from memory_keeper.reduce.observed import clashes, observed
+from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of

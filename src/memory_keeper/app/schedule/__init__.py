@@ -112,7 +112,7 @@ class Machine(NamedTuple):
         return done.stdout
 
     def _find(self, name: str) -> str:
-        from memory_keeper.reduce.program import find
+        from memory_keeper.reduce.summarizers.program import find
 
         return find(name, self.environ, self.root)
 
