@@ -124,7 +124,7 @@ def at_boundary(store: SqliteStore, session: str) -> bool:
 
 def _committed(events: Sequence[Event]) -> bool:
     """Whether a commit was made since the last prompt."""
-    from memory_keeper.reduce.words.names import command_of
+    from memory_keeper.capture.calls import command_of
 
     answered: dict[str, bool] = {}
     for event in reversed(events):

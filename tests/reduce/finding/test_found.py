@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import FACTS, Fact
 from memory_keeper.reduce.finding.found import facts_of, find_with
+from memory_keeper.reduce.finding.weights import weigh
 from memory_keeper.reduce.words import names
 from tests.reduce.story import Story, sessions
 
 
 def find_facts(events: Sequence[Event]) -> list[Fact]:
     """All of them."""
-    return find_with(events, names.weigh(events))
+    return find_with(events, weigh(events))
 
 
 def found(story: Story, kind: str) -> list[Fact]:
@@ -419,7 +420,7 @@ def test_a_path_with_blanks_stays_whole() -> None:
     story.call("Read", "x", file_path="/home/dev/내 프로젝트/src/alpha.py")
     story.run("make", "/home/dev/내 프로젝트/src/beta.py:3: error\n내 프로젝트/src/alpha.py: ok")
     story.run("cat '/home/dev/my docs/read me.md'", "my docs/plan.md")
-    paths = {one.text for one in names.weigh(story.events).files}
+    paths = {one.text for one in weigh(story.events).files}
     assert paths == {
         "/home/dev/내 프로젝트/src/alpha.py",
         "/home/dev/내 프로젝트/src/beta.py",

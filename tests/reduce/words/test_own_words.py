@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_keeper.reduce.notes.digest import ordered
-from memory_keeper.reduce.words import claims
+from memory_keeper.reduce.words.loose_ends import next_steps, questions
 from memory_keeper.reduce.words.own_words import own_words
 from tests.reduce.story import Story
 
@@ -59,4 +59,4 @@ def test_names_in_quotation_marks_are_one_s_own() -> None:
 )
 def test_no_line_takes_for_ever(line: str) -> None:
     """One answer like this once kept every handoff of its session from being made."""
-    assert claims.next_steps(own_words(line)) == claims.questions(own_words(line)) == []
+    assert next_steps(own_words(line)) == questions(own_words(line)) == []

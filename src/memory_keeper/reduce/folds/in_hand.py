@@ -115,7 +115,7 @@ def mended(done: Sequence[Step]) -> str:
 
 
 def _mended(heart: str, output: str, files: Sequence[str]) -> str:
-    from memory_keeper.reduce.finding.found import wrong_line
+    from memory_keeper.reduce.finding.ran import wrong_line
 
     said = one_line(clean(wrong_line(output)), ERROR)
     where = ", ".join(dict.fromkeys(files[-NAMED:]))
@@ -143,8 +143,8 @@ def tested(done: Sequence[Step]) -> str:
 def outcome(said: Iterable[str]) -> str:
     """What some answers, the newest first, say came of something: that it is done, or passes, and nothing that fails;
     empty: no such thing."""
-    from memory_keeper.reduce.finding.found import sentences
     from memory_keeper.reduce.words.claims import PASSES, is_done
+    from memory_keeper.reduce.words.prose import sentences
 
     told = (one.strip(MARKS) for text in said for one in sentences(clean(text)))
     claims = (one for one in told if one and (is_done(one) or (PASSES.search(one) and one[-1] not in "?:")))

@@ -16,10 +16,12 @@ import re
 from collections import deque
 from itertools import chain, islice
 
+from memory_keeper.capture.calls import command_of, core, typed
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding import turns
+from memory_keeper.reduce.finding import answers, weights
 from memory_keeper.reduce.finding.found import doubt, find_with, worry
+from memory_keeper.reduce.finding.goal import as_typed, goal, turns
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.sentences import Sentence, beginning
 from memory_keeper.reduce.words import names
@@ -73,7 +75,7 @@ def digest(
     budget: int,
     model_family: str = NEWEST,
     folder: str = "",
-    weighed: names.Names | None = None,
+    weighed: weights.Names | None = None,
     told: Sequence[Sentence] = (),
 ) -> list[Sentence]:
     """As many sentences about these events as fit into a budget, most needed first.
@@ -99,7 +101,7 @@ def ordered(
     events: Sequence[Event],
     model_family: str = NEWEST,
     folder: str = "",
-    weighed: names.Names | None = None,
+    weighed: weights.Names | None = None,
     told: Sequence[Sentence] = (),
     size: int = 0,
 ) -> Iterator[Sentence]:
@@ -108,7 +110,7 @@ def ordered(
     `size` is the budget where it is known: all that fits into it then comes in one round, so that nothing need be
     named twice.
     """
-    return _ordered(Desk(events, model_family, folder, weighed or names.weigh(events)), told, size)
+    return _ordered(Desk(events, model_family, folder, weighed or weights.weigh(events)), told, size)
 
 
 def render(sentences: Iterable[Sentence]) -> str:
@@ -146,7 +148,7 @@ def _rounds(size: int) -> Iterator[int]:
 class Desk:
     """What is still to be said, and what has been."""
 
-    def __init__(self, events: Sequence[Event], family: str, folder: str, weighed: names.Names) -> None:
+    def __init__(self, events: Sequence[Event], family: str, folder: str, weighed: weights.Names) -> None:
         self.family = family
         facts: dict[str, list[Fact]] = {}
         for fact in reversed(find_with(events, weighed)):
@@ -154,7 +156,7 @@ class Desk:
         asked = _distinct(_in_own_words(facts.get("request", []), events))
         self.latest = asked[0] if asked else None
         asked = [fact for fact in asked if fact.status != "short"]
-        self.goal = turns.goal(turns.turns(events))
+        self.goal = goal(turns(events))
         self.asked = asked  # newest first
         self.requests = deque(sorted(asked, key=_is_nod))
         self.rests: deque[tuple[str, tuple[str, ...]]] = deque()  # of requests that were cut
@@ -175,9 +177,9 @@ class Desk:
         self.past = [fact for fact in commands if not _is_run_again(fact)]
         self.commits = deque(facts.get("commit", []))
         self.refs = deque(_few(sorted(filter(_likely, weighed.refs), key=lambda one: (_is_made_up(one), -_worth(one)))))
-        self.answered = list(turns.last_said(events))  # newest first
+        self.answered = list(answers.last_said(events))  # newest first
         self.outcomes = deque(_outcomes(events)[:-1][::-1])
-        self.doing = turns.doing(events)
+        self.doing = answers.doing(events)
         self.finished = deque(facts.get("done", []))
         self.files = {fact.text: fact for fact in facts.get("file", [])}
         self.links = weighed.links
@@ -192,7 +194,7 @@ class Desk:
         self.words: set[str] = set()
         self.text = ""
 
-    def link(self, name: str, shown: Iterable[str]) -> names.Linked | None:
+    def link(self, name: str, shown: Iterable[str]) -> weights.Linked | None:
         """The file to say a name with: of those it is used in most, one that is said anyway."""
         links = self.links.get(name, ())[:NEAR]
         return next((link for link in links if link.path in shown), None) or next(iter(links), None)
@@ -298,11 +300,11 @@ def _last(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         (answer, text)
         for items in (False, True)
         for answer in desk.answered
-        if (text := turns.statement(answer.text, SAID, decided, items=items) or turns.terse(answer.text))
+        if (text := answers.statement(answer.text, SAID, decided, items=items) or answers.terse(answer.text))
     )
     # where nothing says more, what there is; but not what is told as decided, or asked
     brief = (
-        (one, one.text) for one in desk.answered[:1] if not turns.statement(one.text, SAID) and "?" not in one.text
+        (one, one.text) for one in desk.answered[:1] if not answers.statement(one.text, SAID) and "?" not in one.text
     )
     for answer, text in islice(chain(found, brief), 1):
         yield Sentence(f"Last said: {quote(short(text, 4 * SAID))}", (answer.id,))
@@ -312,7 +314,7 @@ def _last(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
 
 def _call(call: Event) -> str:
     """A command that was run, in short; nothing of other calls."""
-    line = names.typed(names.command_of(call), 2 * REQUEST) if names.core(names.command_of(call)) else ""
+    line = typed(command_of(call), 2 * REQUEST) if core(command_of(call)) else ""
     return f"{call.tool} {line}" if line else ""  # a file that is edited is the first to be read again
 
 
@@ -333,7 +335,7 @@ def _came(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     """What came of the requests before the last one; not in a short note."""
     while number and desk.outcomes:
         asked, answer = desk.outcomes[0]
-        said = turns.statement(answer.text, OUTCOME, pointed=True)
+        said = answers.statement(answer.text, OUTCOME, pointed=True)
         text = f"→ {quote(short(said, 4 * OUTCOME))}"
         if said and desk.cost(text) > room:
             return
@@ -443,10 +445,10 @@ def _refs(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
 
 def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     """The heaviest names and files not said yet: each name behind a file it is used in."""
-    groups: dict[str, list[names.Linked]] = {}
+    groups: dict[str, list[weights.Linked]] = {}
     folders: set[str] = set()
     loose = _Line("Also named: ", " ")
-    later: list[names.Named] = []
+    later: list[weights.Named] = []
     if desk.reach > SHORT:
         desk.queue.extend(desk.lighter)
         desk.lighter.clear()
@@ -477,7 +479,7 @@ def _named(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
     yield from loose.sentences(2 * LINE)
 
 
-def _grouped(desk: Desk, groups: dict[str, list[names.Linked]]) -> Iterator[Sentence]:
+def _grouped(desk: Desk, groups: dict[str, list[weights.Linked]]) -> Iterator[Sentence]:
     """Files by what was done to them: each with its names, then by folder those that have none."""
     lines = {did: _Line(verb, "; ", " ") for did, verb in VERBS.items()}
     bare: dict[tuple[str, str], list[tuple[str, tuple[str, ...]]]] = {}
@@ -667,7 +669,7 @@ def _in_own_words(requests: Iterable[Fact], events: Sequence[Event]) -> Iterator
     """Requests without what was pasted into them."""
     texts = {event.id: event.text for event in events if event.kind == "prompt"}
     for fact in requests:
-        own = turns.as_typed(texts.get(fact.cites[0], fact.text))
+        own = as_typed(texts.get(fact.cites[0], fact.text))
         yield fact._replace(text=own) if own else fact
 
 
@@ -693,7 +695,7 @@ def _is_project(path: str, bases: set[str]) -> bool:
     return not (LIBRARY.search(path) or "REDACTED" in path or (ending and not base[0].isupper()))
 
 
-def _wanted(weighed: names.Names, files: dict[str, Fact]) -> Iterator[names.Named]:
+def _wanted(weighed: weights.Names, files: dict[str, Fact]) -> Iterator[weights.Named]:
     """The names and files that may be needed again.
 
     A name that was never seen in a file is mostly prose, and a file is worth more than one of the names in it.
@@ -713,17 +715,17 @@ def _wanted(weighed: names.Names, files: dict[str, Fact]) -> Iterator[names.Name
             yield one
 
 
-def _likely(ref: names.Named) -> bool:
+def _likely(ref: weights.Named) -> bool:
     """Whether a reference may be needed again: what only a tool printed hardly ever is, but for a ticket."""
     return _worth(ref) >= LEAST_REF and (ref.own or ref.text[0] not in "#h")
 
 
-def _is_made_up(ref: names.Named) -> bool:
+def _is_made_up(ref: weights.Named) -> bool:
     """Whether a hash only shows what one is like: such come last."""
     return bool(names.MADE_UP.match(ref.text))
 
 
-def _few(refs: Sequence[names.Named]) -> Iterator[names.Named]:
+def _few(refs: Sequence[weights.Named]) -> Iterator[weights.Named]:
     """All but hashes and addresses beyond the best: without what they are of, a reader has little of many."""
     dark = 0
     for ref in refs:
@@ -732,7 +734,7 @@ def _few(refs: Sequence[names.Named]) -> Iterator[names.Named]:
             yield ref
 
 
-def _worth(ref: names.Named) -> float:
+def _worth(ref: weights.Named) -> float:
     """A ticket is said again most often, then a number of an issue; a hash goes by, and an address is dear."""
     kind = "address" if ref.text.startswith("http") else "hash" if ref.text.isalnum() else "issue"
     return ref.weight + REFS["ticket" if "-" in ref.text and kind == "issue" else kind] - (not ref.own)

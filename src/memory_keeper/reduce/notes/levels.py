@@ -90,8 +90,8 @@ def note_budget(events: Sequence[Event], most: int) -> int:
 def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
     """A note about a stretch, by rule; empty when there is nothing to tell."""
     from memory_keeper.reduce.finding.found import facts_of
+    from memory_keeper.reduce.finding.weights import weigh
     from memory_keeper.reduce.notes.digest import digest
-    from memory_keeper.reduce.words.names import weigh
 
     weighed, budget = weigh(events), note_budget(events, most)
     told = turns(events, int(budget * TURNS))

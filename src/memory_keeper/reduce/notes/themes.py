@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from time import gmtime, strftime
 
+from memory_keeper.capture.calls import core
 from memory_keeper.model import origin
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding.found import VARIES, is_trifle
+from memory_keeper.reduce.finding.found import is_trifle
 from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.finding.ran import VARIES
 from memory_keeper.reduce.notes.digest import quote, short
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme
-from memory_keeper.reduce.words.names import core
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FAR = 2000  # characters of a line that tell what it is
+SAID = 12_000  # characters of one text in which sentences are looked for
+LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
+GLUED = re.compile(r"(?<=[.!?:\w)`])\d{1,2}\.$")  # the number of the list item that comes next
 
 
 class Unit(NamedTuple):
@@ -28,6 +31,14 @@ def statements(text: str) -> Iterator[str]:
     for unit in units(text):
         if unit.kind in ("prose", "item"):
             yield from split(unit.said)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Those that are worth a quote, without marks of layout."""
+    for one in statements(text[:SAID]):
+        part = GLUED.sub("", unmarked(one)).strip()
+        if len(part) <= MOST and len(part.encode("utf-8", "surrogatepass")) >= LEAST:
+            yield part
 
 
 def parts(text: str, split_up: bool = False) -> Iterator[tuple[str, str]]:

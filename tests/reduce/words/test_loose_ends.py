@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.words.claims import QUESTIONS, STEPS, next_steps, questions
+from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, next_steps, questions
 from tests.reduce.story import TEXTS
 
 # --- next steps -------------------------------------------------------------------------------------------------------

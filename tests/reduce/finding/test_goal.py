@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.finding.turns import announced, as_typed, doing, goal, statement, turns
+from memory_keeper.reduce.finding.goal import as_typed, goal, turns
 from memory_keeper.reduce.notes.digest import digest
 from tests.reduce.story import Story, sessions
 
@@ -88,37 +88,6 @@ def test_what_is_being_worked_on_is_the_goal() -> None:
 )
 def test_what_was_pasted_is_left_out(typed: str, own: str) -> None:
     assert as_typed(typed) == own
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("Fixed. `total` rounded each line. Now it rounds once.", "`total` rounded each line. Now it rounds once."),
-        ("Now let me commit:", ""),
-        ("No response requested.", ""),
-        ("Want me to fix this?", ""),
-        ("Three of them fail. Let me look at the first:", "Three of them fail."),
-        ("It works:\n- the parser reads all of the files now\n- short", "the parser reads all of the files now"),
-    ],
-)
-def test_a_statement_tells_something(said: str, told: str) -> None:
-    assert statement(said, 60).removesuffix(" …") == told
-
-
-def test_a_turn_that_broke_off_says_what_it_was_doing() -> None:
-    story = Story()
-    story.prompt(WORK)
-    story.reply("The module is there. Now let me use it in `cart.ts`:")
-    story.run("npm run test", None)
-    call, begun = doing(story.events), announced(story.events)
-    assert call and call.tool == "Bash"
-    assert begun and begun[0] == "Now let me use it in `cart.ts`"
-    lines = [one.text for one in digest(story.events, 500)]
-    assert 'Next, as the model said: "Now let me use it in `cart.ts`"' in lines
-    assert 'Last said: "The module is there."' in lines
-    assert "Was doing: Bash npm run test" in lines
-    story.reply("All is used.")
-    assert doing(story.events) is None and announced(story.events) is None
 
 
 def test_a_choice_is_told_as_what_was_chosen() -> None:

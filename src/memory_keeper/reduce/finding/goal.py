@@ -1,8 +1,8 @@
-"""What the turns of a session were for: its goal, what was said last, what came of each request.
+"""What a session is about: the request that its work was for.
 
 A session is about the newest request that was worked on: whose turn, or a turn after it that only went on with it,
 changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, nor what
-was pasted. What a reader is told of an answer are its statements: no plan for the next minute, no question.
+was pasted.
 """
 
 from __future__ import annotations
@@ -12,21 +12,16 @@ import re
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.facts import WRITES, open_todos
 from memory_keeper.reduce.words import claims
-from memory_keeper.reduce.words.prose import parts, unmarked
+from memory_keeper.reduce.words.prose import parts
 from memory_keeper.text import one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 ENOUGH = 15  # tokens of a request that can be a goal: "now check it again" is none
-SOON = 3  # calls after which what was announced is done
 WORDS = 4_000  # characters of a request that are told
 TYPED = 0.6  # of a line are letters and blanks, where somebody typed it
-TERSE = 12  # tokens
-BACK = 8  # answers that are looked at for one that says something
-LIST = 5  # words of an item that says something by itself
-HOSTS = frozenset({"No response requested.", "(no content)"})  # what the host puts where nothing was said
 FILLERS = (
     r"(?:(?:ok(?:ay)?|yes|yeah|yep|yup|no|and|so|now|then|also|great|good|nice|cool|thanks?|please|just|first"
     r"|hmm+|ah|oh|well"
@@ -57,9 +52,6 @@ FOLLOWS = re.compile(  # goes on with what was asked before: it has to say more 
 )
 PASTED = re.compile(r"^(?:\s*[>│╭╰├└┌|]|\t|\s{3,}(?!\s*(?:[-*+•]|\d{1,2}[.)])\s))")
 INLINE = re.compile(r"\s*(?:\{\s*\"|\[\s*\{).{40,}|```.*")  # data or code that goes on from a line of words
-LOOKS = re.compile(
-    r"\b(?:look|check|see|read|find|search|explore|understand|dig|examine|verify|investigate|view)\b", re.I
-)
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
 QUESTION = re.compile(r"[?？]['\")\]]*$")
 
@@ -140,76 +132,3 @@ def as_typed(text: str) -> str:
 def _is_typed(line: str) -> bool:
     letters = sum(char.isalpha() or char == " " for char in line)
     return letters >= TYPED * len(line) and (line[:1].isalnum() or line[:1] in tuple("@`'\"(*"))
-
-
-# --- what was said ---------------------------------------------------------------------------------------------------
-
-
-def statement(text: str, budget: int, without: Iterable[str] = (), pointed: bool = False, items: bool = True) -> str:
-    """The first sentences of an answer that state something, on one line, as many as fit, and at least
-    one. `pointed`: one, sooner one that names something. `items`: of an answer that is a list, its items. Empty when
-    none states anything."""
-    told = [one for one in _told(text, items) if one not in without]
-    if pointed:
-        told = [one for one in told if claims.NAMES.search(one)][:1] or told[:1]
-    chosen: list[str] = []
-    for one in told:
-        if chosen and tokens(" ".join([*chosen, one])) > budget:
-            return " ".join(chosen) + " …"
-        chosen.append(one)
-    return " ".join(chosen)
-
-
-def terse(text: str) -> str:
-    """An answer of a few words that says how it went; empty for one that says nothing, or is longer."""
-    said = unmarked(one_line(text, 200)).strip()
-    few = 0 < tokens(said) <= TERSE and said[-1] not in ":?？" and not claims.announces(said)
-    return said if few and not claims.SAYS_NOTHING.match(said) and said not in HOSTS else ""
-
-
-def _told(text: str, items: bool) -> list[str]:
-    """The statements of an answer: its prose, or where it has none, its items."""
-    found: dict[str, list[str]] = {"prose": [], "item": []}
-    if text.strip() in HOSTS:
-        return []
-    for kind, one in parts(text, split_up=True):
-        said = unmarked(one).strip()
-        if kind in found and claims.states(said):
-            found[kind].append(said)
-    return found["prose"] or [one for one in found["item"] if items and len(one.split()) >= LIST]
-
-
-def last_said(events: Sequence[Event]) -> Iterator[Event]:
-    """The last answers that may be told, newest first."""
-    answers = (event for event in reversed(events) if event.kind == "reply" and not event.agent and event.text.strip())
-    for number, event in enumerate(answers):
-        if number == BACK:
-            return
-        yield event
-
-
-def doing(events: Sequence[Event]) -> Event | None:
-    """The call that a turn broke off at; None when it ended with an answer, or nothing was begun."""
-    for event in reversed(events):
-        if event.agent:
-            continue
-        if event.kind in ("reply", "prompt", "notice"):
-            return None
-        if event.kind in ("call", "todo"):
-            return event
-    return None
-
-
-def announced(events: Sequence[Event]) -> tuple[str, Event] | None:
-    """What the model said that it does now, where a turn broke off."""
-    if doing(events) is None:
-        return None
-    for event in last_said(events):
-        place = events.index(event)
-        calls = sum(one.kind == "call" and not one.agent for one in events[place:])
-        said = [unmarked(one).strip() for kind, one in parts(event.text, split_up=True) if kind in ("prose", "item")]
-        if said and calls <= SOON and claims.announces(said[-1]):
-            plain = (LOOKS.search(said[-1]) or len(said[-1].split()) < LIST) and not claims.NAMES.search(said[-1])
-            return None if plain else (said[-1].rstrip(":").rstrip(), event)
-        return None
-    return None
