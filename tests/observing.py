@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.app.distil import distil
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memory_keeper.app.distil import distil, outline_project
+from memory_keeper.app.chores.distil import distil, outline_project
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.distil import distil, outline_project, reduce_session
-from memory_keeper.app.look import distil_all
+from memory_keeper.app.chores.distil import distil, outline_project, reduce_session
+from memory_keeper.app.chores.rounds import distil_all
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.tools import answer
+from memory_keeper.app.server.tools import answer
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from memory_keeper import config
-from memory_keeper.app.allowance import attempts
-from memory_keeper.app.savings import saved
+from memory_keeper.app.chores.allowance import attempts
+from memory_keeper.app.lookup.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import cost_of_telling
 from memory_keeper.model import USER, Note

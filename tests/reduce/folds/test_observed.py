@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.heard import MOST, in_force, said
+from memory_keeper.app.notes.said import MOST, in_force, said
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper

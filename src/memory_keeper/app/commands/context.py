@@ -6,8 +6,8 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from memory_keeper.app.actions.fullness import Filling, measure
 from memory_keeper.app.commands import folder_of, positive, running_session
-from memory_keeper.app.filling import Filling, measure
 from memory_keeper.app.terminal import bar, moment, paint, print_json
 from memory_keeper.capture.claude_code import read_moment
 from memory_keeper.capture.newest import newest_lines

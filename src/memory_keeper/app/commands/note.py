@@ -14,7 +14,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
-from memory_keeper.app.consent import outside_a_session
+from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv

@@ -9,11 +9,11 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.app.claude_md import sync_where_wanted
+from memory_keeper.app.chores.settings import Settings
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory, session_of
-from memory_keeper.app.consent import by_a_person, in_a_session
-from memory_keeper.app.rules import add_rule
-from memory_keeper.app.settings import Settings
+from memory_keeper.app.host.consent import by_a_person, in_a_session
+from memory_keeper.app.notes.rules import add_rule
+from memory_keeper.app.pages.claude_md import sync_where_wanted
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock

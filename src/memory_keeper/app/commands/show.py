@@ -10,8 +10,8 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
+from memory_keeper.app.lookup.by_id import find_one, raw_lines
 from memory_keeper.app.terminal import moment, paint, print_json, width
-from memory_keeper.app.zoom import find_one, raw_lines
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
 from memory_keeper.keep.sqlite import as_json

@@ -9,8 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
-from memory_keeper.app.improve import (
+from memory_keeper.app.chores.improve import (
     Job,
     Outcome,
     improve,
@@ -20,6 +19,7 @@ from memory_keeper.app.improve import (
     summarizer,
     wordable,
 )
+from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
-from memory_keeper.app.consent import by_a_person, in_a_session
+from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock

@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper.app.commands import project_of
+from memory_keeper.app.lookup.dates import since, until
 from memory_keeper.app.terminal import Bar, paint, print_json, width
-from memory_keeper.app.when import since, until
 from memory_keeper.errors import Busy
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
