@@ -12,12 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-EXAMPLES = Path(__file__).resolve().parent / "examples"
+DOCS = Path(__file__).resolve().parent
+EXAMPLES = DOCS / "examples"
 
 
 def example(name: str) -> str:
     """Something that was recorded, as a block of code."""
     return f"```\n{(EXAMPLES / name).read_text(encoding='utf-8').rstrip()}\n```"
+
+
+def decisions() -> str:
+    """One line for each decision: its number, and what it says in one sentence."""
+    pages = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+    heads = (page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").partition(": ") for page in pages)
+    rows = [f"| {number} | [{title}]({page.name}) |" for page, (number, _, title) in zip(pages, heads, strict=True)]
+    return "\n".join(["| | decision |", "|---|---|", *rows])
 
 
 class Command(NamedTuple):
