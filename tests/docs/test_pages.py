@@ -13,7 +13,7 @@ from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import ALIASES, DEFAULTS, PROJECT_FILES, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PLANS = (ROOT / "docs" / "explanation", ROOT / "docs" / "decisions")  # where what is planned may stand, if it says so
 
