@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.cli import COMMANDS
+from memory_keeper.app.cli import COMMANDS, _parse
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import ALIASES, DEFAULTS, PROJECT_FILES, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+STAGES = {key.partition(".")[0] for key in DEFAULTS}
 HOW_TO = sorted((ROOT / "docs/how-to").glob("*.md"))
 
 FENCED = re.compile(r"^(```+)[^\n]*\n(.*?)^\1`*\s*$", re.MULTILINE | re.DOTALL)
@@ -22,6 +24,7 @@ INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*\n|\n)+")
 INLINE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+TYPED = re.compile(r"(?:\$ |! )?(?:[A-Z_]+=\S+ )?(?:\./)?memory-keeper ([a-z].*)")
 CALL = re.compile(r"(?:^|[\s/])memory-keeper[ \t]+([a-z][a-z-]*)", re.MULTILINE)
 
 
@@ -80,6 +83,22 @@ def test_every_command_named_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     unknown = sorted({word for word in calls(text) if word not in COMMANDS})
     assert not unknown
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "cli.md"], ids=name)
+def test_every_line_to_type_is_understood(page: Path) -> None:
+    """With its arguments and options, whatever it would then do."""
+    text = COMMENT.sub("", page.read_text(encoding="utf-8"))
+    for line in "".join(match[2] for match in FENCED.finditer(text)).splitlines():
+        typed = TYPED.match(line)
+        if typed and not {"…", "..."} & set(line.split()):
+            _parse(shlex.split(re.split(r"\s#\s|\s[|<>]\s", typed[1])[0]))  # leaves with 2 where it is not
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_setting_named_exists(page: Path) -> None:
+    named = re.findall(rf"(?:`|config set )((?:{'|'.join(STAGES)})\.[a-z][\w.]+)", page.read_text(encoding="utf-8"))
+    assert not {*named} - DEFAULTS.keys() - ALIASES.keys()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=name)
