@@ -1,0 +1,46 @@
+"""Turns docs/features.toml into a page: what was wanted, how it is done here, and the tests that prove it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+TABLE = Path(__file__).resolve().parent / "features.toml"
+BAR = r"\|"  # a bar that ends no cell
+Row = dict[str, Any]
+
+
+def read() -> tuple[list[Row], list[Row]]:
+    """The features and the defects, in the order in which they are written down."""
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return table["feature"], table["defect"]
+
+
+def page() -> str:
+    """A table for each area, then one of the defects."""
+    features, defects = read()
+    lines: list[str] = []
+    for area in dict.fromkeys(row["area"] for row in features):
+        rows = [row for row in features if row["area"] == area]
+        lines += [f"## {area}", "", "| there | here | proved by | from |", "|---|---|---|---|"]
+        lines += [line(row["feature"], row["here"], tests(row), row["from"]) for row in rows] + [""]
+    lines += ["## What went wrong there", "", "| no. | there | here | proved by |", "|---|---|---|---|"]
+    lines += [line(row["id"], row["defect"], row["here"], tests(row)) for row in defects]
+    return "\n".join(lines)
+
+
+def line(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
+
+
+def tests(row: Row) -> str:
+    """The tests of a row, each with a link to its file."""
+    links = (f"[`{id.removeprefix('tests/')}`](../../{id.partition('::')[0]})" for id in row["tests"])
+    return "<br>".join(links)
+
+
+def on_page_markdown(markdown: str, **_: object) -> str:
+    """As a site the pages have no tests beside them: their names stay, without a link (mkdocs calls this)."""
+    return re.sub(r"\[(`[^`]+`)\]\(\.\./\.\./tests/[^)]+\)", r"\1", markdown)
