@@ -1,4 +1,7 @@
-"""Turns docs/features.toml into a page: what was wanted, how it is done here, and the tests that prove it."""
+"""Turns docs/features.toml into a page: what was wanted, how it is done here, and the tests that prove it.
+
+`python docs/features.py` follows tests that were moved to another file.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = Path(__file__).resolve().parent / "features.toml"
+ROOT = TABLE.parents[1]
 BAR = r"\|"  # a bar that ends no cell
 Row = dict[str, Any]
 
@@ -44,3 +48,26 @@ def tests(row: Row) -> str:
 def on_page_markdown(markdown: str, **_: object) -> str:
     """As a site the pages have no tests beside them: their names stay, without a link (mkdocs calls this)."""
     return re.sub(r"\[(`[^`]+`)\]\(\.\./\.\./tests/[^)]+\)", r"\1", markdown)
+
+
+def places() -> dict[str, list[str]]:
+    """Every test by its name, with the files that have one of that name."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for name in re.findall(r"^def (test_\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def follow(text: str, found: dict[str, list[str]]) -> str:
+    """The table with each test where it is now; one that is nowhere, or in several files, is left as it is."""
+
+    def mended(match: re.Match[str]) -> str:
+        there = found.get(match[2], [])
+        return f"{there[0]}::{match[2]}" if len(there) == 1 else match[0]
+
+    return re.sub(r"(tests/[\w/]+\.py)::(test_\w+)", mended, text)
+
+
+if __name__ == "__main__":
+    TABLE.write_text(follow(TABLE.read_text(encoding="utf-8"), places()), encoding="utf-8")

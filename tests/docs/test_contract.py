@@ -23,7 +23,7 @@ import pytest
 from memory_keeper.app.cli import COMMANDS, build_parser
 from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
-from tests.app.test_registration import CLAUDE
+from tests.app.host.test_registration import CLAUDE
 from tests.docs.history import History
 from tests.docs.shell import Done
 from tests.machine import Session
