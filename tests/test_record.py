@@ -184,5 +184,5 @@ def test_a_picture_is_small_and_stands_alone(path: Path) -> None:
 
 def test_the_pages_have_their_pictures() -> None:
     assert {path.stem for path in DRAWN} == {
-        "clear-after", "clear-before", "context", "film", "statusline", "warning",
+        "clear-after", "clear-before", "context", "film", "statusline", "tree", "warning",
     }  # fmt: skip
