@@ -43,10 +43,7 @@ class Terminal(Tui):
         """Type something into Claude Code; an /exit ends in the shell."""
         before = self._count()
         turns = self.screen().count(" · done ")
-        try:
-            self.type(prompt)
-        except TimeoutError:
-            print(self.screen()); raise
+        self.type(prompt)
         if prompt == "/exit":
             self._wait_for_prompt(before + 1)
         elif prompt == "/clear":
