@@ -1,7 +1,8 @@
-"""What mkdocs does not know by itself: the decisions, one by one, and the changelog as a page (`./dev docs --site`)."""
+"""What mkdocs does not know by itself: decisions, the changelog, and links to files that are no pages."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,11 @@ from mkdocs.structure.files import File
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+OUTWARDS = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)#\s]+)[^)]*\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -28,6 +31,15 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "changelog.md", content=changelog()))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """A link to a file that is not among the pages, such as a test, is told by its name: the site does not have it."""
+    here = (DOCS / page.file.src_uri).parent
+    outside = (link for link in OUTWARDS.finditer(markdown) if not (here / link[2]).resolve().is_relative_to(DOCS))
+    for link in outside:
+        markdown = markdown.replace(link[0], link[1])
+    return markdown
 
 
 def changelog() -> str:
