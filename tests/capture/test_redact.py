@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.secrets import Sample, corpus, survives
+from bench.tools.corpus import Sample, corpus, survives
 from memory_keeper.capture import redact as module
 from memory_keeper.capture.redact import known_values, redact, redact_line, redact_value, suspicious
 from memory_keeper.capture.redact_rules import STARTS
