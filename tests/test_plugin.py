@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.pieces import Piece, line, pieces
+from docs.render.plugin import Piece, line, pieces
 from memory_keeper.app.host.registration import assemble
 from memory_keeper.text import tokens
 

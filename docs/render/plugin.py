@@ -1,4 +1,4 @@
-"""Turns the front matter of the plugin's commands, skills and agents into a page; cog calls it from docs/reference."""
+"""The plugin: its commands, skills and agents by their front matter, what they may use and what they cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER = Path(__file__).resolve().parents[1] / "plugin"
+FOLDER = Path(__file__).resolve().parents[2] / "plugin"
 PREFIX = "memory-keeper"
 SERVER = "mcp__plugin_memory-keeper_keeper__"
 TOOLS = {
