@@ -36,10 +36,12 @@ RULES = {
     "_blake2", f"{OWN}.app.actions", f"{OWN}.app.actions.rules", f"{OWN}.app.actions.telling", f"{OWN}.keep.context",
     f"{OWN}.keep.ready",
 }  # fmt: skip
-# a start: which process it is, so that a clear can be known and answered, and what is told by how it began
+# a start: which process it is, so that a clear can be known and answered, what is told by how it began, and whether its
+# user has to be told what is kept
 START_UP = {
     f"{OWN}.app.actions", f"{OWN}.app.actions.beginning", f"{OWN}.app.actions.handoff", f"{OWN}.app.actions.telling",
-    f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell", f"{OWN}.text",
+    f"{OWN}.app.actions.welcome", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.keep.typed", f"{OWN}.tell",
+    f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {

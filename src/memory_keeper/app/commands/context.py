@@ -43,8 +43,9 @@ def run(args: Namespace) -> int:
             session, context = running_session(keeper, args)
         transcript, folder = context.transcript, context.folder
     if not transcript or not os.path.exists(transcript):
-        where = f" ({transcript})" if transcript else ""
-        raise KeeperError(f"The transcript of session {session[:8]} is gone{where}", hint="--session names another one")
+        where = f" at {transcript}" if transcript else ""
+        hint = "Claude Code writes it after the first prompt; --session names another session"
+        raise KeeperError(f"There is no transcript of session {session[:8]}{where}", hint=hint)
     filling = measure(args.home, session, transcript, folder, environ)
     lines = newest_lines(transcript, session)
     if args.transcript and not any(line.usage for line in lines) and not filling.gauge:

@@ -173,7 +173,7 @@ def _say(args: Namespace, known: bool, problem: str, back: Returned, left: list[
     for path in back.changed:
         print(f"{path} was changed since: it keeps your changes and lost only our entries.")
     if not args.purge and registration.names_of_ours(args.home):
-        print(f"What was kept is still in {args.home}.")
+        print(f"What was kept is still in {args.home}: `memory-keeper uninstall --purge` deletes it.")
     elif left:
         print(f"{args.home} stays, with what is not ours: {', '.join(left)}")
     elif args.purge:
