@@ -320,9 +320,10 @@ CHANGING = {
     ),
     "demo": (Row("demo", "events hooks context_tokens told_tokens compactions handoff brief found"),),
     "install": (
-        Row("install --scope user", shows="Registered with Claude Code"),
+        Row("install --scope user", "installed scope"),
         Row("doctor", shows="OK    plugin"),
-        Row("uninstall", shows="What was kept is still in"),
+        Row("uninstall --dry-run", "would_remove", "would remove"),
+        Row("uninstall", "registered unregistered restored kept"),
         Row("uninstall --purge --yes", shows="is gone."),
         Row("status", code=3),
     ),
