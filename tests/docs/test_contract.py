@@ -461,7 +461,7 @@ HOOKS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("SessionStart", {"source": "clear"}, TAG + "start"),
     ("SessionStart", {"source": "compact"}, TAG + "handoff"),
     ("SessionStart", {"source": "fork"}, TAG + "handoff"),
-    ("UserPromptSubmit", {"prompt": "And now?"}, "Memory Keeper: rules in force"),
+    ("UserPromptSubmit", {"prompt": "And now?"}, "Memory Keeper: "),
     ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "a"}}, ""),
     ("Stop", {"last_assistant_message": "Done.", "stop_hook_active": False}, ""),
     ("SubagentStop", {"last_assistant_message": "Done.", "agent_id": "a1"}, ""),
