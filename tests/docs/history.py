@@ -70,6 +70,7 @@ class History:
             self("search", "decided", "--kind", kind, "--json").json[0]["id"] for kind in ("reply", "session")
         )
         paths = {
+            "project": self.project,
             "transcript": self.before.path,
             "transcripts": self.machine.transcripts,
             "out": self.machine.root / "out",

@@ -187,6 +187,7 @@ READING = (
     Row("report --format html", shows="<!doctype html>"),
     Row("report --format json", shows='"month"'),
     Row("schedule", "installed usable", "upkeep"),
+    Row("uninstall --purge --dry-run", "would_remove", "{project}/.claude/memory/memory.md"),
     Row("config list --show-origin", "settings", "default"),
     Row("config get reduce.saveInterval", "key value origin", "25"),
     Row("watch --once", shows=""),
