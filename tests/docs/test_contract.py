@@ -397,7 +397,6 @@ CODES = (
     Row("brief nonsense", code=2, shows="usage:"),
     Row("status --home {out}/none", code=3, shows="hint: "),
     Row("search retry --home {out}/none", code=3, shows="hint: "),
-    Row("install", code=3, shows="hint: "),
     Row("watch --once", code=4, shows="Another watcher"),
     Row("import transcripts {transcript} {broken}", code=5, shows="1 of 2 files could not be read"),
 )
