@@ -16,7 +16,7 @@ from memory_keeper.app.pages import claude_md
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.files import remove_all
+from memory_keeper.tell.files import removable, remove_all
 
 EXAMPLE = "memory-keeper uninstall"
 GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
@@ -155,6 +155,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += filter(None, [own_command.remove(args.home, dry_run=True)])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
+    going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
     if args.json:
         print_json({"would_remove": going, "rules_left": uncleared})
     else:
