@@ -44,9 +44,6 @@ FACTS = {
     "test": "what tests said last",
     "error": "what went wrong",
     "commit": "a commit that was made",
-    "url": "an address",
-    "name": "an identifier or reference that keeps being used",
-    "number": "a number that keeps being used",
 }
 
 
