@@ -354,10 +354,10 @@ def context(asked: Asked) -> str:
     transcript = read_context(asked.keeper.home, asked.session).transcript if asked.session else ""
     if not transcript:
         raise KeeperError("No session is known that runs here")
-    filling = measure(asked.keeper.home, asked.session, transcript, asked.folder, asked.keeper.environ)
-    if not filling.gauge:
+    fullness = measure(asked.keeper.home, asked.session, transcript, asked.folder, asked.keeper.environ)
+    if not fullness.gauge:
         return "The context has no response yet: nothing is known of its size."
-    state = f"{describe(filling)}. Level: {filling.level}."
+    state = f"{describe(fullness)}. Level: {fullness.level}."
     lines = [f"{what}: {size:,} tokens" for what, size in _shares(asked, transcript)]
     if not lines:
         return f"{state} What fills it would take too long to say here: `memory-keeper context` does."
