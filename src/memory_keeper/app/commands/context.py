@@ -15,7 +15,7 @@ from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.policy import clears_at, compacts_at, thresholds
-from memory_keeper.reduce import breakdown
+from memory_keeper.reduce.folds import breakdown
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper context"
@@ -80,15 +80,20 @@ def _about(session: str, fullness: Fullness, found: breakdown.Breakdown, limit: 
         "tokens_per_turn": burn.turn if known else None,
         "tokens_per_response": burn.response if known else None,
         "turns_left": breakdown.turns_left(fullness.tokens, end, burn.turn) if gauge and known else None,
-        "breakdown": {
-            "base": found.base,
-            "freed": found.freed,
-            "not_counted_yet": found.estimated,
-            "tools": [share._asdict() for share in found.shares],
-            "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
-            "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
-            "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
-        },
+        "breakdown": _breakdown(found, limit),
+    }
+
+
+def _breakdown(found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+    """What ate the context."""
+    return {
+        "base": found.base,
+        "freed": found.freed,
+        "not_counted_yet": found.estimated,
+        "tools": [share._asdict() for share in found.shares],
+        "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
+        "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
+        "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
     }
 
 
@@ -121,11 +126,13 @@ def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown)
         print(f"  burn rate    {each} (medians of the last turns)")
     at = f", {moment(about['at'])}" if about["at"] else ""
     print(f"  model        {clean(about['model'] or 'unknown')}{at}")
+    _show_shares(about["breakdown"], fullness.context.folder, found, tokens)
+
+
+def _show_shares(taken: dict[str, Any], here: str, found: breakdown.Breakdown, tokens: int) -> None:
     kept = ", what the compaction kept" if any(share.what == "summary" for share in found.shares) else ""
     parts = [(f"system prompt, tools, memory files{kept}", found.base, 0), *found.shares]
     _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
-    taken = about["breakdown"]
-    here = fullness.context.folder
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
         _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
     large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]
