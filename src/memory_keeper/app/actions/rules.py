@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.model import Call, Context, Json
-    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.reduce.folds.observed import Observed
     from memory_keeper.tell.rules import Rule
 
 SUBAGENT = 300  # tokens
