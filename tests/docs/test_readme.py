@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from docs.figures import value
 from tests.docs.pages import commands
 from tests.docs.terminal import Terminal
 from tests.e2e.cli import Sandbox
@@ -42,6 +43,12 @@ def test_it_is_short_and_its_parts_are_there() -> None:
     assert [heading for heading in sections if f"\n## {heading}" not in page] == []
     for picture in re.findall(r'(?:src="|!\[[^]]*\]\()([^")]+)', page):
         assert (README.parent / picture).exists(), picture
+
+
+def test_what_it_says_it_costs_was_measured() -> None:
+    page = README.read_text(encoding="utf-8")
+    assert f"| {value('cost.first_prompt')} once, then {value('cost.prompt')} |" in page
+    assert f"| {value('cost.schema')}, always on |" in page
 
 
 @pytest.mark.e2e
