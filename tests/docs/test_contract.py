@@ -160,7 +160,7 @@ def test_no_command_was_taken_away() -> None:
 READING = (
     Row("status", "last_look sessions events pending notes last_handoff store_bytes", "last captured"),
     Row("status --all-projects", "sessions events", "3 sessions"),
-    Row("doctor", "verdict checks", "is the verdict"),
+    Row("doctor", "verdict checks", "Verdict: "),
     Row("context", "tokens window percent compacts_at level model at breakdown", "What ate the context"),
     Row("context --session {running}", "tokens level breakdown", "60,014"),
     Row("context --transcript {transcript}", "tokens window percent level model", "of 200,000 tokens"),
@@ -313,7 +313,7 @@ CHANGING = {
         Row("config list --show-origin", shows="config.json"),
         Row("config unset reduce.saveInterval", shows="25"),
     ),
-    "doctor": (Row("doctor --fix", "verdict checks", "is the verdict"),),
+    "doctor": (Row("doctor --fix", "verdict checks", "Verdict: "),),
     "clear": (Row("clear --yes", "outlines files"), Row("status", shows="1 at level 2")),
     "statusline": (
         Row("statusline", shows="45%", given="{status}"),
