@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce import levels, schema
 from memory_keeper.reduce.grounding import ungrounded
 from memory_keeper.reduce.outline import outline
+from memory_keeper.settings import DEFAULTS
 
 
 class Made(NamedTuple):

@@ -43,13 +43,13 @@ from typing import Any, NamedTuple
 
 from bench import measure
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce import levels
 from memory_keeper.reduce.fidelity import compare
 from memory_keeper.reduce.outline import outline
 from memory_keeper.reduce.sentences import Sentence
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
 

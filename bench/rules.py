@@ -35,8 +35,8 @@ from bench import measure
 from bench.recall_sets import Turn, read, record, run_alone
 from memory_keeper.app.heard import in_force
 from memory_keeper.app.learn import learn
-from memory_keeper.config import DEFAULTS
 from memory_keeper.keeper import Keeper
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import SAID, full
 from memory_keeper.text import tokens
 

@@ -18,6 +18,7 @@ from memory_keeper.keep.home import Lock, read_salt
 from memory_keeper.keep.ready import forget_rules
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Brief, Event, Member, NamedTuple, Note, Placed, Source, Usage, origin
+from memory_keeper.settings import DEFAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -469,7 +470,7 @@ class Keeper:
         project: str = "",
         of: str = "",
         before: Before | None = None,
-        notes: int = config.DEFAULTS["tell.notesBudget"],
+        notes: int = DEFAULTS["tell.notesBudget"],
         where: str | None = None,
     ) -> View:
         """What a brief may know, for a session that begins or goes on: all that happened in a project, or `of` one

@@ -14,9 +14,9 @@ from memory_keeper.app.distil import distil, is_due, outline_project, reduce_ses
 from memory_keeper.app.look import distil_all
 from memory_keeper.app.registration import OURS
 from memory_keeper.app.worker import Looking
-from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import NotSetUp
 from memory_keeper.model import origin
+from memory_keeper.settings import DEFAULTS
 from tests import tree
 from tests.workplace import LATER, Worked, Workplace
 

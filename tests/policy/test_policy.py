@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Action, Limits, Status
 from memory_keeper.policy import LEVELS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
     Action("look"),

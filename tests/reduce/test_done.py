@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.config import DEFAULTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.reduce.done import Done, done, kept_and_archived, open_tasks, patterns, short_id, split
 from memory_keeper.reduce.in_hand import kind_of
+from memory_keeper.settings import DEFAULTS
 from tests.transcripts import Transcript
 
 PROJECT = "dir:/p"
