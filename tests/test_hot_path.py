@@ -43,6 +43,7 @@ ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
     f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
+    f"{OWN}.keeper.provisional",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
@@ -58,7 +59,7 @@ LOOK = {
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.keep.index",
-    f"{OWN}.keep.telling",
+    f"{OWN}.keep.telling", f"{OWN}.keeper.moving",
 }  # fmt: skip
 # a start after somebody edited a page: it is taken apart, which needs `re` and `datetime`, and the new words become a
 # note with an id. About 15 ms, until the page is written with the next notes; nothing is composed or outlined here
@@ -72,7 +73,7 @@ ADOPT = {
 # project may lie behind links, so `os`
 SAVE = {
     "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.handoff", f"{OWN}.keep.index",
-    f"{OWN}.tell.files",
+    f"{OWN}.keeper.handoffs", f"{OWN}.keeper.moving", f"{OWN}.tell.files",
 }  # fmt: skip
 # and find in words what was decided: about 15 ms, before a compaction that takes seconds
 DIGEST = {

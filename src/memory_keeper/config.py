@@ -298,7 +298,7 @@ def open_plain(path: str, links: bool = False) -> int | None:
     flags = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | (0 if links else posix.O_NOFOLLOW)
     try:
         fd = posix.open(path, flags)
-    except OSError:
+    except (OSError, ValueError):
         return None
     if posix.fstat(fd).st_mode & 0o170000 == 0o100000:
         return fd

@@ -16,7 +16,7 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.levels import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
@@ -35,6 +35,7 @@ from memory_keeper.tell.memory import (
     said,
     text_of,
 )
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

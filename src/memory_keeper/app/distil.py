@@ -10,9 +10,10 @@ from memory_keeper import wire
 from memory_keeper.app.settings import Settings as Settings
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Open, origin
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from memory_keeper import config, wire
 from memory_keeper.app.allowance import attempts, may_ask
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note, origin
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

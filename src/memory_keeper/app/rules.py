@@ -140,9 +140,9 @@ def _rules(keeper: Keeper, project: str, settings: Json) -> list[Rule]:
 def _make_ready(home: str, folder: str, root: str, environ: dict[str, str], settings: Json) -> Json:
     """The short line and what tells one set of rules from another, made from the store and kept for the next prompt."""
     from memory_keeper.errors import NotSetUp
-    from memory_keeper.keeper import Keeper, digest_of
+    from memory_keeper.keeper import Keeper
     from memory_keeper.tell.rules import reminder, rules_of
-    from memory_keeper.text import tokens
+    from memory_keeper.text import digest_of, tokens
 
     since = stamp(home)
     try:
@@ -187,8 +187,8 @@ def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", autom
     from time import time
 
     from memory_keeper import wire
-    from memory_keeper.keeper import digest_of
     from memory_keeper.reduce.levels import measure
+    from memory_keeper.text import digest_of
 
     now = time()
     about = {"by": "user", "source": source, "automatic": automatic}

@@ -20,12 +20,12 @@ from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.reduce.levels import measure
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING, written
-from memory_keeper.text import clean, one_line, storable
+from memory_keeper.text import clean, digest_of, one_line, storable
 
 EXAMPLE = 'memory-keeper note set conventions "Tests are run with make test."'
 VERBS = ("list", "get", "set", "add", "edit", "rm")

@@ -17,11 +17,11 @@ from memory_keeper.app.settings import Settings
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.reduce.levels import measure
 from memory_keeper.reduce.observed import Clash, Observed, clashes, observed_here
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'
 VERBS = ("list", "add", "confirm", "contradict", "promote", "rm")

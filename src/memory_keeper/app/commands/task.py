@@ -14,13 +14,13 @@ from memory_keeper.app.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.reduce.done import Done, Unfinished, done, folded, open_tasks, split, written
 from memory_keeper.reduce.levels import measure
 from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.done import as_json
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}
