@@ -132,8 +132,7 @@ def adopt_all(
     pages = [one for one in reads if one.name not in LISTED and (one.trusted or foreign) and not one.waits]
     if not any(_has_news(desk, page) for page in pages):
         return []
-    with Lock(keeper.home, patience):
-        keeper.forget_old_store()
+    with keeper.writing(patience):
         keeper.project(root, change=True)  # so that the secrets of this very folder are known
         return list(_adopted(desk, pages))
 
@@ -303,8 +302,7 @@ def adopt_rules(
     """
     with Lock(keeper.home, PATIENCE, "render"):
         reads = _read_listed(keeper, project, root, now)
-        with Lock(keeper.home, PATIENCE):
-            keeper.forget_old_store()
+        with keeper.writing(PATIENCE):
             keeper.project(root, change=True)  # so that the secrets of this very folder are known
             observed = observed_by(keeper, project, root, now)
             ours = [one for one in reads if one.trusted]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.app.settings import Settings as Settings
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Open, origin
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
@@ -166,6 +165,5 @@ def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
 
 
 def _kept(keeper: Keeper, note: Note, covers: list[str]) -> bool:
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         return keeper.writer.add(note, covers) > 0

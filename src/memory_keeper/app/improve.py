@@ -210,8 +210,7 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
     """Keep what was spent and the wording that came of it, in one; why the wording was not kept."""
     if not os.path.isdir(keeper.home):
         raise KeeperError(f"{keeper.home} is gone")  # it was deleted meanwhile: do not make it again
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         now = keeper.writer.wording(note.replaces) if note else None
         if note and (not now or now.who == "user"):
             if spent:

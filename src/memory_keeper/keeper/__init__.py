@@ -90,6 +90,10 @@ class Keeper:
             self.close()
         return self.store
 
+    def writing(self, patience: float = 5.0) -> _Writing:
+        """The writer's lock, to hold while writing; Busy when another has it for longer than so many seconds."""
+        return _Writing(self, patience)
+
     def forget_old_store(self) -> None:
         """Let go of a store that was put aside for a new one while we had it open."""
         if self._writer and about(self.store_path).st_ino != self._inode:
@@ -102,8 +106,7 @@ class Keeper:
 
         Waits up to `patience` seconds for the lock; after `deadline` (monotonic) it stops between two stretches.
         """
-        with Lock(self.home, patience):
-            self.forget_old_store()
+        with self.writing(patience):
             return self._mover.move(extra, deadline)
 
     def read(self, source: Source, deadline: float = 0.0, progress: Callable[[int], None] | None = None) -> Added:
@@ -112,7 +115,7 @@ class Keeper:
 
         total = Added()
         while True:
-            with Lock(self.home, 60.0):
+            with self.writing(60.0):
                 added = self._mover.read(source, deadline, once=True, progress=progress)
             total += added._replace(finished=True)
             if added.finished:
@@ -170,8 +173,7 @@ class Keeper:
 
     def write(self, note: Note, patience: float = 5.0) -> bool:
         """Keep a note that covers nothing, without its secrets; False when it was there."""
-        with Lock(self.home, patience):
-            self.forget_old_store()
+        with self.writing(patience):
             if self.writer.note(note.id):
                 return False
             self.writer.add(note._replace(text=self.redacted(note.text, note.project)))
@@ -207,15 +209,13 @@ class Keeper:
         """Keep what became of a note: once in a session; by hand, once in a moment. False when that was kept."""
         at, first = at or time(), origin(note)
         id = f"{kind}-{digest_of(first, session or repr(at))}:0"
-        with Lock(self.home, patience):
-            self.forget_old_store()
+        with self.writing(patience):
             said = self.redacted(text, note.project)
             return self.writer.mark(Event(id, at, kind, session, note.project, said, ref=first))
 
     def archive_by_hand(self, session: str) -> None:
         """Keep that a session, as it is now, was put into the context archive; once, however often it is done."""
-        with Lock(self.home, 5.0):
-            self.forget_old_store()
+        with self.writing(5.0):
             store = self.writer
             path = store.transcript(session) or f"{self.home}/spool/{session}.spool"
             source, newest = store.source(path), store.newest(session)
@@ -338,8 +338,7 @@ class Keeper:
 
         note = make_handoff(self, id, session, budget, now, folder)
         if note:
-            with Lock(self.home, patience):
-                self.forget_old_store()
+            with self.writing(patience):
                 self.writer.add(note)
         return note
 
@@ -384,3 +383,19 @@ class Keeper:
         source, member, offset = found
         data = archive.read(self.home, source, member)
         return data[offset : data.index(b"\n", offset)]
+
+
+class _Writing(Lock):
+    """The writer's lock, and under it the store that lies in the home now."""
+
+    def __init__(self, keeper: Keeper, patience: float) -> None:
+        super().__init__(keeper.home, patience)
+        self.keeper = keeper
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        try:
+            self.keeper.forget_old_store()
+        except BaseException:
+            self.__exit__()
+            raise

@@ -13,7 +13,6 @@ from memory_keeper.app.commands import folder_of, is_sure, project_of, render_me
 from memory_keeper.app.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.reduce.done import Done, Unfinished, done, folded, open_tasks, split, written
@@ -126,8 +125,7 @@ def _find(args: Namespace, keeper: Keeper) -> Unfinished:
 def _add(args: Namespace, keeper: Keeper) -> int:
     """Write a task down: the user's, or where a session's model may have written it, a model's."""
     text, now, model = _checked(args), time(), in_a_session(args.home)
-    with Lock(args.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         project = keeper.project(folder_of(args), change=True)
         said = keeper.redacted(text, project)
         id = args.id or split(said)[0]
