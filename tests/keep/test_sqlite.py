@@ -15,7 +15,7 @@ import pytest
 
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
-from memory_keeper.keep.sqlite import SqliteStore, as_json
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Member, Note, Placed, Source, Usage
 
 SRC = Path(migrations.__file__).parents[2]
@@ -413,12 +413,6 @@ def test_counts(path: Path) -> None:
     assert store.counts("dir:/q")["events"] == 0
     assert store.counts()["events"] == 3
     store.close()
-
-
-def test_as_json_opens_what_is_kept_as_json() -> None:
-    event = Event("e:0", 1.0, "todo", "s", "p", "t", extra='{"a":[1]}')
-    assert as_json(event)["extra"] == {"a": [1]}
-    assert as_json(event._replace(extra=""))["extra"] == ""
 
 
 def test_a_store_copied_while_nobody_writes_is_the_same(path: Path, tmp_path: Path) -> None:
