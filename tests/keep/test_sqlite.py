@@ -378,15 +378,6 @@ def test_usage_is_one_row_per_response(path: Path) -> None:
     store.close()
 
 
-def test_around_gives_the_neighbours(path: Path) -> None:
-    events = fill(path)
-    store = SqliteStore(str(path), write=False)
-    assert store.around("e5:0", 2, 1) == events[3:7]
-    assert store.around("e0:0", 2, 0) == events[:1]
-    assert store.around("none", 2, 2) == []
-    store.close()
-
-
 def test_a_line_is_found_in_its_archive(path: Path) -> None:
     store = SqliteStore(str(path))
     source = store.begin(Source("/t/s1.jsonl", "s1", "dir:/p"))

@@ -12,7 +12,8 @@ import pytest
 from memory_keeper.app.allowance import attempts
 from memory_keeper.app.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.telling import cost_of_telling
+from memory_keeper.keep.telling import tally
+from memory_keeper.keep.telling import told as told_in
 from memory_keeper.model import USER, Note
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, View
@@ -97,7 +98,7 @@ def test_savings_are_those_of_our_own_compactions(office: Workplace) -> None:
         found = month(office, store)
         known = saved(store, office.project("app"))
         asked = attempts(store.spent())
-        telling = cost_of_telling(store, office.project("app"), APRIL, MAY)
+        telling = tally(told_in(store.db, office.project("app"), "", APRIL, MAY, reminders=True))
     assert found.saved == sum(one.tokens for one in known) == (90_000 - 12_000) * 3
     assert found.spared == Decimal("0.5") * found.saved / 1_000_000
     assert [one.by for one in found.compactions if one.saved] == ["keeper"]

@@ -1,4 +1,4 @@
-"""The half of the embedded engine that knows notes: what covers what, what is open, and which wording is in force.
+"""The part of the embedded engine that knows notes: what covers what, what is open, and which wording is in force.
 
 A note keeps the id of its first wording for good. A better wording, by a model or by hand, is a note that replaces it
 and covers nothing; what was covered stays covered by the first.

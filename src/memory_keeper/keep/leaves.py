@@ -1,4 +1,4 @@
-"""The half of the embedded engine that knows events: where they stand, and what sessions, files and projects say."""
+"""The part of the embedded engine that knows events: where they stand, and what sessions, files and projects say."""
 
 from __future__ import annotations
 
@@ -133,20 +133,6 @@ class Leaves(Lookup):
             (*sessions, limit),
         ).fetchall()
         return read_events(reversed(rows))
-
-    def around(self, id: str, before: int, after: int) -> list[Event]:
-        """An event's neighbours in its session, itself among them."""
-        row = self.db.execute("select seq, session from event where id = ?", (id,)).fetchone()
-        if not row:
-            return []
-        older = self.db.execute(
-            f"select {EVENT} from event where session = ? and seq <= ? order by seq desc limit ?",
-            (row[1], row[0], before + 1),
-        ).fetchall()
-        newer = self.db.execute(
-            f"select {EVENT} from event where session = ? and seq > ? order by seq limit ?", (row[1], row[0], after)
-        ).fetchall()
-        return read_events((*reversed(older), *newer))
 
     def line(self, id: str) -> tuple[Source, Member, int] | None:
         """Where an event's raw line lies: its transcript, the member, and the offset within that."""
