@@ -28,7 +28,10 @@ HOOK = {
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 # a hook with text: the gate that says whether there may be a secret in it
-GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
+GATE = {
+    "_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact.gate", f"{OWN}.capture.redact.names",
+    f"{OWN}.capture.redact.tokens",
+}  # fmt: skip
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
 GAUGE = {f"{OWN}.app.filling", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
 # a prompt: the short line that reminds of the rules, out of a small file, and the record of it
