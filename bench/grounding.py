@@ -24,9 +24,11 @@ from memory_keeper import wire
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
-from memory_keeper.reduce import levels, schema
-from memory_keeper.reduce.grounding import ungrounded
-from memory_keeper.reduce.outline import outline
+from memory_keeper.reduce import schema
+from memory_keeper.reduce.checks.grounding import ungrounded
+from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.notes import levels
+from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
 
 
@@ -94,7 +96,7 @@ def level_one(events: list[Event]) -> Iterator[Made]:
     for number, stretch in enumerate(levels.stretches(events, *size, over=True)):
         draft, last = levels.write(stretch, DEFAULTS["reduce.noteTokens"]), stretch[-1]
         id, extra = f"{last.session}:{number}", json.dumps(levels.about(draft, stretch))
-        size_of = levels.measure(draft.text)
+        size_of = measure(draft.text)
         note = Note(id, last.at, "session", 1, "p", draft.text, last.session, size_of, extra)
         yield Made(note, draft.cites, stretch)
 
@@ -110,7 +112,7 @@ def above(made: list[Made], most: int) -> list[Made]:
             draft = outline([each.note for each in group], DEFAULTS["reduce.outlineTokens"])
             carried = {"by": "extractive", "cites": draft.cites, "outline": schema.body(draft.outline)}
             last, level = group[-1].note, group[-1].note.level + 1
-            size = levels.measure(draft.text)
+            size = measure(draft.text)
             id = f"up{level}:{len(found)}"
             note = Note(id, last.at, "outline", level, "p", draft.text, "", size, json.dumps(carried))
             lists = tuple(said for said in schema.texts_of(draft.outline) if said != draft.outline.summary)

@@ -22,8 +22,8 @@ from typing import Any
 
 from bench import measure
 from bench.measure import PYTHON, median
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.app.commands.import_ import source_of
-from memory_keeper.app.distil import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import tokens
 from tests.transcripts import START, Transcript, paragraph, turn

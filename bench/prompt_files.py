@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import measure
-from memory_keeper.app.recall import FORESEEN, SURE
+from memory_keeper.app.actions.recall import FORESEEN, SURE
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.search.files import likely

@@ -45,9 +45,9 @@ from bench import measure
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.policy import CHARACTERS
-from memory_keeper.reduce import levels
-from memory_keeper.reduce.fidelity import compare
-from memory_keeper.reduce.outline import outline
+from memory_keeper.reduce.checks.fidelity import compare
+from memory_keeper.reduce.notes import levels
+from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import View, handoff

@@ -33,8 +33,8 @@ from typing import Any, NamedTuple
 
 from bench import measure
 from bench.recall_sets import Turn, read, record, run_alone
-from memory_keeper.app.heard import in_force
-from memory_keeper.app.learn import learn
+from memory_keeper.app.chores.learn import learn
+from memory_keeper.app.notes.said import in_force
 from memory_keeper.keeper import Keeper
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import SAID, full

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.app.distil import distil
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
-from memory_keeper.reduce.observed import Observed, observed
+from memory_keeper.reduce.folds.observed import Observed, observed
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import rules_of
 from tests.transcripts import START, Transcript

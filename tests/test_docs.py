@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.app.cli import COMMANDS
-from memory_keeper.app.registration import OURS
+from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import PROJECT_FILES
 from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED

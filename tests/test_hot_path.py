@@ -33,13 +33,16 @@ GATE = {
     f"{OWN}.capture.redact.tokens",
 }  # fmt: skip
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
-GAUGE = {f"{OWN}.app.filling", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
+GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
 # a prompt: the short line that reminds of the rules, out of a small file, and the record of it
-RULES = {"_blake2", f"{OWN}.app.rules", f"{OWN}.app.told", f"{OWN}.keep.context", f"{OWN}.keep.ready"}
+RULES = {
+    "_blake2", f"{OWN}.app.actions", f"{OWN}.app.actions.rules", f"{OWN}.app.actions.telling", f"{OWN}.keep.context",
+    f"{OWN}.keep.ready",
+}  # fmt: skip
 # a start: which process it is, so that a clear can be known and answered, and what is told by how it began
 START_UP = {
-    f"{OWN}.app.beginning", f"{OWN}.app.handoff", f"{OWN}.app.told", f"{OWN}.capture.host", f"{OWN}.keep.context",
-    f"{OWN}.tell", f"{OWN}.text",
+    f"{OWN}.app.actions", f"{OWN}.app.actions.beginning", f"{OWN}.app.actions.handoff", f"{OWN}.app.actions.telling",
+    f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell", f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
@@ -50,12 +53,12 @@ ASK = {
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.carried", f"{OWN}.reduce.facts",
+    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.reduce.facts",
     f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.parts",
     f"{OWN}.text",
 }  # fmt: skip
 # which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`
-BEFORE = {"_blake2", f"{OWN}.app.before"}
+BEFORE = {"_blake2", f"{OWN}.app.actions.previous"}
 # a session that goes on: what it left is read first, else it would be told again what it knows. About 20 ms
 LOOK = {
     "_collections_abc", "_datetime", "_operator", "_sre", "collections", "copyreg", "datetime", "enum", "functools",
@@ -70,22 +73,26 @@ ADOPT = {
     "_blake2", "_collections_abc", "_datetime", "_sre", "collections", "copyreg", "datetime", "enum",
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
-    "unicodedata", f"{OWN}.app.adopt", f"{OWN}.keep.index", f"{OWN}.reduce.levels", f"{OWN}.tell.memory",
+    "unicodedata", f"{OWN}.app.pages", f"{OWN}.app.pages.adopt", f"{OWN}.keep.index", f"{OWN}.reduce",
+    f"{OWN}.reduce.note", f"{OWN}.tell.memory",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`
 SAVE = {
-    "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.handoff", f"{OWN}.keep.index",
-    f"{OWN}.keeper.handoffs", f"{OWN}.keeper.moving", f"{OWN}.tell.files",
+    "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.actions", f"{OWN}.app.actions.handoff",
+    f"{OWN}.keep.index", f"{OWN}.keeper.handoffs", f"{OWN}.keeper.moving", f"{OWN}.tell.files",
 }  # fmt: skip
 # and find in words what was decided: about 15 ms, before a compaction that takes seconds
 DIGEST = {
     "_operator", "_sre", "_typing", "collections", "collections.abc", "contextlib", "copyreg", "enum", "functools",
     "itertools", "keyword", "math", "operator", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
     "reprlib", "types", "typing", "warnings",
-    f"{OWN}.capture.calls", f"{OWN}.reduce.claims", f"{OWN}.reduce.digest", f"{OWN}.reduce.extractive",
-    f"{OWN}.reduce.finding", f"{OWN}.reduce.holds",
-    f"{OWN}.reduce.names", f"{OWN}.reduce.own_words", f"{OWN}.reduce.turns",
+    f"{OWN}.capture.calls", f"{OWN}.reduce.finding", f"{OWN}.reduce.finding.answers", f"{OWN}.reduce.finding.found",
+    f"{OWN}.reduce.finding.goal", f"{OWN}.reduce.finding.latest", f"{OWN}.reduce.finding.ran",
+    f"{OWN}.reduce.finding.said", f"{OWN}.reduce.finding.weights", f"{OWN}.reduce.finding.worked_on",
+    f"{OWN}.reduce.notes", f"{OWN}.reduce.notes.digest", f"{OWN}.reduce.words", f"{OWN}.reduce.words.claims",
+    f"{OWN}.reduce.words.loose_ends", f"{OWN}.reduce.words.names", f"{OWN}.reduce.words.own_words",
+    f"{OWN}.reduce.words.prose",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

@@ -6,7 +6,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from memory_keeper.app.registration import assemble
+from memory_keeper.app.host.registration import assemble
 
 ROOT = Path(__file__).parents[1]
 AGENT = "plugin/agents/delta-summarizer.md"

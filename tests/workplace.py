@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.app.distil import distil
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.keep import spool
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper

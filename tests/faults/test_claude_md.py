@@ -25,7 +25,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 PROGRAM = f"""
 import sys
 sys.path.insert(0, {str(SOURCE)!r})
-from memory_keeper.app.claude_md import sync, unsync
+from memory_keeper.app.pages.claude_md import sync, unsync
 from memory_keeper.errors import KeeperError
 what, path, text = sys.argv[1:]
 try:

@@ -10,7 +10,7 @@ from time import time
 
 import pytest
 
-from memory_keeper.app.distil import distil
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.capture import redact
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Scope, Source

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.claude_md import LARGEST, Change, OutOfReach, sync, sync_rules, sync_where_wanted, unsync
 from memory_keeper.app.cli import main
+from memory_keeper.app.pages.claude_md import LARGEST, Change, OutOfReach, sync, sync_rules, sync_where_wanted, unsync
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper

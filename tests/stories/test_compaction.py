@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.bring_back import Score, lost_text, scores
+from memory_keeper.app.actions.lost import Score, lost_text, scores
 from memory_keeper.app.cli import main
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
-from memory_keeper.app.before import _lacks
-from memory_keeper.app.beginning import begin
+from memory_keeper.app.actions.beginning import begin
+from memory_keeper.app.actions.previous import _lacks
 from memory_keeper.app.cli import main
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.capture.project import head

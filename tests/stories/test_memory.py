@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.distil import Settings, distil, outline_project
+from memory_keeper.app.chores.distil import Settings, distil, outline_project
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -194,7 +194,7 @@ def test_a_writer_that_is_killed_leaves_nothing_untold(machine: Machine) -> None
     machine.look()
     code = (
         f"import sys, time; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memory_keeper.keeper import Keeper; from memory_keeper.app import distil\n"
+        "from memory_keeper.keeper import Keeper; from memory_keeper.app.chores import distil\n"
         f"keeper = Keeper({str(machine.home)!r}, {{}})\n"
         "distil._kept = lambda *a: (print('now', flush=True), time.sleep(60))\n"
         "distil.distil(keeper, time.time(), force=True)\n"

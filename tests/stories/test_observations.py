@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.distil import distil
-from memory_keeper.app.heard import in_force, unlearnt
-from memory_keeper.app.learn import learn
+from memory_keeper.app.chores.distil import distil
+from memory_keeper.app.chores.learn import learn
+from memory_keeper.app.notes.said import in_force, unlearnt
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, Source

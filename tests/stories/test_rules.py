@@ -12,7 +12,7 @@ import pytest
 
 from memory_keeper.app.cli import parse_and_run
 from memory_keeper.app.hook import answer
-from memory_keeper.app.rules import add_rule
+from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.keeper import Keeper

@@ -12,7 +12,7 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.rules import change_rule
+from memory_keeper.app.notes.rules import change_rule
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import tally, told
 from memory_keeper.keeper import Keeper

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.told import record_told
+from memory_keeper.app.actions.telling import record_told
 from memory_keeper.keep.home import Lock
 from memory_keeper.model import Brief, Event, Note
 from tests.workplace import Worked, Workplace

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.app.distil import distil
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source

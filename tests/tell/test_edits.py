@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.adopt import adopt_rules, waiting
-from memory_keeper.app.rules import add_rule
+from memory_keeper.app.notes.rules import add_rule
+from memory_keeper.app.pages.adopt import adopt_rules, waiting
 from memory_keeper.keeper import Keeper
-from memory_keeper.reduce.observed import Observed
+from memory_keeper.reduce.folds.observed import Observed
 from memory_keeper.tell.edits import Change, Kept, changes
 from memory_keeper.tell.files import ACTIVE_RULES, OBSERVATIONS
 from memory_keeper.tell.memory import parse
 from memory_keeper.tell.pages import texts
 from memory_keeper.tell.rules import rules_of
-from tests.app.desk import NOW, Desk
+from tests.app.pages.desk import NOW, Desk
 from tests.tell.test_observations import seen
 
 LINE = st.text(st.characters(codec="utf-8"), max_size=60)

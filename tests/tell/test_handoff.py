@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memory_keeper import wire
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
-from memory_keeper.reduce.digest import ordered
+from memory_keeper.reduce.notes.digest import ordered
 from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.tell import short, units
 from memory_keeper.tell.handoff import (

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.allowance import attempts
-from memory_keeper.app.savings import saved
+from memory_keeper.app.chores.allowance import attempts
+from memory_keeper.app.lookup.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import tally
 from memory_keeper.keep.telling import told as told_in

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memory_keeper.app.filling import Filling
+    from memory_keeper.app.actions.fullness import Filling
     from memory_keeper.model import Call, Json
 
 LARGEST = 32 << 20  # bytes of a payload
@@ -132,7 +132,7 @@ def despite(event: str, home: str, error: BaseException) -> Json | None:
     said = trouble(event, error)
     if event != "UserPromptSubmit" or said:
         return said
-    from memory_keeper.app.rules import fail_safe
+    from memory_keeper.app.actions.rules import fail_safe
 
     return fail_safe(event, home)
 
@@ -160,7 +160,7 @@ def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
     """How full the context is, at the moments at which somebody can be told."""
     if call.event not in ("UserPromptSubmit", "PostToolUse") or call.agent or not call.transcript:
         return None
-    from memory_keeper.app.filling import measure
+    from memory_keeper.app.actions.fullness import measure
 
     return measure(home, call.session, call.transcript, call.project_dir, environ)
 
@@ -268,14 +268,14 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str, most: int
 
 
 def _begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
-    from memory_keeper.app.beginning import begin
+    from memory_keeper.app.actions.beginning import begin
 
     return begin(call, home, environ, name, at, after)
 
 
 def _save(call: Call, home: str, environ: dict[str, str]) -> str:
     """Write the session's handoff; where it can be read, empty when that failed: the host goes on all the same."""
-    from memory_keeper.app.handoff import CATCH_UP, save
+    from memory_keeper.app.actions.handoff import CATCH_UP, save
 
     try:
         return save(home, call.session, call.project_dir, environ, CATCH_UP)
@@ -286,8 +286,8 @@ def _save(call: Call, home: str, environ: dict[str, str]) -> str:
 
 def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float, room: int) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
-    from memory_keeper.app.filling import HELD, can_answer, warn
-    from memory_keeper.app.told import record_warning
+    from memory_keeper.app.actions.fullness import HELD, can_answer, warn
+    from memory_keeper.app.actions.telling import record_warning
     from memory_keeper.keep.context import read_context
 
     reached = filling.unsaid(at)
@@ -312,7 +312,7 @@ def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: 
 
 def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
-    from memory_keeper.app.bring_back import lost_text
+    from memory_keeper.app.actions.lost import lost_text
     from memory_keeper.keeper import Keeper
 
     try:
@@ -328,7 +328,7 @@ def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Jso
 def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float, room: int) -> Json:
     """Tell a context what was kept about what its prompt names, or what helped before against what went wrong."""
     try:
-        from memory_keeper.app.recall import fix_text, recall_text
+        from memory_keeper.app.actions.recall import fix_text, recall_text
 
         text = (fix_text if what == "fix" else recall_text)(call, home, environ, at, room)
     except Exception as error:
@@ -339,7 +339,7 @@ def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float
 
 def _rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
     """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
-    from memory_keeper.app.rules import fail_safe, tell_rules
+    from memory_keeper.app.actions.rules import fail_safe, tell_rules
 
     try:
         return tell_rules(call, home, environ, at, room)
@@ -365,7 +365,7 @@ def _score(call: Call, home: str, environ: dict[str, str], at: float) -> None:
     context = read_context(home, call.session)
     if not context.handed or context.scored:
         return
-    from memory_keeper.app.bring_back import keep_score
+    from memory_keeper.app.actions.lost import keep_score
     from memory_keeper.keeper import Keeper
 
     try:

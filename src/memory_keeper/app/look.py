@@ -1,19 +1,14 @@
-"""The detached writer: a hook that must not wait starts it, and it ends when everything is moved."""
+"""The door of the detached writer: a hook that must not wait starts it, and it ends when everything is moved."""
 
 from __future__ import annotations
 
 import posix
 from time import sleep
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keeper import Keeper
-
-PATIENCE = 10.0  # seconds for another process that writes notes
-
 
 def main(argv: list[str]) -> None:
-    """Look, and once more when the lines that were under way have arrived; then what was to follow."""
+    """Look, and once more when the lines that were under way have arrived; then what was to follow, and the chores."""
+    from memory_keeper.app.chores.rounds import follow, make_rounds
     from memory_keeper.app.problems import complain
     from memory_keeper.capture.tail import LAG
     from memory_keeper.keeper import Keeper
@@ -26,72 +21,6 @@ def main(argv: list[str]) -> None:
             if posix.access(home, posix.F_OK):  # else it was deleted meanwhile: do not make it again
                 keeper.look(patience=30.0)
                 follow(keeper, what, session)
-                distil_all(keeper)
-                _keep_up(keeper)
+                make_rounds(keeper)
     except Exception as error:
         complain(home, "look", error)
-
-
-def follow(keeper: Keeper, what: str, session: str) -> None:
-    """What a hook wants done once everything is read: the handoff of a session that ended, the end of a turn."""
-    if what == "save":
-        from memory_keeper.app.handoff import keep_handoff
-        from memory_keeper.keep.context import read_context
-
-        keep_handoff(keeper, session, read_context(keeper.home, session).folder, keeper.environ)
-    elif what == "settle":
-        from memory_keeper.app.settle import settle
-
-        settle(keeper.home, keeper.environ, session)
-
-
-def distil_all(keeper: Keeper) -> None:
-    """Write the notes that are due, have them worded better where a model is to do that, and render them for people."""
-    from time import time
-
-    from memory_keeper.app.distil import distil
-    from memory_keeper.app.improve import improve_due
-    from memory_keeper.app.problems import complain
-    from memory_keeper.errors import Busy, NotSetUp
-    from memory_keeper.keep.home import Lock
-
-    try:
-        with Lock(keeper.home, PATIENCE, "distil"):
-            made = distil(keeper, time(), complain=lambda error: complain(keeper.home, "distil", error))
-    except (Busy, NotSetUp):
-        return  # who is at it sees what is open; or nothing was ever kept
-    _render(keeper, {note.project for note in made})
-    _render(keeper, {outcome.project for outcome in improve_due(keeper) if outcome.ok})
-
-
-def _keep_up(keeper: Keeper) -> None:
-    """Do what falls due by the calendar."""
-    from time import time
-
-    from memory_keeper.app.problems import complain
-    from memory_keeper.app.upkeep import keep_up
-    from memory_keeper.errors import NotSetUp
-
-    try:
-        keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
-    except NotSetUp:
-        pass  # nothing was ever kept
-
-
-def _render(keeper: Keeper, projects: set[str]) -> None:
-    """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
-    from time import time
-
-    from memory_keeper.app.problems import complain
-    from memory_keeper.app.render import render
-    from memory_keeper.errors import Busy
-    from memory_keeper.tell.files import Unwritable
-
-    for project in projects:
-        try:
-            if root := keeper.root_of(project):
-                render(keeper, project, root, time())
-        except Busy:
-            pass  # who is at it does the same
-        except Unwritable as error:  # the notes are kept all the same
-            complain(keeper.home, "render", error)

@@ -13,7 +13,7 @@ import select
 from time import monotonic, time
 
 from memory_keeper import wire
-from memory_keeper.app.protocol import plainly, read
+from memory_keeper.app.server.protocol import plainly, read
 from memory_keeper.model import NamedTuple
 
 ATTEMPTS = 2  # a line that two workers died of is answered without one
@@ -204,7 +204,7 @@ class Front:
 def _work(asked: int, answers: int, home: str, project: str) -> None:
     """Be the worker; a child never comes back into its parent's code."""
     try:
-        from memory_keeper.app.worker import serve
+        from memory_keeper.app.server.worker import serve
 
         serve(asked, answers, home, project)
     except BaseException as error:  # noqa: BLE001

@@ -52,7 +52,7 @@ def moment(said: str, end: bool = False) -> float:
     """A time; as the end of one, a day with all of it."""
     from time import time
 
-    from memory_keeper.app.when import ALLOWED, read_when
+    from memory_keeper.app.lookup.dates import ALLOWED, read_when
 
     try:
         return read_when(said, time(), end)
@@ -174,7 +174,7 @@ def _find(keeper: Keeper, store: SqliteStore, asked: dict[str, Any], scope: Scop
     hits = find(store, query, scope, limit, regex=regex, deep=asked["deep"], meaning=True)
     if not asked["deep"]:
         return hits
-    from memory_keeper.app.deep import find_lines, line_of
+    from memory_keeper.app.lookup.lines import find_lines, line_of
 
     kept = hits[: limit - limit // 2]  # half the room is for lines: events that share a word would fill all of it
     lines = find_lines(keeper, query, scope, limit - len(kept), regex, {hit.id for hit in kept})
@@ -187,7 +187,7 @@ def _find(keeper: Keeper, store: SqliteStore, asked: dict[str, Any], scope: Scop
 def _scope(keeper: Keeper, asked: dict[str, Any]) -> Scope:
     session = asked["session"]
     if session:
-        from memory_keeper.app.zoom import session_of
+        from memory_keeper.app.lookup.by_id import session_of
 
         session = session_of(keeper, session)
     return Scope(

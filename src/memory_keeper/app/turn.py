@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def main(argv: list[str]) -> None:
     """Whatever happens, exit 0."""
     from memory_keeper import config, wire
-    from memory_keeper.app.compaction import replaces
+    from memory_keeper.app.actions.compaction import replaces
+    from memory_keeper.app.actions.turn_end import settle
     from memory_keeper.app.hook import write_all
     from memory_keeper.app.problems import complain
-    from memory_keeper.app.settle import settle
     from memory_keeper.capture.payload import safe_name
 
     home = ""

@@ -23,7 +23,7 @@ class Told(NamedTuple):
     id: str
     at: float
     session: str
-    said: Json  # brief, tokens, cites, text, …; see app.told
+    said: Json  # brief, tokens, cites, text, …; see app.actions.telling
 
 
 def told(

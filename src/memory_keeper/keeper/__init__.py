@@ -194,7 +194,7 @@ class Keeper:
         """Give a note another wording, in force from now on; without a text it is taken away, and stays in the store.
 
         What is said `about` it is said beside what was."""
-        from memory_keeper.reduce.levels import measure
+        from memory_keeper.reduce.note import measure
 
         now = now or time()
         extra = wire.dumps({**wire.read_object(note.extra), "by": who or "rule", "written": now, **(about or {})})

@@ -1,16 +1,7 @@
 """Fewer words for the same thing. Verb: reduce.
 
-`facts` takes by rule what events state outright. A summarizer is a function that satisfies `Summarizer`.
+`words` reads a text, `finding` the events of a session, `notes` writes what a note says of them, and `folds` tells what
+became of rules, tasks and contexts over all of them: by rule, with no model. `summarizers` has those that word a note
+again with a model, and `checks` whether what they say is true. What all of them speak of lies beside them, so that a
+hook can load it: a fact, a sentence, the outline as JSON, the lines of a note.
 """
-
-from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
-
-    class Summarizer(Protocol):
-        """Says the same in fewer tokens."""
-
-        def __call__(self, texts: Sequence[str], budget: int) -> str: ...

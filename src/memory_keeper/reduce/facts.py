@@ -1,6 +1,6 @@
 """What events state outright: what a fact is, and the two kinds a hook needs, open tasks and touched files.
 
-All others are found in `finding`, which needs `re`: too dear for a hook.
+All others are found in `finding.found`, which needs `re`: too dear for a hook.
 """
 
 from __future__ import annotations

@@ -11,13 +11,14 @@ from memory_keeper import __version__, wire
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.compactions import measure, ours
-from memory_keeper.reduce.extractive import gist
 from memory_keeper.reduce.facts import touched
-from memory_keeper.reduce.finding import WEAK, doubt, is_trifle
-from memory_keeper.reduce.holds import holding
-from memory_keeper.reduce.noted import read
-from memory_keeper.reduce.tasks import DOING, Task, tasks
+from memory_keeper.reduce.finding.found import doubt, is_trifle
+from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.finding.said import WEAK
+from memory_keeper.reduce.folds.compactions import measure, ours
+from memory_keeper.reduce.folds.tasks import DOING, Task, tasks
+from memory_keeper.reduce.notes.children import read
+from memory_keeper.reduce.summarizers.extractive import gist
 from memory_keeper.tell import within
 
 TYPE_CHECKING = False

@@ -89,7 +89,7 @@ def _newest(events: Iterable[Event]) -> list[Event]:
 
 def find_in(events: Sequence[Event], family: str, folder: str) -> list[Sentence]:
     """What may be handed over of some events, most needed first."""
-    from memory_keeper.reduce.digest import ordered
+    from memory_keeper.reduce.notes.digest import ordered
 
     found: list[Sentence] = []
     left = MOST

@@ -9,8 +9,8 @@ from time import gmtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import Brief, Event, Note
-from memory_keeper.reduce.carried import begun, lines_of
 from memory_keeper.reduce.facts import Touched, open_todos, touched
+from memory_keeper.reduce.note import begun, lines_of
 from memory_keeper.tell import CHARACTERS, Said, Section, cut, within
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.handoff import choose, compose, told
@@ -229,7 +229,7 @@ def observations(view: View) -> tuple[str, Iterable[Said]]:
 
 def open_tasks(view: View) -> tuple[str, Iterable[Said]]:
     """What is not done yet."""
-    from memory_keeper.reduce.done import done, open_tasks
+    from memory_keeper.reduce.folds.done import done, open_tasks
 
     found = open_tasks(view.store, view.project, done(view.store, view.project))
     return "Open tasks", (Said(f"{one.text}{' (in hand)' * one.doing}", one.note or one.id) for one in found)
@@ -237,7 +237,7 @@ def open_tasks(view: View) -> tuple[str, Iterable[Said]]:
 
 def done_tasks(view: View) -> tuple[str, Iterable[Said]]:
     """What was done, the newest first."""
-    from memory_keeper.reduce.done import done
+    from memory_keeper.reduce.folds.done import done
 
     return "Done, newest first", (
         Said(f"{_day(one.at)} {one.text}{f' → {one_line(one.outcome)}' if one.outcome else ''}", one.id)

@@ -12,11 +12,13 @@ from zlib import crc32
 
 from memory_keeper.capture.named import names_in
 from memory_keeper.model import Brief, NamedTuple
-from memory_keeper.reduce import claims
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding import TYPED, doubt, sentences
-from memory_keeper.reduce.holds import holding
-from memory_keeper.reduce.own_words import own_words
+from memory_keeper.reduce.finding.found import doubt
+from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.finding.said import TYPED
+from memory_keeper.reduce.words import claims
+from memory_keeper.reduce.words.own_words import own_words
+from memory_keeper.reduce.words.prose import sentences
 from memory_keeper.search.recall import ASKED, HAND, SAYS, WROTE, pattern_of
 from memory_keeper.tell import CHARACTERS, Said, Section, envelope, fitting
 from memory_keeper.text import clean, how_long, one_line, tokens

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from time import gmtime, strftime
 
+from memory_keeper.capture.calls import command_of
 from memory_keeper.model import Brief, Event, NamedTuple
-from memory_keeper.reduce import names
-from memory_keeper.reduce.finding import WEAK, doubt, find_with, worry
-from memory_keeper.reduce.holds import holding
+from memory_keeper.reduce.finding.found import doubt, find_with, worry
+from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.finding.said import WEAK
+from memory_keeper.reduce.finding.weights import Names
 from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short, units
 from memory_keeper.text import clip, clip_middle, showable, tokens
 
@@ -31,7 +33,7 @@ AROUND, LEAST, PASSED = 35, 12, 8  # tokens around a message, the shortest one, 
 GAP = "\n[…]\n"  # in the place of what was left out
 ROUND = (("asked", 3), ("settled", 1), ("failed", 1))  # what comes in turn, and how many
 WRONG = 60  # characters by which the line that says what went wrong is found in an output
-UNWEIGHED = names.Names([], [], [], {}, "")  # to weigh names is dear, and none of them is told
+UNWEIGHED = Names([], [], [], {}, "")  # to weigh names is dear, and none of them is told
 SAME = 2000  # characters by which two messages are the same
 
 
@@ -171,7 +173,7 @@ def _failed(events: Sequence[Event], facts: dict[str, list[Fact]], by_id: dict[s
         bad = [event for event in results if event.failed] or results
         call = calls.get(bad[-1].ref) if bad else None
         if call:
-            said = clip_middle((names.command_of(call) or call.text).strip(), COMMAND, GAP)
+            said = clip_middle((command_of(call) or call.text).strip(), COMMAND, GAP)
             answer = _clipped(bad[-1].text.strip(), fact.because if fact.kind == "test" else fact.text)
             found.append(Message(bad[-1], "tool", f"{call.tool} failed: {said}\n→ {answer}", MESSAGE + COMMAND + 40))
     return found

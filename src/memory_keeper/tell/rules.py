@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.reduce.folds.observed import Observed
 
 # how the short line calls each, and what it says; the number in its id is its place here
 SHIPPED = (
@@ -112,7 +112,7 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
 
 def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted, by what it is about; what cannot be taken apart as it was said."""
-    from memory_keeper.reduce.instructions import dense
+    from memory_keeper.reduce.folds.instructions import dense
 
     wanted = [one.wants._replace(at=one.last) for one in said if one.wants]
     others = [one.text for one in said if not one.wants]

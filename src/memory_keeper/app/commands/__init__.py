@@ -8,8 +8,8 @@ from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
 from time import time
 
+from memory_keeper.app.lookup.by_id import session_of as session_of
 from memory_keeper.app.problems import describe
-from memory_keeper.app.zoom import session_of as session_of
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
@@ -99,7 +99,7 @@ def _placed(keeper: Keeper, session: str, context: Context, args: Namespace) -> 
 
 def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
     """Every note that can be made of a project, or of all, now; `force`: due or not."""
-    from memory_keeper.app.distil import distil
+    from memory_keeper.app.chores.distil import distil
     from memory_keeper.app.terminal import Bar
 
     total = keeper.store.counts(project)["pending"]
@@ -113,7 +113,7 @@ def _complain(error: Exception) -> None:
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
-    from memory_keeper.app.render import render
+    from memory_keeper.app.pages.render import render
     from memory_keeper.tell.files import Unwritable
 
     with suppress(Busy):

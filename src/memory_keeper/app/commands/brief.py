@@ -8,10 +8,10 @@ from contextlib import suppress
 from time import time
 
 from memory_keeper import config
-from memory_keeper.app.before import find_before
+from memory_keeper.app.actions.previous import find_before
+from memory_keeper.app.actions.recall import preview
+from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import folder_of, positive, project_of, session_of
-from memory_keeper.app.recall import preview
-from memory_keeper.app.rules import full_brief
 from memory_keeper.app.terminal import print_json
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
+from memory_keeper.app.chores.distil import Settings, outline_project
 from memory_keeper.app.commands import PATIENCE, folder_of, is_sure, make_notes, project_of, render_memory
-from memory_keeper.app.distil import Settings, outline_project
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keep.home import Lock

@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from memory_keeper import config
-from memory_keeper.app import claude_settings
-from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.commands import folder_of
 from memory_keeper.app.commands.statusline import settings_path
-from memory_keeper.app.consent import outside_a_session
+from memory_keeper.app.host import claude_settings
+from memory_keeper.app.host.claude_settings import Outcome
+from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root

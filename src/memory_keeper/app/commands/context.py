@@ -6,8 +6,8 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from memory_keeper.app.actions.fullness import Filling, measure
 from memory_keeper.app.commands import folder_of, positive, running_session
-from memory_keeper.app.filling import Filling, measure
 from memory_keeper.app.terminal import bar, moment, paint, print_json
 from memory_keeper.capture.claude_code import read_moment
 from memory_keeper.capture.newest import newest_lines
@@ -15,7 +15,7 @@ from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.policy import clears_at, compacts_at, thresholds
-from memory_keeper.reduce import spent
+from memory_keeper.reduce.folds import breakdown
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper context"
@@ -49,7 +49,7 @@ def run(args: Namespace) -> int:
     lines = newest_lines(transcript, session)
     if args.transcript and not any(line.usage for line in lines) and not filling.gauge:
         raise KeeperError(f"{args.transcript} is no transcript of Claude Code, or has no response yet")
-    found = spent.measure(*spent.since_compaction(lines))
+    found = breakdown.measure(*breakdown.since_compaction(lines))
     about = _about(session, filling, found, args.limit)
     if args.json:
         print_json(about)
@@ -58,8 +58,8 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> dict[str, Any]:
-    gauge, limits, burn = filling.gauge, filling.limits, spent.burn(found)
+def _about(session: str, filling: Filling, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+    gauge, limits, burn = filling.gauge, filling.limits, breakdown.burn(found)
     clears, compacts = clears_at(limits, filling.settings), compacts_at(limits, filling.settings, filling.tended)
     end = clears or compacts or limits.refuses_at
     known = burn.turns >= TURNS and burn.turn >= burn.response  # before that it says nothing about the next turns
@@ -79,15 +79,15 @@ def _about(session: str, filling: Filling, found: spent.Spent, limit: int) -> di
         "since": filling.context.source or None,
         "tokens_per_turn": burn.turn if known else None,
         "tokens_per_response": burn.response if known else None,
-        "turns_left": spent.turns_left(filling.tokens, end, burn.turn) if gauge and known else None,
+        "turns_left": breakdown.turns_left(filling.tokens, end, burn.turn) if gauge and known else None,
         "breakdown": {
             "base": found.base,
             "freed": found.freed,
             "not_counted_yet": found.estimated,
             "tools": [share._asdict() for share in found.shares],
-            "files": [_file(share) for share in spent.by_file(found.costs)[:limit]],
-            "reread": [_file(share) for share in spent.rereads(found)[:limit]],
-            "largest": [one._asdict() for one in spent.largest(found.costs, limit)],
+            "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
+            "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
+            "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
         },
     }
 
@@ -96,11 +96,11 @@ def _relative(path: str, folder: str) -> str:
     return path.removeprefix(folder.rstrip("/") + "/") if folder else path
 
 
-def _file(share: spent.Share) -> dict[str, Any]:
+def _file(share: breakdown.Share) -> dict[str, Any]:
     return {"path": share.what, "tokens": share.tokens, "times": share.times}
 
 
-def _show(about: dict[str, Any], filling: Filling, found: spent.Spent) -> None:
+def _show(about: dict[str, Any], filling: Filling, found: breakdown.Breakdown) -> None:
     style = STYLES[about["level"]]
     if about["tokens"] is None:
         print("The context has no response yet: nothing is known of its size.")

@@ -16,7 +16,7 @@ from statistics import median
 from time import monotonic
 from typing import Any
 
-from memory_keeper.app.bring_back import scores
+from memory_keeper.app.actions.lost import scores
 from memory_keeper.app.commands.show import raw_line
 from memory_keeper.app.terminal import bar, paint, print_json, size
 from memory_keeper.errors import KeeperError

@@ -15,10 +15,9 @@ from time import strftime, time
 from typing import NamedTuple
 
 from memory_keeper import config
-from memory_keeper.app.adopt import is_wanted, waiting
-from memory_keeper.app.claude_md import OutOfReach, sync_rules
+from memory_keeper.app.chores.salvage import carry_over
 from memory_keeper.app.commands.import_ import read_back
-from memory_keeper.app.registration import (
+from memory_keeper.app.host.registration import (
     KEPT,
     PLUGIN,
     claude_folder,
@@ -27,8 +26,9 @@ from memory_keeper.app.registration import (
     read_json,
     settings_path,
 )
-from memory_keeper.app.render import foreign
-from memory_keeper.app.salvage import carry_over
+from memory_keeper.app.pages.adopt import is_wanted, waiting
+from memory_keeper.app.pages.claude_md import OutOfReach, sync_rules
+from memory_keeper.app.pages.render import foreign
 from memory_keeper.app.terminal import age, paint, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp

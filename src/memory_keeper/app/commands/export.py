@@ -10,9 +10,9 @@ from time import time
 from typing import TYPE_CHECKING
 
 from memory_keeper import __version__, config
-from memory_keeper.app.adopt import PATIENCE, waiting
 from memory_keeper.app.commands import folder_of, project_of
-from memory_keeper.app.render import bring, foreign, render_sealed, sealed_text
+from memory_keeper.app.pages.adopt import PATIENCE, waiting
+from memory_keeper.app.pages.render import bring, foreign, render_sealed, sealed_text
 from memory_keeper.app.terminal import Bar, print_json, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
@@ -29,7 +29,7 @@ from memory_keeper.tell.refined import line, name_of, refine
 
 if TYPE_CHECKING:
     from memory_keeper.model import Json
-    from memory_keeper.reduce.observed import Observed
+    from memory_keeper.reduce.folds.observed import Observed
 
 EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
 FORMATS = ("seeds", "jsonl", "md")

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from memory_keeper import wire
+from memory_keeper.app.actions.handoff import save
 from memory_keeper.app.commands import running_session
-from memory_keeper.app.handoff import save
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import environment
 from memory_keeper.errors import NotSetUp

@@ -6,10 +6,10 @@ import os
 import shutil
 from argparse import ArgumentParser, Namespace
 
-from memory_keeper.app import registration
-from memory_keeper.app.claude_settings import Outcome
 from memory_keeper.app.commands import statusline
-from memory_keeper.app.registration import NAME, PLUGIN, claude, installed_at
+from memory_keeper.app.host import registration
+from memory_keeper.app.host.claude_settings import Outcome
+from memory_keeper.app.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone

@@ -14,14 +14,14 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
-from memory_keeper.app.consent import outside_a_session
+from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.note import measure
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING, written
 from memory_keeper.text import clean, digest_of, one_line, storable

@@ -9,17 +9,17 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.app.claude_md import sync_where_wanted
+from memory_keeper.app.chores.settings import Settings
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory, session_of
-from memory_keeper.app.consent import by_a_person, in_a_session
-from memory_keeper.app.rules import add_rule
-from memory_keeper.app.settings import Settings
+from memory_keeper.app.host.consent import by_a_person, in_a_session
+from memory_keeper.app.notes.rules import add_rule
+from memory_keeper.app.pages.claude_md import sync_where_wanted
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.reduce.levels import measure
-from memory_keeper.reduce.observed import Clash, Observed, clashes, observed_here
+from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, observed_here
+from memory_keeper.reduce.note import measure
 from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'

@@ -6,9 +6,9 @@ import os
 from argparse import ArgumentParser, Namespace
 from time import time
 
+from memory_keeper.app.actions.fullness import MODULE, can_answer
+from memory_keeper.app.actions.turn_end import ask, is_idle
 from memory_keeper.app.commands import handoff, live_sessions
-from memory_keeper.app.filling import MODULE, can_answer
-from memory_keeper.app.settle import ask, is_idle
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.context import read_context

@@ -9,8 +9,8 @@ from typing import Any
 
 from memory_keeper import config, wire
 from memory_keeper.app.commands import folder_of, is_sure, render_memory
-from memory_keeper.app.consent import by_a_person
-from memory_keeper.app.rules import add_rule, change_rule
+from memory_keeper.app.host.consent import by_a_person
+from memory_keeper.app.notes.rules import add_rule, change_rule
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
@@ -180,7 +180,7 @@ def _find(args: Namespace, keeper: Keeper, target: str) -> Rule:
 
 def _changed(args: Namespace, keeper: Keeper) -> None:
     """Bring the pages and, where the user wants that, the block in CLAUDE.md up to date."""
-    from memory_keeper.app.claude_md import sync_where_wanted
+    from memory_keeper.app.pages.claude_md import sync_where_wanted
 
     render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
     for said in sync_where_wanted(keeper, folder_of(args)):
@@ -189,7 +189,7 @@ def _changed(args: Namespace, keeper: Keeper) -> None:
 
 def _adopt(args: Namespace, keeper: Keeper) -> int:
     """Take over what somebody changed in ACTIVE_RULES.md and OBSERVATIONS.md, after showing it."""
-    from memory_keeper.app.adopt import adopt_rules
+    from memory_keeper.app.pages.adopt import adopt_rules
 
     folder, now = folder_of(args), time()
     project, root = keeper.project(folder), config.find_root(folder)
@@ -212,7 +212,7 @@ def _adopt(args: Namespace, keeper: Keeper) -> int:
 
 def _sync(args: Namespace, keeper: Keeper) -> int:
     """Write the rules into CLAUDE.md, between our markers, or take them out."""
-    from memory_keeper.app.claude_md import sync_rules
+    from memory_keeper.app.pages.claude_md import sync_rules
 
     if not args.dry_run:
         by_a_person(args, "write to CLAUDE.md")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper.app.commands import folder_of, handoff, make_notes, project_of, render_memory
-from memory_keeper.app.render import left_alone
+from memory_keeper.app.pages.render import left_alone
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, NotSetUp

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app import registration
 from memory_keeper.app.commands import folder_of, is_sure, statusline
-from memory_keeper.app.consent import by_a_person
+from memory_keeper.app.host import registration
+from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.schedule import (
     SCHEDULERS,
     WEEKLY,

@@ -10,13 +10,13 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
+from memory_keeper.app.lookup.by_id import find_one, raw_lines
 from memory_keeper.app.terminal import moment, paint, print_json, width
-from memory_keeper.app.zoom import find_one, raw_lines
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.carried import lines_of
+from memory_keeper.reduce.note import lines_of
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
 

@@ -8,17 +8,17 @@ from time import time
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.adopt import waiting
-from memory_keeper.app.allowance import attempts
-from memory_keeper.app.bring_back import Score, scores
+from memory_keeper.app.actions.lost import Score, scores
+from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.app.commands import project_of
-from memory_keeper.app.registration import claude_folder, installed_at
-from memory_keeper.app.savings import Saving, saved
+from memory_keeper.app.host.registration import claude_folder, installed_at
+from memory_keeper.app.lookup.savings import Saving, saved
+from memory_keeper.app.pages.adopt import waiting
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Open
-from memory_keeper.reduce.observed import clashes, observed
+from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of

@@ -10,8 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app import claude_settings, registration, schedule, statusline
-from memory_keeper.app.claude_settings import Outcome
+from memory_keeper.app import schedule, statusline
+from memory_keeper.app.host import claude_settings, registration
+from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError

@@ -9,8 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
-from memory_keeper.app.improve import (
+from memory_keeper.app.chores.improve import (
     Job,
     Outcome,
     improve,
@@ -20,6 +19,7 @@ from memory_keeper.app.improve import (
     summarizer,
     wordable,
 )
+from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
@@ -123,7 +123,7 @@ def _read_answer() -> str | None:
 
 def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     """Write what a note is about to a file for an agent, and say which note that is."""
-    from memory_keeper.reduce.grounding import prompt
+    from memory_keeper.reduce.checks.grounding import prompt
     from memory_keeper.tell import files
 
     if args.note:

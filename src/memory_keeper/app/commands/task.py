@@ -10,13 +10,13 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
-from memory_keeper.app.consent import by_a_person, in_a_session
+from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.done import Done, Unfinished, done, folded, open_tasks, split, written
-from memory_keeper.reduce.levels import measure
+from memory_keeper.reduce.folds.done import Done, Unfinished, done, folded, open_tasks, split, written
+from memory_keeper.reduce.note import measure
 from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.done import as_json
 from memory_keeper.text import clean, digest_of, one_line

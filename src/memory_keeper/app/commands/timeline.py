@@ -6,10 +6,10 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from time import localtime, strftime, time
 
 from memory_keeper.app.commands import project_of, session_of
+from memory_keeper.app.lookup.by_id import find_one
+from memory_keeper.app.lookup.dates import since, until
 from memory_keeper.app.statusline import columns
 from memory_keeper.app.terminal import paint, print_json, width
-from memory_keeper.app.when import since, until
-from memory_keeper.app.zoom import find_one
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell import short

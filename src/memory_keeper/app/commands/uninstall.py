@@ -8,9 +8,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from memory_keeper import config
-from memory_keeper.app import claude_md, claude_settings, registration, schedule
-from memory_keeper.app.claude_settings import Outcome
-from memory_keeper.app.registration import NAME, PLUGIN, Returned, claude, installed_at
+from memory_keeper.app import schedule
+from memory_keeper.app.host import claude_settings, registration
+from memory_keeper.app.host.claude_settings import Outcome
+from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
+from memory_keeper.app.pages import claude_md
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper

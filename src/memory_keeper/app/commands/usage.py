@@ -7,12 +7,12 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper.app.commands import project_of
+from memory_keeper.app.lookup.dates import since, until
 from memory_keeper.app.terminal import Bar, paint, print_json, width
-from memory_keeper.app.when import since, until
 from memory_keeper.errors import Busy
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
-from memory_keeper.reduce.spent import Share
+from memory_keeper.reduce.folds.breakdown import Share
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.markdown import percent, priced, prices_json, short_name, sum_json
 from memory_keeper.tell.report.prices import Prices, read_prices

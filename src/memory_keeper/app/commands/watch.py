@@ -12,7 +12,7 @@ from signal import SIG_BLOCK, SIG_SETMASK, SIGHUP, SIGINT, SIGTERM, pthread_sigm
 from time import localtime, monotonic, sleep, strftime, time
 from typing import NamedTuple
 
-from memory_keeper.app.filling import WATCHING
+from memory_keeper.app.actions.fullness import WATCHING
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.app.watch import Terminal, signal
 from memory_keeper.app.watch.ask import Ask, open_asks

@@ -9,9 +9,9 @@ from time import localtime, strftime, time
 from typing import Any
 
 from memory_keeper import wire
+from memory_keeper.app.actions.telling import AFTER
 from memory_keeper.app.commands import project_of, running_session
 from memory_keeper.app.terminal import moment, paint, print_json, width
-from memory_keeper.app.told import AFTER
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told

@@ -112,7 +112,7 @@ class Machine(NamedTuple):
         return done.stdout
 
     def _find(self, name: str) -> str:
-        from memory_keeper.reduce.program import find
+        from memory_keeper.reduce.summarizers.program import find
 
         return find(name, self.environ, self.root)
 
@@ -200,7 +200,7 @@ def uses(machine: Machine, home: str) -> bool:
 
 def install(home: str, machine: Machine, member: Scheduler, when: When) -> bool:
     """Have the upkeep run then, by this scheduler alone; False when it was so already."""
-    from memory_keeper.app.registration import point_current
+    from memory_keeper.app.host.registration import point_current
 
     job = Job(command_in(home, machine.environ), when)
     with Lock(home, PATIENCE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from memory_keeper.app.settle import TTL, may_be_answered
+from memory_keeper.app.actions.turn_end import TTL, may_be_answered
 from memory_keeper.capture.host import born
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context

@@ -1,61 +1,16 @@
-"""What the system says about processes and terminals, and programs that are run without trusting a project."""
+"""The process and the terminal that a clear was asked for, and programs that are run without trusting a project."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from typing import NamedTuple
 
+from memory_keeper.app.host.process import Process, read_process
 from memory_keeper.app.watch.ask import Ask, still_there
 from memory_keeper.app.watch.clear import Refused
 
 PATIENCE = 5.0  # seconds that a program may take
-GENERATIONS = 64
-
-
-class Process(NamedTuple):
-    """A process, as far as it matters to whom keys go."""
-
-    parent: int
-    group: int
-    terminal: int  # device number; 0: none
-    front: int  # the group that gets the terminal's keys
-    owner: int
-
-
-def read_process(pid: int) -> Process | None:
-    """A process; None when there is none."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            # the name, in brackets, may have blanks and brackets in it
-            words = file.read().rpartition(b")")[2].split()
-        parent, group, _, number, front = map(int, words[1:6])
-        owner = os.stat(f"/proc/{pid}").st_uid
-    except (OSError, ValueError):
-        return None if os.path.exists("/proc/self/stat") else _ask_ps(pid)
-    terminal = os.makedev(number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00) if number else 0
-    return Process(parent, group, terminal, front, owner)
-
-
-def _ask_ps(pid: int) -> Process | None:
-    """The same where there is no /proc."""
-    try:
-        words = run("/bin/ps", "-o", "ppid=,pgid=,tpgid=,uid=,tty=", "-p", str(pid)).split()
-        parent, group, front, owner = map(int, words[:4])
-        terminal = os.stat(os.path.join("/dev", words[4])).st_rdev
-    except (OSError, ValueError, IndexError, Refused):
-        return None
-    return Process(parent, group, terminal, front, owner)
-
-
-def read_ancestors(pid: int) -> list[int]:
-    """The parent of a process, its parent, and so on."""
-    found: list[int] = []
-    while len(found) < GENERATIONS and (process := read_process(pid)) and process.parent > 1:
-        pid = process.parent
-        found.append(pid)
-    return found
 
 
 def check(ask: Ask) -> Process:

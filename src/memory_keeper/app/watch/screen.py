@@ -15,9 +15,10 @@ import termios
 from fcntl import ioctl
 from time import monotonic, sleep, time
 
+from memory_keeper.app.host.process import read_ancestors, read_process
 from memory_keeper.app.watch.ask import Ask
 from memory_keeper.app.watch.clear import BACK, KEYS, STASH, Refused
-from memory_keeper.app.watch.process import check, find_device, find_program, read_ancestors, read_process, run
+from memory_keeper.app.watch.process import check, find_device, find_program, run
 
 STEP = 8  # seconds
 PATIENCE = 2.0

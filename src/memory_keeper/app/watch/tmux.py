@@ -13,9 +13,10 @@ import socket
 import stat
 import struct
 
+from memory_keeper.app.host.process import read_ancestors
 from memory_keeper.app.watch.ask import Ask
 from memory_keeper.app.watch.clear import BACK, CLEAR, ENTER, STASH, Refused
-from memory_keeper.app.watch.process import check, find_program, is_device, read_ancestors, run
+from memory_keeper.app.watch.process import check, find_program, is_device, run
 
 KEYS = {CLEAR: ["-l", CLEAR.decode()], STASH: ["C-s"], BACK: ["BSpace"], ENTER: ["Enter"]}
 ABOUT = "#{pane_tty} #{pane_dead} #{pane_in_mode} #{pane_synchronized} #{pane_input_off}"

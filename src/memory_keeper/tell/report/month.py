@@ -8,8 +8,8 @@ from time import localtime, mktime, strftime
 from memory_keeper import wire
 from memory_keeper.keep import doing, spending
 from memory_keeper.model import USER, NamedTuple
-from memory_keeper.reduce.done import done, kept_and_archived
-from memory_keeper.reduce.observed import observed
+from memory_keeper.reduce.folds.done import done, kept_and_archived
+from memory_keeper.reduce.folds.observed import observed
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.savings import Asking, Charge, Compaction, Sessions, asking, compactions, tellings
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.spending import Used
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.spent import Share
+    from memory_keeper.reduce.folds.breakdown import Share
     from memory_keeper.tell.report.prices import Prices
 
 ARCHIVES = "compaction.triggers.taskArchive."

@@ -14,8 +14,8 @@ from memory_keeper import wire
 from memory_keeper.keep import spending
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.compactions import measure, ours
-from memory_keeper.reduce.grounding import cost_of, count
+from memory_keeper.reduce.checks.grounding import cost_of, count
+from memory_keeper.reduce.folds.compactions import measure, ours
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Usage
-    from memory_keeper.reduce.compactions import Change
+    from memory_keeper.reduce.folds.compactions import Change
 
 MOST = 100_000  # marks of a project that are looked at
 BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from memory_keeper.keep import spending
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.spent import Share, weight
+from memory_keeper.reduce.folds.breakdown import Share, weight
 from memory_keeper.tell.report.prices import Prices, cost
 from memory_keeper.text import family
 

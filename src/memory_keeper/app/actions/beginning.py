@@ -1,0 +1,242 @@
+"""What a context is told when it begins, by how it began: anew, after a clear, a compaction, a resume or a fork."""
+
+from __future__ import annotations
+
+import posix
+from time import monotonic
+
+from memory_keeper import config, wire
+from memory_keeper.app.actions.handoff import CATCH_UP
+from memory_keeper.app.problems import complain, trouble
+from memory_keeper.keep import spool
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Brief
+from memory_keeper.tell import CHARACTERS, units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory_keeper.model import Call, Json
+    from memory_keeper.tell import Before
+
+NOTHING = Brief("", "", 0)
+GOES_ON = ("resume", "fork")  # with all that it had
+END, LATELY = 1 << 20, 12  # bytes of a fork's transcript, and sessions, that are looked at to know whose it is
+NEARLY = 2.5  # seconds
+SAME_TIME = 60.0  # seconds within which a compaction and what it was told belong together
+LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
+
+
+def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
+    """The brief for a context that begins; what the last session left unread is read first, within reason.
+
+    A context that takes the place of one that was cleared is told that one's handoff.
+    """
+    from memory_keeper.errors import NotSetUp
+
+    settings, broken = config.load(home, config.find_root(call.project_dir), environ)
+    said: Json = {}
+    if broken:
+        names = ", ".join(broken)
+        if not names.isprintable():  # a repository chooses its own path
+            names = "".join(char if char.isprintable() else "?" for char in names)
+        said["systemMessage"] = f"Memory Keeper cannot read {names} and goes without"
+    _refresh_link(home)
+    with Keeper(home, environ) as keeper:
+        try:
+            said |= _catch_up(keeper, call)
+            _adopt(keeper, call, keeper.project(call.project_dir), at)
+            briefs = [brief for brief in _briefs(keeper, call, settings, name, at, after, said) if brief.text]
+        except NotSetUp:
+            return said  # the very first session: nothing to tell
+    if briefs:
+        from memory_keeper.app.actions.telling import record_told
+
+        record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
+        text = "\n".join(brief.text for brief in briefs)
+        said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+    return said
+
+
+def _briefs(
+    keeper: Keeper, call: Call, settings: Json, name: str, at: float, after: str, said: Json
+) -> Iterator[Brief]:
+    """What is told, by how the context began."""
+    project, notes = keeper.project(call.project_dir), settings["tell.notesBudget"]
+    first = NOTHING
+    if call.source == "compact":
+        from memory_keeper.app.actions import lost
+
+        first = lost.begin(keeper, call.session, call.project_dir, settings, at)
+    elif after:
+        first = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), notes, said)
+    yield first
+    if first.text:  # else nothing was said in it
+        yield _replay(keeper, call, settings, after, first)
+        return
+    room = CHARACTERS
+    if call.source in GOES_ON:
+        handoff = _where_it_was(keeper, call, project, settings, at)
+        yield handoff
+        room -= units(handoff.text) + 1
+    if call.source not in ("compact", "fork"):  # a fork has all that its origin had
+        before = _before(keeper, call, project, at) if call.source not in GOES_ON else None
+        budget = settings["tell.startBudget"]
+        view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
+        view = view._replace(settings=settings)
+        brief = keeper.brief(name, view, budget, room)
+        yield brief._replace(lines=([before.why],)) if before else brief
+
+
+def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
+    """What was said, word for word, where the user wants that told beside the handoff."""
+    budget = settings["tell.replayBudget"]
+    if not budget:
+        return NOTHING
+    room = CHARACTERS - units(first.text) - 1
+    return keeper.brief("replay", keeper.view(call.session, call.source, of=after), budget, room)
+
+
+def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: float) -> Brief:
+    """In short where a session stood that goes on: its context has all of it, but nobody has looked at it since. Not
+    when a handoff stands in it already."""
+    budget = settings["tell.resumeBudget"]
+    session = call.session if call.source == "resume" else _origin(keeper, call, project, at)
+    if not budget or not session or keeper.store.project_of(session) != project:
+        return NOTHING
+    if _was_handed(keeper, project, session):
+        return NOTHING
+    from memory_keeper.app.actions.previous import recall
+
+    return recall(keeper, session, call.project_dir, budget, at)
+
+
+def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
+    """Whether a session was told a handoff since it was last compacted: the host says that again."""
+    from memory_keeper.keep.telling import told
+
+    compacted = keeper.store.latest(project, "compact", 1, (session,))
+    since = compacted[0].at - SAME_TIME if compacted else 0.0
+    return any(one.said.get("brief") == "handoff" for one in told(keeper.store.db, project, session, since))
+
+
+def _origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
+    """The session that a fork was made of, which the host does not say; empty when nothing tells."""
+    return _by_lines(keeper, call.transcript, call.session) or _by_response(keeper, call, project, at)
+
+
+def _by_lines(keeper: Keeper, transcript: str, fork: str) -> str:
+    """By its transcript: that begins with its origin's lines, which may themselves begin with another one's, so that
+    the last of them tells. There is none before its first prompt was taken."""
+    from memory_keeper.capture.tail import open_regular
+
+    fd = open_regular(transcript) if transcript else None
+    if fd is None:
+        return ""
+    try:
+        data = posix.pread(fd, END, max(0, posix.fstat(fd).st_size - END))
+    finally:
+        posix.close(fd)
+    for line in reversed(data.split(b"\n")):
+        uuid = wire.read_object(line.decode("utf-8", "replace")).get("uuid") if b'"uuid"' in line else None
+        event = keeper.store.event(f"{uuid}:0") if isinstance(uuid, str) else None
+        if event and event.session != fork:
+            return event.session
+    return ""
+
+
+def _by_response(keeper: Keeper, call: Call, project: str, at: float) -> str:
+    """By how long ago the last response came, to the second, and what it left in the context."""
+    if call.quiet < 0:
+        return ""
+    sources = keeper.store.recent_sources(project, LATELY, agents=False)
+    sessions = dict.fromkeys(one.session for one in sources if one.session != call.session)
+    last = {session: usage for session in sessions if (usage := keeper.store.last_usage(session))}
+    found = [session for session, usage in last.items() if abs(at - call.quiet - usage.at) < NEARLY]
+    same = [session for session in found if last[session].context + last[session].output == call.tokens]
+    return found[0] if len(found) == 1 else same[0] if len(same) == 1 else ""
+
+
+def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | None:
+    """What a new session is handed; when that cannot be found out, the rest is told all the same."""
+    from memory_keeper.app.actions.previous import find_before
+    from memory_keeper.capture.host import find_terminal
+
+    try:
+        return find_before(keeper, project, call.session, call.project_dir, find_terminal(keeper.environ), at)
+    except Exception as error:  # noqa: BLE001
+        complain(keeper.home, "handoff", error)
+        return None
+
+
+def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
+    """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
+    from memory_keeper.app.actions.handoff import tell_cleared, try_to_keep
+
+    where = try_to_keep(keeper, session, call.project_dir)
+    project = keeper.project(call.project_dir)
+    view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
+    brief = keeper.brief("handoff", view, budget)
+    if brief.text:
+        said |= tell_cleared(keeper, session, where)
+    return brief
+
+
+def _refresh_link(home: str) -> None:
+    """Point what a statusline runs to the plugin as it is installed now: an update brings a new folder."""
+    link, here = home + "/current", __file__.rpartition("/src/memory_keeper/")[0]
+    try:
+        if posix.readlink(link) == here or not posix.access(here + "/plugin/launch", posix.X_OK):
+            return
+        own = f"{link}.{posix.getpid()}"
+        posix.symlink(here, own)
+        posix.rename(own, link)
+    except OSError:
+        return  # there is none, as a rule
+
+
+def _catch_up(keeper: Keeper, call: Call) -> Json:
+    """Read what the last session left unread; its writer may have only just been started.
+
+    When that fails the user hears of it, and what is kept is told all the same.
+    """
+    from memory_keeper.errors import Busy, NotSetUp, Outdated
+
+    fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
+    try:
+        behind = keeper.behind(keeper.project(call.project_dir), fresh)
+    except NotSetUp:
+        behind = [] if spool.names(keeper.home) != [fresh] else None
+    if behind is None:
+        return {}
+    try:
+        keeper.look(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
+    except Outdated:
+        from memory_keeper.app.detached import start_look
+
+        start_look(keeper.home)  # it takes its time; what there is can be told meanwhile
+    except Busy:
+        pass  # somebody else is at it: tell what there is
+    except Exception as error:  # noqa: BLE001
+        complain(keeper.home, "look", error)
+        return trouble(call.event, error) or {}
+    return {}
+
+
+def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
+    """Read what somebody changed in the project's pages since they were written: the new context is told it. The pages
+    themselves are written again with the next notes."""
+    from memory_keeper.errors import Busy
+    from memory_keeper.tell.files import changed
+
+    root = config.find_root(call.project_dir)
+    try:
+        if changed(root):
+            from memory_keeper.app.pages.adopt import adopt
+
+            adopt(keeper, project, root, at, CATCH_UP)
+    except Busy:
+        pass  # the page still says it at the next start
+    except Exception as error:  # noqa: BLE001
+        complain(keeper.home, "adopt", error)

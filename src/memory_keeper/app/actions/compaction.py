@@ -1,0 +1,165 @@
+"""Compaction of our own, mode `replace`: what the hooks module is answered, and when the end of a turn is a good moment
+for it.
+
+The host hands its plugins a conversation that is about to be compacted. Where the user wants that, the module puts a
+line and the last messages in its place, and the handoff comes with the start of the context that follows: no model is
+asked. Whatever is in doubt is answered with nothing, and the host compacts itself.
+"""
+
+from __future__ import annotations
+
+import posix
+
+from memory_keeper import config
+from memory_keeper.keep import spool
+from memory_keeper.keep.context import read_context
+from memory_keeper.policy import shares
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Event, Json
+
+PATIENCE = 1.5  # seconds for what is new and nobody has read
+ASKED = 300  # characters of what the user wants the compaction to keep
+BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
+LATEST = 400  # events in which a turn's commit is looked for
+LONGEST = 4_000  # characters of a command that are read
+DOING = "in_progress"  # what the model's list says of a task
+WITH_WORD = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")  # options of git
+LARGEST = 4_000  # tokens of a handoff that a model asks for
+
+
+def replaces(home: str, environ: dict[str, str], session: str) -> bool:
+    """Whether compactions of this session are to be answered by us."""
+    return bool(_settings(home, environ, session)["compaction.mode"] == "replace")
+
+
+def replace(home: str, environ: dict[str, str], question: Json, session: str, at: float) -> Json:
+    """What takes the place of a conversation that is about to be compacted; empty: the host is to do it itself."""
+    from memory_keeper.app.actions.handoff import save
+    from memory_keeper.capture.messages import read
+    from memory_keeper.tell.kept import keep
+
+    settings, trigger = _settings(home, environ, session), str(question.get("trigger") or "")
+    if settings["compaction.mode"] != "replace":
+        return {}
+    if trigger == "precompute":  # a summary that nobody would read
+        return {"skip": "Memory Keeper compacts this session without a model"}
+    messages, model = read(question.get("messages")), str(question.get("model") or "")[:100]
+    kept = keep(messages, shares(settings)[1], trigger not in BY_HAND, model)
+    folder = read_context(home, session).folder
+    if not kept or not save(home, session, folder, environ, PATIENCE):
+        return {}
+    tokens = question.get("tokens")
+    size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
+    spool.append(home, session, {"event": "Replaced", "at": at, "dir": folder, "source": trigger[:20], "tokens": size})
+    return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
+
+
+def describe(tokens: int, instructions: str) -> str:
+    """The line that the user and the model read at the head of a context that was compacted."""
+    from memory_keeper.capture.repeated import OPENING
+    from memory_keeper.text import clean, one_line
+
+    size = f" ({tokens:,} tokens before)" if tokens else ""
+    asked = one_line(clean(instructions), ASKED)
+    wanted = f' The user wants kept: "{asked}".' if asked else ""
+    return f"{OPENING}{size}: its handoff and these messages remain, `memory-keeper search` finds the rest.{wanted}"
+
+
+def tell(home: str, environ: dict[str, str], session: str, budget: int) -> str:
+    """The handoff of a session, up to now, for the model that runs in it."""
+    from memory_keeper.app.actions.handoff import save
+    from memory_keeper.keeper import Keeper
+
+    folder = read_context(home, session).folder
+    if not save(home, session, folder, environ, PATIENCE):
+        return ""
+    budget = min(max(budget, 0) or _settings(home, environ, session)["tell.handoffBudget"], LARGEST)
+    with Keeper(home, environ) as keeper:
+        return keeper.brief("handoff", keeper.view(session, "", of=session), budget).text
+
+
+def find_running(home: str, pid: int) -> str:
+    """The session that runs in a process of the host: the one that something happened in last; empty for none.
+
+    Its number alone is not enough: containers that share a home have the same numbers.
+    """
+    from memory_keeper.capture.host import born
+
+    found, latest, begun = "", 0.0, born(pid) if pid else ""
+    if not begun:
+        return ""
+    for name in spool.names(home):
+        try:
+            touched = posix.stat(f"{home}/spool/{name}.spool").st_mtime
+        except OSError:
+            continue
+        if touched <= latest:
+            continue
+        context = read_context(home, name)
+        if (context.pid, context.born) == (pid, begun) and not context.ended:
+            found, latest = name, touched
+    return found
+
+
+def _settings(home: str, environ: dict[str, str], session: str) -> Json:
+    folder = read_context(home, session).folder
+    return config.load(home, config.find_root(folder) if folder else "", environ)[0]
+
+
+# --- between two turns -----------------------------------------------------------------------------------------------
+
+
+def at_boundary(store: SqliteStore, session: str) -> bool:
+    """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
+    from memory_keeper.reduce.facts import todos
+
+    doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
+    return not doing or _committed(store.stretch((session,), LATEST))
+
+
+def _committed(events: Sequence[Event]) -> bool:
+    """Whether a commit was made since the last prompt."""
+    from memory_keeper.capture.calls import command_of
+
+    answered: dict[str, bool] = {}
+    for event in reversed(events):
+        if event.kind == "prompt" and not event.agent:
+            break
+        if event.kind == "result":
+            answered[event.ref] = not event.failed
+        elif answered.get(event.ref) and commits(command_of(event)[:LONGEST]):
+            return True
+    return False
+
+
+def commits(command: str) -> bool:
+    """Whether one of the commands of a line for the shell is `git commit`."""
+    for part in "".join("\n" if char in ";&|()" else char for char in command).splitlines():
+        words = part.split()
+        while words and "=" in words[0]:  # a variable is set for it
+            words = words[1:]
+        if words[:1] == ["git"] and _subcommand(words[1:]) == "commit":
+            return "--dry-run" not in words
+    return False
+
+
+def _subcommand(words: Sequence[str]) -> str:
+    """What git is to do: behind its options, of which some have a word of their own."""
+    skip = False
+    for word in words:
+        if not skip and word[:1] != "-":
+            return word
+        skip = not skip and word in WITH_WORD
+    return ""
+
+
+def size_after(store: SqliteStore, session: str, at: float) -> int:
+    """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
+    from memory_keeper.reduce.folds.compactions import sizes
+
+    return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

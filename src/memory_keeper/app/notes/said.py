@@ -1,0 +1,79 @@
+"""What the user said that may be worth a rule, as it is kept, will be kept, and holds.
+
+Only what the user typed in the main thread of a session counts. Everything has an id that comes of what it was found
+in, so finding it twice is finding it once.
+"""
+
+from __future__ import annotations
+
+from memory_keeper import wire
+from memory_keeper.capture.payload import COMMANDS, NOTICES
+from memory_keeper.model import Event, Note, origin
+from memory_keeper.reduce.folds.instructions import instructions
+from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
+from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.words.orders import SAID as LONGEST
+from memory_keeper.text import digest_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.model import Json
+
+TYPED = ("prompt",)  # kinds of events that a person typed; what was queued comes as one, too, once it is heard
+RECENT, NEWEST = 200, 50  # prompts among which those are looked for that no note covers yet; while somebody waits
+EVERY = 1 << 40  # as many as there are
+CHARACTERS = 40_000  # of prompts that are read while somebody waits
+MOST = 300  # notes that are held against each other while somebody waits, the newest
+
+
+def unlearnt(store: SqliteStore, project: str) -> Iterator[Note]:
+    """What the user said in the newest prompts that no note covers yet, as it will be kept."""
+    left = CHARACTERS
+    for prompt in prompts_of(store, project, most=NEWEST):
+        left -= min(len(prompt.text), LONGEST)
+        if left < 0:
+            return
+        yield from said(prompt, project)
+
+
+def in_force(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+    """What the user said, here or for all projects, that holds and is no rule; the newest first, each thing once."""
+    kept = [note for place in places(project) for note in store.notes(place, 0, "observation")]
+    notes = {origin(note): note for note in (*unlearnt(store, project), *kept)}
+    theirs = [note for note in notes.values() if by(note) in USERS]  # others', however many, change nothing of it
+    newest = sorted(theirs, key=lambda note: note.at)[-MOST:]
+    holds = [one for one in fold(store, project, newest, settings, now) if one.state in ("open", "proposed")]
+    once: dict[object, Observed] = {}
+    for one in sorted(holds, key=lambda one: one.last, reverse=True):
+        once.setdefault(_says(one), one)
+    return [*once.values()]
+
+
+def _says(one: Observed) -> object:
+    return (one.wants.subject, one.wants.values) if one.wants else one.text
+
+
+def said(prompt: Event, project: str) -> Iterator[Note]:
+    """What a prompt says that may be worth a rule; nothing for what nobody typed."""
+    if prompt.kind not in TYPED or prompt.agent or prompt.extra:
+        return  # nobody typed it
+    if prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")):
+        return  # what a command is given is meant for that command, and a model can run one too
+    for number, one in enumerate(instructions(prompt)):
+        id = "note-" + digest_of(project, "said", prompt.id, str(number))
+        about = {"subject": one.subject, "values": one.values, "changes": one.changes}
+        extra = wire.dumps({"by": "said", "cite": prompt.id, **about})
+        yield Note(id, prompt.at, "observation", 0, project, one.text, prompt.session, measure(one.text), extra)
+
+
+def prompts_of(store: SqliteStore, project: str, everything: bool = False, most: int = RECENT) -> Iterator[Event]:
+    """What was typed in a project, the newest first: all of it, or what no note covers."""
+    most = EVERY if everything else most
+    ids = [prompt.id for kind in TYPED for prompt in store.latest(project, kind, most, text=False)]
+    wanted = ids if everything else store.open_among(ids)
+    for id in ids:
+        if id in wanted and (prompt := store.event(id)):
+            yield prompt

@@ -1,0 +1,252 @@
+"""The half of the server that knows something: it answers the host's questions, and looks while nobody asks."""
+
+from __future__ import annotations
+
+import os
+import posix
+import signal
+from threading import Condition, Thread
+from time import monotonic, sleep, time
+
+from memory_keeper import config, wire
+from memory_keeper.app.chores.distil import is_due
+from memory_keeper.app.chores.rounds import follow
+from memory_keeper.app.detached import start_look
+from memory_keeper.app.hook import answer, despite, joined, write_all
+from memory_keeper.app.problems import complain, describe
+from memory_keeper.app.server.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
+from memory_keeper.capture.payload import read_payload, safe_name
+from memory_keeper.capture.tail import LAG
+from memory_keeper.errors import Busy, Outdated
+from memory_keeper.keep.context import read_context
+from memory_keeper.keeper import Keeper
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from memory_keeper.model import Json
+
+PAUSE = 30.0  # seconds between two processes that write notes of a session
+HOUR = 3600.0  # and between two looks at what falls due by the calendar
+UNKNOWN = "No session is known that runs here."
+NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
+UPKEEP = "upkeep"  # in the place of a session
+HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
+
+
+def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
+    """Answer numbered lines until there are no more; in a home and for a project, where they were named."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front ends us by closing the pipe
+    config.hurried = True
+    worker = Worker(config.environment(), home, project)
+    try:
+        with os.fdopen(asked, "rb") as lines:
+            for line in lines:
+                number, at, question = line.split(b" ", 2)
+                write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
+    except BrokenPipeError:
+        pass  # the front is gone
+    posix._exit(0)
+
+
+class Worker:
+    """Answers one line at a time, and has a thread that looks."""
+
+    def __init__(self, environ: dict[str, str], home: str = "", project: str = "") -> None:
+        self.environ = {**environ, "CLAUDE_PROJECT_DIR": project} if project else environ
+        self.home = home or config.find_home(environ)
+        self.project = project  # the folder that the tools look in; empty: that of the session that asks
+        self.looking = Looking(self.home)
+        self.heard: set[str] = set()  # the sessions whose hooks it has answered
+
+    def answer(self, question: bytes, at: float) -> bytes:
+        """The answer to one line of JSON-RPC that came then; empty for one that wants none."""
+        asked = read(question)
+        said, given = plainly(asked), asked.get("params")
+        if said and asked.get("method") == "tools/call" and isinstance(given, dict):
+            name = given.get("name")
+            if name == HOOK:
+                said["result"] = self.hook(given, at)
+            elif name == HANDOFF:
+                said["result"] = self.handoff(given, at)
+            elif isinstance(name, str) and name in SCHEMAS:
+                said["result"] = self.tool(name, given.get("arguments"), at)
+            else:
+                said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
+        return wire.dumps(said).encode("ascii") if said else b""
+
+    def hook(self, given: Json, at: float) -> Json:
+        """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""
+        payload = given.get("arguments")
+        event = str(payload.get("hook_event_name") or "") if isinstance(payload, dict) else ""
+        said: Json | str | None = None
+        if "_meta" not in given:
+            try:
+                said = self._hook(event, payload, at)
+            except Exception as error:
+                complain(self.home, event, error)
+                said = despite(event, self.home, error)
+        if event == "UserPromptSubmit" and not isinstance(said, str):
+            said = joined(said or {}, self.looking.news() or {})
+        text = said if isinstance(said, str) else wire.dumps(said)
+        return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
+
+    def _hook(self, event: str, payload: Any, at: float) -> Json | str | None:
+        if config.INSIDE in self.environ:
+            return None  # a host that we started ourselves, to write a note
+        call = read_payload(event, payload, self.environ)
+        if not call or call.ref.startswith(MODULES):
+            return None  # what a plugin asks a server is no work
+        self.heard.add(call.session)
+        if not self._own(call.transcript):
+            call = call._replace(transcript="")
+        return answer(call, self.home, self.environ, look=self.looking.poke, resident=True, at=at)
+
+    def handoff(self, given: Json, at: float) -> Json:
+        """The answer to the hooks module that asks how to compact a session, or to a model that wants its handoff."""
+        asked, module = given.get("arguments"), by_module(given)
+        asked = asked if isinstance(asked, dict) else {}
+        try:
+            said = self._replace(asked, at) if module else self._handoff(asked)
+        except Exception as error:
+            if isinstance(error, Busy) and not module:
+                return refuse(f"{error} ({error.hint}).")
+            complain(self.home, HANDOFF, error)
+            if not module:
+                return refuse(_sorry(error))
+            said = ""
+        if said or module:
+            return {"content": [{"type": "text", "text": said or "{}"}]}
+        return refuse(UNKNOWN)
+
+    def _replace(self, asked: Json, at: float) -> str:
+        from memory_keeper.app.actions.compaction import replace
+
+        session = safe_name(str(asked.get("session") or ""))
+        if config.INSIDE in self.environ or not self._knows(session):
+            return ""
+        return wire.dumps(replace(self.home, self.environ, asked, session, at))
+
+    def _handoff(self, asked: Json) -> str:
+        """What a model hears; empty when no session is known that it runs in."""
+        from memory_keeper.app.actions.compaction import find_running, tell
+
+        pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
+        session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
+        if not session or config.INSIDE in self.environ:
+            return ""
+        return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) or NOTHING
+
+    def tool(self, name: str, given: Any, at: float) -> Json:
+        """The answer to a model that looks something up or keeps something."""
+        try:
+            from memory_keeper.app.server.tools import answer  # only a session that uses them pays for them
+
+            return answer(name, given, self.home, self.environ, at, self.project, self.looking.poke)
+        except Exception as error:
+            complain(self.home, name, error)
+            return refuse(_sorry(error))
+
+    def _knows(self, session: str) -> bool:
+        """Whether it has served a session since that began. The host starts a server again that was killed when its
+        module asks; what it died of nobody knows, so that one leaves the compaction to the host."""
+        context = read_context(self.home, session)
+        return session in self.heard or not (context.prompted or context.stopped)
+
+    def _own(self, path: str) -> bool:
+        """Whether a path lies where this host keeps its transcripts: a call from elsewhere can name no other file."""
+        folder = self.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+        return os.path.realpath(path).startswith(os.path.realpath(folder) + "/projects/")
+
+
+def _sorry(error: Exception) -> str:
+    return f"Memory Keeper could not answer ({describe(error)}). `memory-keeper doctor` says more."
+
+
+def _prepare() -> None:
+    """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
+    import memory_keeper.app.notes.said  # noqa: F401
+
+
+class Looking:
+    """The thread that moves what is new into the store, while the host waits for nothing."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.wanted = Condition()
+        self.due = 0
+        self.after: list[tuple[str, str]] = []
+        self.sessions: set[str] = set()  # that something happened in
+        self.writing = 0  # the process that writes notes
+        self.tried: dict[str, float] = {}  # when one was last started for a session
+        self.problem = ""
+        Thread(target=self._run, daemon=True).start()
+
+    def poke(self, home: str, what: str = "", session: str = "") -> None:
+        """Something happened: look, and once more a moment later; then what is to follow."""
+        with self.wanted:
+            self.due = 2
+            self.sessions.add(session)
+            if what:
+                self.after.append((what, session))
+            self.wanted.notify()
+
+    def news(self) -> Json | None:
+        """What the user should hear of a failure, once."""
+        problem, self.problem = self.problem, ""
+        if not problem:
+            return None
+        return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
+
+    def _run(self) -> None:
+        _prepare()
+        told = False
+        with Keeper(self.home) as keeper:
+            while True:
+                with self.wanted:
+                    self.wanted.wait_for(lambda: self.due)
+                    self.due -= 1
+                    again = self.due
+                    after, self.after = ([], self.after) if again else (self.after, [])
+                    sessions = {*self.sessions}
+                    self.sessions = {*sessions} if again else set()
+                try:
+                    keeper.look(patience=30.0)
+                    for what, session in after:
+                        follow(keeper, what, session)
+                    self._write_notes(keeper, sessions)
+                except Outdated:
+                    self._renew()
+                except Exception as error:
+                    complain(self.home, "look", error)
+                    keeper.close()
+                    self.problem, told = ("" if told else describe(error)), True
+                if again:
+                    sleep(LAG)
+
+    def _renew(self) -> None:
+        """Have the store of an earlier version brought up to date, in a process that outlives this session."""
+        if monotonic() - self.tried.get("", -PAUSE) >= PAUSE:
+            self.tried[""] = monotonic()
+            start_look(self.home)
+
+    def _write_notes(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have the notes that are due written, in a process of its own: here a hook may be waiting."""
+        if self.writing and posix.waitpid(self.writing, posix.WNOHANG)[0] == 0:
+            return
+        self.writing, now = 0, monotonic()
+        for session in sessions:
+            if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
+                self.tried[session] = now
+                self.writing = self.writing or start_look(self.home)
+        if not self.writing and now - self.tried.get(UPKEEP, -HOUR) >= HOUR:
+            self.tried[UPKEEP] = now
+            self._keep_up(keeper, sessions)
+
+    def _keep_up(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have done what falls due by the calendar, in such a process too."""
+        from memory_keeper.app.chores import upkeep
+
+        if upkeep.is_due(keeper, sessions, time()):
+            self.writing = start_look(self.home)

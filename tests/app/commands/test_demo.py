@@ -1,0 +1,42 @@
+"""`demo`: what somebody sees who has only just heard of this."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+DECIDED = "I decided against tenacity"
+
+
+def run(folder: Path, *more: str) -> str:
+    """As it is called in a checkout, with nothing of the person's own."""
+    folder.mkdir()
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder)}
+    done = subprocess.run(
+        [ROOT / "memory-keeper", "demo", *more], env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [*folder.iterdir()] == [], "it leaves nothing behind"
+    return done.stdout
+
+
+def test_it_shows_a_session_from_its_first_prompt_to_the_one_that_goes_on(tmp_path: Path) -> None:
+    said = run(tmp_path / "demo")
+    compacted, _, began = said.partition("2. The session is over")
+    for shown in ("Compaction is near", "Keep as they are written:", "Its summary keeps", "are brought back in"):
+        assert shown in compacted, shown
+    assert DECIDED in compacted, "the summary lost it"
+    for shown in ("HANDOFF-", "## Handoff of session 11111111", "on branch `retry-uploads`", "0 model requests"):
+        assert shown in began, shown
+
+
+def test_it_says_the_same_as_json(tmp_path: Path) -> None:
+    said = json.loads(run(tmp_path / "demo", "--json"))
+    (score,) = said["compactions"]
+    assert 0 < score["kept_percent"] < 100
+    assert 0 < score["brought"] <= score["lost"]
+    assert said["handoff"].startswith("---\n")
+    assert said["brief"].startswith('<memory-keeper brief="start"')
+    assert DECIDED in said["raw"]

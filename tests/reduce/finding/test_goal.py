@@ -1,0 +1,106 @@
+"""What a session is about, what was said last, and what was typed rather than pasted."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+from memory_keeper.model import Event
+from memory_keeper.reduce.finding.goal import as_typed, goal, turns
+from memory_keeper.reduce.notes.digest import digest
+from tests.reduce.story import Story, sessions
+
+WORK = "Prices are formatted in four places of the shop. Put that into one module and use it everywhere."
+
+
+def about(story: Story) -> str:
+    found = goal(turns(story.events))
+    return next((event.text for event in story.events if event.id == found), "")
+
+
+@pytest.mark.parametrize(
+    "errand",
+    [
+        "Let me ask the backend people first. Commit what you have on a branch money-format.",
+        "그건 내일 이어서 하자. 일단 지금까지 한 것만 커밋해줘.",
+        "yes",
+        "1",
+        "now run all of the tests again please",
+        "Why is the second column of that table so much wider than the first one is?",
+        "/review",
+    ],
+)
+def test_an_errand_is_no_goal(errand: str) -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.reply("The module is there.")
+    story.prompt(errand)
+    story.run("git status", "")
+    story.reply("Done.")
+    assert about(story) == WORK
+    lines = [one.text for one in digest(story.events, 500) if one.section in ("goal", "asked")]
+    assert [line.partition(": ")[0] for line in lines] == ["Goal", "Asked last"]
+
+
+def test_what_a_nod_sets_going_belongs_to_the_request_before() -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.reply("Shall I begin with the cart?")
+    story.prompt("ok, do it")
+    story.edit("/p/cart.ts", "a", "b")
+    assert about(story) == WORK
+
+
+def test_a_rule_alone_is_no_goal() -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.prompt("Never use export default in this code base, we want named exports and nothing else.")
+    story.edit("/p/money.ts", "b", "c")
+    assert about(story) == WORK
+
+
+def test_what_is_being_worked_on_is_the_goal() -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.reply("It is done.")
+    asked = "The order table takes four seconds for two thousand rows. Find out what is so slow and mend it."
+    story.prompt(asked)
+    story.call("Read", "x", file_path="/p/table.ts")
+    assert about(story) == asked
+
+
+@pytest.mark.parametrize(
+    ("typed", "own"),
+    [
+        (
+            "It fails like this:\n```\nTypeError: x\n  at y\n```\nPlease mend it.",
+            "It fails like this: … Please mend it.",
+        ),
+        ("See this:\n> quoted words of a page\n> and more", "See this: …"),
+        ("erm... ```", "erm... …"),
+        ('It says {"time": "2026-02-15T20:46:19", "level": "DEBUG", "msg": "hook invoked"}', "It says …"),
+        ("one line is as it was", "one line is as it was"),
+        ("## Plan\nStore the code.", "Plan Store the code."),
+    ],
+)
+def test_what_was_pasted_is_left_out(typed: str, own: str) -> None:
+    assert as_typed(typed) == own
+
+
+def test_a_choice_is_told_as_what_was_chosen() -> None:
+    story = Story()
+    story.reply("There are two ways.\nA) Keep the table and add a column\nB) Make a second table\nWhich one?")
+    story.prompt("yes, let's go with A")
+    lines = [one.text for one in digest(story.events, 500)]
+    assert 'Decided: "Keep the table and add a column"' in lines
+
+
+@given(sessions())
+@settings(max_examples=50)
+def test_any_session_has_a_goal_where_something_was_asked(events: list[Event]) -> None:
+    found = turns(events)
+    assert bool(goal(found)) == bool(found)
+    assert goal(found) in {"", *(turn.asked.id for turn in found)}

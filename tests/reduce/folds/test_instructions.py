@@ -1,0 +1,176 @@
+"""What a prompt wants for good, and what of it still holds: the last word on a matter, and all others beside it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_keeper.app.notes.said import said
+from memory_keeper.model import Event
+from memory_keeper.reduce.folds.instructions import Instruction, dense, instructions, marks, relation
+from memory_keeper.reduce.folds.observed import _Matter, _matters
+from memory_keeper.text import tokens
+
+
+def prompt(text: str, at: float = 1.0, session: str = "") -> Event:
+    return Event(f"e{at:g}", at, "prompt", session or f"s{at:g}", "p", text)
+
+
+def matters(*texts: str) -> list[_Matter]:
+    """What prompts of as many sessions speak of, as it is kept and put together."""
+    notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
+    return _matters(notes, 1e9).all
+
+
+def in_force(*texts: str) -> list[str]:
+    return [one.newest.text for one in matters(*texts) if one.newest and not one.after]
+
+
+def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
+    first = "From now on, start all method names and variable names with 'x_'."
+    assert in_force(first, "Start method names with 'y_' from now on.") == [
+        "start all variable names with 'x_'",
+        "Start method names with 'y_'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Start all function names with 'a_'.", "From now on, begin function names with 'b_'."),
+        ("Always use snake_case for class names.", "For class names, use CamelCase from now on."),
+        ("We use Jira for ticket tracking.", "From now on, we use Linear for ticket tracking."),
+        ("Always indent with 2 spaces.", "From now on, indent with 4 spaces."),
+        ("Always use a linter.", "From now on, never use a linter."),
+        ("Always use axios for requests.", "No, use fetch instead of axios."),
+        ("Add the '@traced' decorator to all methods.", "Never add the '@traced' decorator to all methods anymore."),
+        ("no, use npm instead of pnpm", "actually let's go with yarn from now on"),
+        ("From now on, answer me in German.", "Stop answering in German, English please."),
+        ("never commit to master directly", "never mind, commit to master is fine"),
+        ("Never touch the vendor folder", "You may touch the vendor folder from now on."),
+        ("never use print for logging", "You can use print for logging again."),
+        ("Always run make check before you commit.", "No need to run make check before commits any more."),
+        ("remember to always run `make check` before every commit", "Don't run make check before you commit."),
+        ("Always use single quotes for strings.", "No, that's wrong, use double quotes for strings"),
+        ("Always indent with tabs.", "From now on, indent with spaces."),
+        ("항상 커밋 메시지는 영어로 써 주세요.", "이제부터 커밋 메시지는 한국어로 써 주세요."),
+    ],
+)
+def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str) -> None:
+    old, *_, new = matters(older, newer)
+    assert old.after is new and not new.after
+    assert in_force(older, newer) == [instructions(prompt(newer))[0].text]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never touch a.py.", "From now on, never touch b.py."),
+        ("Start all function names with 'a_'.", "From now on, end all function names with '_b'."),
+        ("Start all function names with 'a_'.", "From now on, start all method names with 'b_'."),
+        ("Add the '@traced' decorator to all methods.", "From now on, add the '@timed' decorator to all methods."),
+        ("Always import the 'gzip' module.", "From now on, always import the 'bz2' module."),
+        ("Always run the linter before you commit.", "From now on, answer in Korean."),
+        ("We use Jira for ticket tracking.", "We use Slack for team chat."),
+        ("Always use eslint.", "Always use prettier."),
+        ("Always use sqlite.", "From now on also use postgres."),
+        ("never use print for logging", "You can use print for the demo again."),
+        ("Always write the docs in German.", "From now on, write commit messages in English."),
+    ],
+)
+def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
+    assert len(in_force(older, newer)) == 2
+
+
+def test_who_says_it_again_confirms_it() -> None:
+    (held,) = matters("Start all function names with 'a_'.", "Remember to start function names with 'a_'.")
+    assert [note.session for note in held.notes] == ["s0", "s1"] and not held.after
+
+
+def test_one_thing_in_many_words_is_one() -> None:
+    (held,) = matters(
+        "Always run make check before you commit.",
+        "Please always run make check before committing!",
+        "remember to always run `make check` before every commit",
+        "always run make check before you commit, please",
+    )
+    assert [note.session for note in held.notes] == ["s0", "s1", "s2", "s3"]
+
+
+def test_what_is_said_in_one_breath_holds_together() -> None:
+    assert len(in_force("never use print for logging, use the logger")) == 2
+
+
+def test_lines_are_grouped_by_what_they_are_about() -> None:
+    texts = (
+        "Start all function names with 'a_'.",
+        "From now on, end all function names with '_b'.",
+        "Always add the '@traced' decorator to all methods.",
+        "Always add the '@timed' decorator to all methods.",
+        "Never log phone numbers.",
+    )
+    found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+    assert dense(found, 200) == [
+        "Never log phone numbers",
+        "method: add '@timed' '@traced' decorator",
+        "function names: end with '_b'; Start with 'a_'",
+    ]
+
+
+WORDS = st.lists(
+    st.sampled_from((
+        "from now on", "always", "never", "use", "start", "end", "all", "function names", "variables", "with", "'a_'",
+        "'_b'", "and", "for", "instead of", ",", ".", "?", "\n", "@x", "them", "it", "snake_case", "2", "항상", "말고",
+        "\0",
+    ))
+).map(" ".join)  # fmt: skip
+TEXTS = WORDS | st.text(max_size=80)
+FOUND = st.lists(TEXTS, max_size=12).map(
+    lambda texts: [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+)
+
+
+@given(TEXTS)
+def test_any_text_gives_short_instructions(text: str) -> None:
+    for one in instructions(prompt(text)):
+        assert one.text.strip()
+        assert tokens(one.text) <= 40
+
+
+@given(st.lists(TEXTS, max_size=12), st.randoms(use_true_random=False))
+def test_the_order_they_are_given_in_does_not_matter(texts: list[str], random) -> None:  # type: ignore[no-untyped-def]
+    notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
+    mixed = notes.copy()
+    random.shuffle(mixed)
+    ids = [[[note.id for note in one.notes] for one in _matters(some, 1e9).all] for some in (notes, mixed)]
+    assert ids[0] == ids[1]
+
+
+@given(st.lists(TEXTS, max_size=12))
+def test_nothing_is_lost_and_the_last_word_holds(texts: list[str]) -> None:
+    found = matters(*texts)
+    kept = [note.id for one in found for note in one.notes]
+    assert sorted(kept) == sorted(
+        {note.id for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")}
+    )
+    if found:
+        newest = max(note.at for one in found for note in one.notes)
+        assert any(note.at == newest for one in found if not one.after for note in one.notes)
+
+
+@given(TEXTS, TEXTS)
+def test_what_is_related_shares_a_mark(older: str, newer: str) -> None:
+    for new in instructions(prompt(newer, 2.0)):
+        for old in instructions(prompt(older, 1.0)):
+            assert not relation(new, old) or {*marks(new)} & {*marks(old)}
+
+
+@given(FOUND, st.integers(0, 120))
+def test_lines_fit_their_budget(found: list[Instruction], budget: int) -> None:
+    lines = dense(found, budget)
+    assert tokens("\n".join(lines) + "\n" if lines else "") <= budget
+
+
+def test_many_instructions_cost_little() -> None:
+    assert len(in_force(*(f"Always use tool{number} as the lamp {number}." for number in range(2_000)))) > 1_000

@@ -1,0 +1,122 @@
+"""What an answer says is left: steps to come, and questions that nobody has answered."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, next_steps, questions
+from tests.reduce.story import TEXTS
+
+# --- next steps -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "steps"),
+    [
+        ("Done.\n\n## Next steps\n- Add the tests.\n- Run the linter.", ["Add the tests.", "Run the linter."]),
+        ("**Next steps:**\n1. Add the tests\n2. Run `make lint`\n", ["Add the tests", "Run `make lint`"]),
+        ("### What's left\n* [ ] migrate `users`\n* [ ] drop the old table", ["migrate `users`", "drop the old table"]),
+        ("Remaining work:\n\n- the parser\n- the lexer\n\nAll else is in.", ["the parser", "the lexer"]),
+        ("TODO:\n1) one thing\n2) another thing", ["one thing", "another thing"]),
+        ("다음 단계:\n- 테스트를 추가합니다.\n- 배포합니다.", ["테스트를 추가합니다.", "배포합니다."]),
+        ("The parser is strict. Next, I'll run the slow tests.", ["Next, I'll run the slow tests."]),
+        ("It builds. Still need to update the docs.", ["Still need to update the docs."]),
+        ("I still need to move the fixtures.", ["I still need to move the fixtures."]),
+        ("The remaining step is to release it.", ["The remaining step is to release it."]),
+        ("The next thing would be the cache.", ["The next thing would be the cache."]),
+        ("빌드됩니다. 다음으로 문서를 고치겠습니다.", ["다음으로 문서를 고치겠습니다."]),
+    ],
+)
+def test_what_is_to_come_is_found(said: str, steps: list[str]) -> None:
+    assert next_steps(said) == steps
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "All of it is done.",
+        "- Added the tests.\n- Ran the linter.",
+        "## What I did\n- Added the tests.\n- Ran the linter.",
+        "The next line of the file is empty.",
+        "Nextcloud is installed.",
+        "What remains to be seen?",
+        "Should I do the next step?",
+        "Next steps:",
+        "이제는 됩니까?",
+        "The remaining tests pass.",
+    ],
+)
+def test_what_was_done_or_only_described_is_no_step(said: str) -> None:
+    assert next_steps(said) == []
+
+
+def test_a_list_ends_where_something_else_begins() -> None:
+    assert next_steps("Next steps:\n- one thing\n\nI also did this:\n- another thing") == ["one thing"]
+
+
+def test_a_step_is_said_once() -> None:
+    said = "## Next steps\n- Next, I'll run the tests.\n\nNext, I'll run the tests."
+    assert next_steps(said) == ["Next, I'll run the tests."]
+
+
+def test_of_many_the_first_are_told() -> None:
+    """Who lists steps lists them in their order."""
+    steps = [f"step {number}" for number in range(STEPS + 3)]
+    assert next_steps("Next steps:\n" + "\n".join(f"- {step}" for step in steps)) == steps[:STEPS]
+
+
+def test_what_stands_in_code_is_no_step() -> None:
+    assert next_steps("It says:\n\n```\n## Next steps\n- rm -rf build\n```\n\nThat is all.") == []
+
+
+# --- questions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("I found two ways. Which one do you want?", ["Which one do you want?"]),
+        ("Should I delete `old.py`? It is not used.", ["Should I delete `old.py`?"]),
+        ("**Shall I push it?**", ["Shall I push it?"]),
+        ("1. Keep the flag?\n2. Rename it?", ["Keep the flag?", "Rename it?"]),
+        ("두 가지 방법이 있습니다. 어느 쪽으로 할까요?", ["어느 쪽으로 할까요?"]),
+        ("二つあります。どちらにしますか？", ["どちらにしますか？"]),
+    ],
+)
+def test_a_question_at_the_end_is_one_to_the_user(said: str, asked: list[str]) -> None:
+    assert questions(said) == asked
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "Done.",
+        "Why did it fail? The port was taken. I took another. It runs now. All tests pass. The docs are new.",
+        "All of it is done. Anything else?",
+        "It is renamed. Does that look right to you?",
+        "The query `select ?` is fixed.",
+        "See https://example.org/?q=1",
+        "```\nshall we?\n```",
+    ],
+)
+def test_what_asks_for_nothing_is_no_question(said: str) -> None:
+    assert questions(said) == []
+
+
+def test_the_last_are_told() -> None:
+    said = " ".join(f"Is it number {number}?" for number in range(QUESTIONS + 3))
+    assert questions(said) == [f"Is it number {number}?" for number in range(3, QUESTIONS + 3)]
+
+
+@given(st.one_of(TEXTS, st.lists(TEXTS).map("\n- ".join)))
+def test_they_are_words_of_the_answer_and_few(said: str) -> None:
+    words = " ".join(said.split())
+    for found, most in ((next_steps(said), STEPS), (questions(said), QUESTIONS)):
+        assert len(found) <= most and len(set(found)) == len(found)
+        for one in found:
+            assert one and one == one.strip()
+            assert set(one.split()) <= {*words.split(), *words.replace("**", " ").replace("##", " ").split()}
