@@ -1,4 +1,8 @@
-"""Settings and places: the environment wins over the project's files, those over the user's, those over defaults."""
+"""Where things are, and which settings hold: variables win over the project's files, those over the user's.
+
+A cloned repository may bring settings of its own, for us and for the host, and through those set variables. Nothing
+here believes it more than it may say: `own_environ` is what is left of the environment when that is taken off.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,9 @@ _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 # in a process that somebody waits for, what may take minutes is left to another one
 hurried = False
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
 
 
 def find_home(environ: dict[str, str]) -> str:
@@ -128,6 +135,9 @@ def _is_there(path: str) -> bool:
     return True
 
 
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
 def claude_folder(environ: dict[str, str]) -> str:
     """Where Claude Code keeps its own files."""
     return environ.get("CLAUDE_CONFIG_DIR", "") or _user_home(environ) + "/.claude"
@@ -194,25 +204,43 @@ def layers(
     users = claude_folder(mine) if environ else "\0"
     if hosts is None or (environ and users != claude_folder(environ)):
         hosts = claude_settings(root, mine)
+    yield from _set_in_claude_code(hosts, users)
+    yield from _set_by_user(home + "/config.json", root)
+    for name in PROJECT_FILES if root else ():
+        yield from _set_by_project(root + name)
+    yield from _set_by_variables(environ, mine)
+
+
+def _set_in_claude_code(hosts: list[tuple[str, Json]], users: str) -> Iterator[tuple[str, Json]]:
     for path, given in hosts:
         blocks = {name: given[name] for name in HOSTS_BLOCKS if isinstance(given.get(name), dict)}
         if blocks and path.rpartition("/")[0] == users:
             yield path, valid(flatten(blocks))
-    own = home + "/config.json"
-    for path in (own, *([root + name for name in PROJECT_FILES] if root else [])):
-        if (said := read_small(path, links=path == own)) is None:
-            continue
-        parsed = _parse(said)
-        if parsed is None:
-            yield path, None
-        elif path == own:
-            yield path, valid(flatten(parsed))
-            projects = parsed.get("projects")
-            here = projects.get(root) if isinstance(projects, dict) and root else None
-            if isinstance(here, dict):
-                yield f"{path} for {root}", valid(flatten(here))
-        else:
-            yield path, {key: value for key, value in valid(flatten(parsed)).items() if key not in USERS_ONLY}
+
+
+def _set_by_user(path: str, root: str) -> Iterator[tuple[str, Json | None]]:
+    """For every project, and for the one here."""
+    if (said := read_small(path, links=True)) is None:
+        return
+    if (given := _parse(said)) is None:
+        yield path, None
+        return
+    yield path, valid(flatten(given))
+    projects = given.get("projects")
+    here = projects.get(root) if isinstance(projects, dict) and root else None
+    if isinstance(here, dict):
+        yield f"{path} for {root}", valid(flatten(here))
+
+
+def _set_by_project(path: str) -> Iterator[tuple[str, Json | None]]:
+    if (said := read_small(path)) is None:
+        return
+    given = _parse(said)
+    allowed = {key: value for key, value in valid(flatten(given)).items() if key not in USERS_ONLY} if given else given
+    yield path, allowed
+
+
+def _set_by_variables(environ: dict[str, str], mine: dict[str, str]) -> Iterator[tuple[str, Json]]:
     for key, usual in DEFAULTS.items():
         name = variable(key)
         # what is sent where is never for a variable to say that a project may have set in Claude Code
@@ -220,6 +248,9 @@ def layers(
             continue
         if name in (mine if key in USERS_ONLY else environ):
             yield name, valid({key: read_value(environ[name], usual)})
+
+
+# --- whose word a variable is ----------------------------------------------------------------------------------------
 
 
 def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:
@@ -254,6 +285,9 @@ def _set_by(folder: str) -> set[str]:
         block = given.get("env")
         found |= {str(name) for name in block} if isinstance(block, dict) else set()
     return found
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def _read(path: str, links: bool = False) -> Json | None:

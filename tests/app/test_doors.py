@@ -41,7 +41,7 @@ def serve(*options: str, asked: list[dict[str, Any]], end: str = "\n", cwd: Path
 @pytest.mark.parametrize("words", [["show"], ["how"], ["blame"], ["note", "get"], ["timeline", "--around"]])
 def test_what_is_typed_in_no_utf_8_is_not_found_and_that_is_all(machine: Machine, words: list[str]) -> None:
     run("note", "add", "fact", "The café opens at nine.", cwd=machine.project)
-    command = [*map(os.fsencode, [sys.executable, "-I", "-S", START, *words]), b"caf\xe9"]
+    command = [*map(os.fsencode, [sys.executable, "-I", "-S", str(START), *words]), b"caf\xe9"]
     done = subprocess.run(command, capture_output=True, cwd=machine.project, timeout=60, env=dict(os.environ))
     assert done.returncode in (0, 1)
     assert b"Error" not in done.stderr and b"bug" not in done.stderr
