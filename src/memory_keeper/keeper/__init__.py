@@ -94,11 +94,6 @@ class Keeper:
         """The writer's lock, to hold while writing; Busy when another has it for longer than so many seconds."""
         return _Writing(self, patience)
 
-    def forget_old_store(self) -> None:
-        """Let go of a store that was put aside for a new one while we had it open."""
-        if self._writer and about(self.store_path).st_ino != self._inode:
-            self.close()
-
     # --- looking ---------------------------------------------------------------------------------------------------
 
     def look(self, extra: Iterable[Source] = (), patience: float = 5.0, deadline: float = 0.0) -> Added:
@@ -386,7 +381,7 @@ class Keeper:
 
 
 class _Writing(Lock):
-    """The writer's lock, and under it the store that lies in the home now."""
+    """The writer's lock; a store that was put aside for a new one, while we had it open, is let go."""
 
     def __init__(self, keeper: Keeper, patience: float) -> None:
         super().__init__(keeper.home, patience)
@@ -394,8 +389,6 @@ class _Writing(Lock):
 
     def __enter__(self) -> None:
         super().__enter__()
-        try:
-            self.keeper.forget_old_store()
-        except BaseException:
-            self.__exit__()
-            raise
+        keeper = self.keeper
+        if keeper._writer and about(keeper.store_path).st_ino != keeper._inode:
+            keeper.close()
