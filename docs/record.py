@@ -146,6 +146,14 @@ def _hex(*parts: int) -> str:
     return "#" + "".join(f"{part & 255:02x}" for part in parts)
 
 
+class Shot(NamedTuple):
+    """A screen before it is drawn; those of one name are a film."""
+
+    name: str
+    title: str
+    rows: list[Row]
+
+
 # --- from cells to SVG ------------------------------------------------------------------------------------------------
 
 WIDE, HIGH, SIZE, BASE = 9, 20, 15, 15  # a cell and the letters in it: whole pixels, so that shapes meet
@@ -168,24 +176,53 @@ ARMS = {
 }  # fmt: skip
 
 
+STYLE = "text{white-space:pre}"  # browsers go by this, other programs by xml:space
+SHOWN = 6  # seconds for which a film shows each screen
+
+
 def draw(rows: list[Row], columns: int, title: str) -> str:
     """A terminal's window with these rows."""
-    width, height = columns * WIDE + 2 * PAD, BAR + GAP + len(rows) * HIGH + PAD
+    return _window(columns, len(rows), title, STYLE, _screen(rows, columns, title))
+
+
+def draw_film(shots: list[Shot], columns: int) -> str:
+    """A window that shows one screen after the other, for ever; what knows no animation shows the first."""
+    style = (
+        f"{STYLE}.screen{{visibility:hidden;animation:show {SHOWN * len(shots)}s step-end infinite}}"
+        f"@keyframes show{{0%{{visibility:visible}}{100 / len(shots):g}%,100%{{visibility:hidden}}}}"
+        ".first{visibility:visible}@media(prefers-reduced-motion:reduce){.screen{animation:none}}"
+    )
+    lines: list[str] = []
+    for number, shot in enumerate(shots):
+        late = f' style="animation-delay:{number * SHOWN}s"' if number else ""
+        lines.append(f'<g class="screen{"" if number else " first"}"{late}>')
+        lines += [*_screen(shot.rows, columns, f"{number + 1}/{len(shots)}  {shot.title}"), "</g>"]
+    return _window(columns, max(len(shot.rows) for shot in shots), shots[0].title, style, lines)
+
+
+def _window(columns: int, rows: int, title: str, style: str, inside: list[str]) -> str:
+    width, height = columns * WIDE + 2 * PAD, BAR + GAP + rows * HIGH + PAD
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    head = f'x="{width // 2}" y="{BAR // 2 + 5}" text-anchor="middle" font-size="13" fill="#8b909a"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family="{FONTS}" font-size="{SIZE}">',
         f"<title>{escape(title)}</title>",
-        "<style>text{white-space:pre}</style>",  # browsers go by this, other programs by xml:space
+        f"<style>{style}</style>",
         f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="9" fill="{BACK}" stroke="#3a3e47"/>',
         *(f'<circle cx="{x}" cy="{BAR // 2}" r="6" fill="{BASIC[dot]}"/>' for x, dot in ((22, 1), (42, 3), (62, 2))),
-        f"<text {head}>{escape(title)}</text>",
-        f'<g transform="translate({PAD} {BAR + GAP})" fill="{FRONT}">',
-        *(line for number, row in enumerate(rows) for line in draw_row(row, number * HIGH)),
-        "</g>",
+        *inside,
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _screen(rows: list[Row], columns: int, title: str) -> list[str]:
+    place = f'x="{(columns * WIDE + 2 * PAD) // 2}" y="{BAR // 2 + 5}" text-anchor="middle"'
+    return [
+        f'<text {place} font-size="13" fill="#8b909a">{escape(title)}</text>',
+        f'<g transform="translate({PAD} {BAR + GAP})" fill="{FRONT}">',
+        *(line for number, row in enumerate(rows) for line in draw_row(row, number * HIGH)),
+        "</g>",
+    ]
 
 
 def draw_row(row: Row, top: int) -> Iterator[str]:
@@ -306,7 +343,8 @@ COLUMNS = 100
 SESSION = "5b0c9d1e-6a3f-4f27-9c58-7e1d20a4b6c3"  # given, so that the same scene makes the same picture
 # a terminal that is nothing special, though it is tmux
 TERMINAL = ("-u", "TMUX", "-u", "TMUX_PANE", "-u", "TERM_PROGRAM", "TERM=xterm-256color", "COLORTERM=truecolor")
-MODEL = ("--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools", "Bash")
+SEARCH = "mcp__plugin_memory-keeper_keeper__search"
+MODEL = ("--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools", "Bash", SEARCH)
 WINDOW = "~/parser — claude"
 HINT = "/effort"  # goes away some seconds after the start
 STEADY = (  # what differs from one recording to the next
@@ -316,14 +354,6 @@ STEADY = (  # what differs from one recording to the next
     (r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-03-02 14:15"),
 )
 RULE = "─" * COLUMNS
-
-
-class Shot(NamedTuple):
-    """A picture before it is drawn."""
-
-    name: str
-    title: str
-    rows: list[Row]
 
 
 class Stage(NamedTuple):
@@ -338,9 +368,17 @@ class Stage(NamedTuple):
         self.sandbox.cli = "env"
         return Tui(self.sandbox, *TERMINAL, *command, columns=COLUMNS, rows=rows)
 
-    def start(self, rows: int = 40) -> Tui:
+    def start(self, rows: int = 40, session: str = SESSION) -> Tui:
         """Claude Code in a terminal."""
-        return self.show(self.claude, *MODEL, "--session-id", SESSION, rows=rows)
+        return self.show(self.claude, *MODEL, "--session-id", session, rows=rows)
+
+    def run(self, command: str, sign: str, rows: int) -> list[Row]:
+        """The screen after a command of ours, once there is a sign on it."""
+        typed = rf"printf '\033[32m$\033[0m {command}\n'; {command}; sleep 60"
+        with self.show("sh", "-c", typed, rows=rows) as tui:
+            tui.wait(sign)
+            be_still(tui)
+            return self.shoot(tui)
 
     def tool(self, name: str, tokens: int, file: str = "", **given: str) -> Reply:
         """The model calls a tool, for a file of the project, with so much in its window."""
@@ -445,57 +483,90 @@ def write_project(folder: Path) -> None:
 
 BEFORE = '        raise ParseError(f"expected {sign!r}")'
 AFTER = '        raise ParseError(self.ahead.line, self.ahead.column, f"expected {sign!r}")'
+DECIDED = (
+    "I decided against a parser generator, because its errors cannot say line and column. "
+    "parser.py now parses every rule of grammar.ebnf by hand."
+)
+ERRORS = "# Errors\n\nAn error says where: `3:14: expected ')'` is line 3, column 14.\n"
+GOES_ON = "The next step of the handoff is done: errors.md says how to read an error."
+REASON = "Because its errors cannot say line and column. That was decided when parser.py was written."
+NEXT_DAY = "8d41f2a6-0c7b-4e95-b1d3-52f6a9e07c18"
 BRACKETS = """def test_an_unclosed_bracket_is_named():
     with raises(ParseError, match="1:3: expected"):
         parse("(a")
 """
 
 
+def fill_up(scene: Stage, tui: Tui) -> None:
+    """Some turns, until the context is so full that the user is told."""
+    tool = scene.tool
+    scene.turn(
+        tui,
+        "Write a parser for grammar.ebnf.",
+        tool("Read", 19_400, "grammar.ebnf"),
+        tool("Read", 28_600, "lexer.py"),
+        tool("Read", 51_200, "test_lexer.py"),
+        tool("Edit", 70_700, "parser.py", old_string="sign)", new_string="sign: str) -> Token"),
+        tool("Bash", 71_400, command="./check"),
+        tool("Read", 77_700, "lexer.py"),
+        tool("Read", 100_300, "test_lexer.py"),
+        tool("Bash", 119_800, command="./check"),
+        text(DECIDED, 126_100),
+    )
+    scene.turn(
+        tui,
+        "Empty input should parse too.",
+        tool("Edit", 126_400, "parser.py", old_string="advance()", new_string="advance() if self.ahead else END"),
+        tool("Bash", 127_100, command="./check"),
+        text("An empty input is the end token now.", 133_400),
+    )
+    scene.turn(
+        tui,
+        "Let the errors say line and column.",
+        tool("Read", 133_700, "parser.py"),
+        tool("Edit", 134_200, "parser.py", old_string=BEFORE, new_string=AFTER),
+        tool("Bash", 135_000, command="./check"),
+        text("Errors now say where: `3:14: expected ')'`. All 480 tests pass.", 141_300),
+    )
+    scene.turn(
+        tui,
+        "Add a test for unclosed brackets.",
+        tool("Write", 141_900, "test_brackets.py", content=BRACKETS),
+        tool("Bash", 142_500, command="./check"),
+        text("`test_an_unclosed_bracket_is_named` passes, and so do the other 480. Next: a page on errors.", 148_800),
+    )
+
+
 def warning(scene: Stage) -> Iterator[Shot]:
     """The context fills up over some turns; the user is told, and asks what ate it."""
-    tool = scene.tool
     with scene.start(rows=28) as tui:
-        scene.turn(
-            tui,
-            "Write a parser for grammar.ebnf.",
-            tool("Read", 19_400, "grammar.ebnf"),
-            tool("Read", 28_600, "lexer.py"),
-            tool("Read", 51_200, "test_lexer.py"),
-            tool("Edit", 70_700, "parser.py", old_string="sign)", new_string="sign: str) -> Token"),
-            tool("Bash", 71_400, command="./check"),
-            tool("Read", 77_700, "lexer.py"),
-            tool("Read", 100_300, "test_lexer.py"),
-            tool("Bash", 119_800, command="./check"),
-            text("parser.py parses every rule of grammar.ebnf.", 126_100),
-        )
-        scene.turn(
-            tui,
-            "Empty input should parse too.",
-            tool("Edit", 126_400, "parser.py", old_string="advance()", new_string="advance() if self.ahead else END"),
-            tool("Bash", 127_100, command="./check"),
-            text("An empty input is the end token now.", 133_400),
-        )
-        scene.turn(
-            tui,
-            "Let the errors say line and column.",
-            tool("Read", 133_700, "parser.py"),
-            tool("Edit", 134_200, "parser.py", old_string=BEFORE, new_string=AFTER),
-            tool("Bash", 135_000, command="./check"),
-            text("Errors now say where: `3:14: expected ')'`. All 480 tests pass.", 141_300),
-        )
-        scene.turn(
-            tui,
-            "Add a test for unclosed brackets.",
-            tool("Write", 141_900, "test_brackets.py", content=BRACKETS),
-            tool("Bash", 142_500, command="./check"),
-            text("`test_an_unclosed_bracket_is_named` passes, and so do the other 480.", 148_800),
-        )
+        fill_up(scene, tui)
         yield Shot("warning", WINDOW, scene.shoot(tui))
-    typed = r"printf '\033[32m$\033[0m memory-keeper context\n'; memory-keeper context; sleep 60"
-    with scene.show("sh", "-c", typed, rows=50) as tui:
-        tui.wait("Largest results")
-        be_still(tui)
-        yield Shot("context", "~/parser", scene.shoot(tui))
+    yield Shot("context", "~/parser", scene.run("memory-keeper context", "Largest results", rows=50))
+
+
+def days(scene: Stage) -> Iterator[Shot]:
+    """What the README shows: a warning, a clear, the next session, and what that one was told."""
+    with scene.start(rows=28) as tui:
+        fill_up(scene, tui)
+        yield Shot("film", "the context fills up: you are warned, and the handoff is written", scene.shoot(tui))
+        tui.type("/clear")
+        scene.turn(
+            tui,
+            "Go on.",
+            scene.tool("Write", 17_900, "errors.md", content=ERRORS),
+            text(GOES_ON, 18_400),
+        )
+        yield Shot("film", "/clear: the new context is empty, and goes on from the handoff", scene.shoot(tui))
+        tui.leave()
+    with scene.start(rows=25, session=NEXT_DAY) as tui:
+        found = call(SEARCH, query="parser generator")._replace(tokens=16_800)
+        scene.turn(tui, "Why did we not take a parser generator?", found, text(REASON, 17_300))
+        yield Shot("film", "the next day: a new session knows what was decided, and why", scene.shoot(tui))
+        tui.leave()
+    command = f"memory-keeper why --session {NEXT_DAY[:8]}"
+    told = scene.run(command, "What was told", rows=80)
+    yield Shot("film", "every line that was told, where it came from, what it cost", told[:19])
 
 
 def clearing(scene: Stage) -> Iterator[Shot]:
@@ -562,6 +633,7 @@ def be_still(tui: Tui) -> None:
 
 
 SCENES: dict[str, tuple[str, Callable[[Stage], Iterator[Shot]]]] = {
+    "days": ("supplement", days),
     "warning": ("supplement", warning),
     "clearing": ("clear", clearing),
     "levels": ("supplement", levels),
@@ -575,9 +647,10 @@ def main(names: list[str]) -> int:
         checkout = ship(Path(folder))
         for mode, scene in [SCENES[name] for name in names or SCENES]:
             with stage(checkout, mode) as played:
-                for shot in scene(played):
-                    drawn = PICTURES / f"{shot.name}.svg"
-                    drawn.write_text(draw(shot.rows, COLUMNS, shot.title), encoding="utf-8")
+                for name, same in groupby(scene(played), lambda shot: shot.name):
+                    shots, drawn = list(same), PICTURES / f"{name}.svg"
+                    only = draw(shots[0].rows, COLUMNS, shots[0].title)
+                    drawn.write_text(draw_film(shots, COLUMNS) if len(shots) > 1 else only, encoding="utf-8")
                     print(drawn.relative_to(PICTURES.parent.parent), flush=True)
     return 0
 

@@ -84,7 +84,7 @@ def test_the_user_sees_it_once(sandbox: Sandbox, api: Model) -> None:
             tui.finish(number)
         seen = " ".join(tui.screen().split())
     assert seen.count("[rules injected] 5 rules, ") == 1
-    assert "Rules of this user" not in seen and SHORT not in seen, "what the model hears is not for the screen"
+    assert "Rules in force" not in seen and SHORT not in seen, "what the model hears is not for the screen"
 
 
 def test_a_broken_config_still_injects(box: Sandbox, api: Model) -> None:

@@ -17,7 +17,7 @@ from tests.e2e.test_recall import DECIDED, last_week
 pytestmark = pytest.mark.e2e
 
 OURS = re.compile(r"<memory-keeper (?:brief|context)=.*?</memory-keeper>", re.S)
-REMINDER = re.compile(r"Memory Keeper: the user's rules hold: [^\n<]*")
+REMINDER = re.compile(r"Memory Keeper: rules in force: [^\n<]*")
 
 
 def sent(request: Request) -> Counter[str]:

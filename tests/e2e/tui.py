@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Self
 
 from tests.e2e.cli import Sandbox, wait_for
 
@@ -90,7 +91,7 @@ class Tui:
         self.type("/exit")
         wait_for(lambda: self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1", "the CLI's end")
 
-    def __enter__(self) -> Tui:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *raised: object) -> None:

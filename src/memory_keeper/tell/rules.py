@@ -34,11 +34,9 @@ SHIPPED = (
 )
 PREFIX = "rule-shipped-"
 UNLIMITED = 1 << 30
-OPENING = (
-    "Rules of this user, kept by Memory Keeper. They hold for all of this session; the user's word in it comes first."
-)
+OPENING = "Rules in force, kept by Memory Keeper for its user. They hold all session; the user's word comes first."
 SAID = "The user said before, and has not taken back; quoted, the newest first:"
-REMINDER = "Memory Keeper: the user's rules hold: {}."
+REMINDER = "Memory Keeper: rules in force: {}."
 SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
 LEAST = 12  # tokens: no rule is told in fewer
 END, MORE = 2, 25  # tokens of the end of a line, and of the line that says how many are not told

@@ -150,9 +150,9 @@ def _note_line(note: Note) -> Entry:
 
 
 def whose(note: Note) -> str:
-    """Who worded a note, where that is not us."""
+    """Whose words a note has, where they are not ours: an observation has those that the user said."""
     by = wire.read_object(note.extra).get("by", "")
-    return "the user" if note.who else "" if by in ("", "extractive", "user") else "a model"
+    return "the user" if note.who or by == "said" else "" if by in ("", "extractive", "rule", "user") else "a model"
 
 
 # --- told -------------------------------------------------------------------------------------------------------------

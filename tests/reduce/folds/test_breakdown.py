@@ -461,8 +461,8 @@ LINES = st.lists(st.builds(Line, st.lists(EVENTS, max_size=4), st.none() | USAGE
 def test_it_always_adds_up(given: list[Line], begun: int) -> None:
     found = check(measure(iter(given), begun))
     assert found == measure(given, begun)
-    main = [line.usage for line in given if line.usage and not line.usage.agent and breakdown.context(line.usage)]
-    last = {usage.message: breakdown.context(usage) for usage in main}
+    main = [line.usage for line in given if line.usage and not line.usage.agent and line.usage.context]
+    last = {usage.message: usage.context for usage in main}
     assert found.tokens == ([*last.values()][-1] if last else max(0, begun))  # a dict keeps the order of its first keys
     assert len(found.responses) <= len(last)
     for large in breakdown.largest(found.costs, 3):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.notes.digest import HASHES, LINE, digest, render
+from memory_keeper.reduce.notes.desk import HASHES
+from memory_keeper.reduce.notes.digest import digest
+from memory_keeper.reduce.notes.phrasing import LINE
+from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.reduce.words import names
 from memory_keeper.text import tokens
 from tests.reduce.story import Story, sessions
+
+
+def render(sentences: Iterable[Sentence]) -> str:
+    return "".join(sentence.text + "\n" for sentence in sentences)
 
 
 def told() -> Story:

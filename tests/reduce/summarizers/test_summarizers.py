@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
-from memory_keeper.reduce.checks.grounding import Answer, Unfinished, judge
 from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai
 from memory_keeper.reduce.summarizers import program as programs
+from memory_keeper.reduce.summarizers.api import find_key
+from memory_keeper.reduce.summarizers.asking import Answer, Unfinished
+from memory_keeper.reduce.summarizers.verdict import judge
 from tests.e2e.cli import OLD, VERSION, Sandbox, find_cli, install_cli, read_quietly, wait_for
 from tests.e2e.model import Model, Reply, Request, Step, call, message, text
 from tests.e2e.net import Net
@@ -610,9 +612,9 @@ def test_a_keyring_is_asked_where_there_is_one(
     program(tmp_path / f"bin/{name}", 'echo "$*"')
     program(project / "bin/keyring", "echo of the project")
     environ = {"HOME": str(tmp_path), "PATH": f"{project}/bin:{tmp_path}/bin"}
-    key = anthropic.find_key(way.NAME, way.KEY, {}, environ, str(project), usual=True)
+    key = find_key(way.NAME, way.KEY, {}, environ, str(project), usual=True)
     assert key.endswith(f"{'memory-keeper' if name == 'keyring' else 'username'} {way.NAME}")
-    assert anthropic.find_key(way.NAME, way.KEY, {}, {**environ, way.KEY: "k"}, str(project), usual=True) == "k"
-    assert anthropic.find_key(way.NAME, way.KEY, {}, environ, str(project), usual=False) == ""
+    assert find_key(way.NAME, way.KEY, {}, {**environ, way.KEY: "k"}, str(project), usual=True) == "k"
+    assert find_key(way.NAME, way.KEY, {}, environ, str(project), usual=False) == ""
     program(tmp_path / f"bin/{name}", "echo locked >&2; echo half; exit 1")
-    assert anthropic.find_key(way.NAME, way.KEY, {}, environ, str(project), usual=True) == ""
+    assert find_key(way.NAME, way.KEY, {}, environ, str(project), usual=True) == ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.checks.grounding import cost_of, count
+from memory_keeper.reduce.summarizers.asking import cost_of, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
     from memory_keeper.reduce.checks.citations import Record
-    from memory_keeper.reduce.checks.grounding import Answer
+    from memory_keeper.reduce.summarizers import Summarizer
+    from memory_keeper.reduce.summarizers.asking import Answer
 
 PATIENCE = 30.0  # seconds for the writer's lock
 LATELY = 1000  # events that are looked at for notes that could not be worded
@@ -121,17 +122,21 @@ def wordable(notes: Sequence[Note]) -> list[Note]:
 
 
 def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
-    from memory_keeper.reduce.checks.grounding import Unfinished, prompt
     from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai, outline_answer
+    from memory_keeper.reduce.summarizers.asking import Unfinished, prompt
 
-    ask = {"claude-cli": claude_cli.summarize, "anthropic": anthropic.summarize, "openai": openai.summarize}[job.by]
+    summarizers: dict[str, Summarizer] = {
+        "claude-cli": claude_cli.summarize,
+        "anthropic": anthropic.summarize,
+        "openai": openai.summarize,
+    }
     outcome = Outcome(matter.first.id, matter.first.level, matter.first.project, job.by)
     begun = "spent-" + token_hex(6)
     under_way = outcome._replace(tokens_in=estimate(matter), why="it never ended", model=_model(job))
     _keep(keeper, _spent(begun + ":0", matter.first, under_way, job), None)
     try:
         form = prompt if matter.first.level == 1 else outline_answer.prompt
-        answer = ask(matter.texts, matter.budget, job.settings, job.environ, job.root, form)
+        answer = summarizers[job.by](matter.texts, matter.budget, job.settings, job.environ, job.root, form)
     except KeeperError as error:
         # whoever was asked may have read it all before failing; who was not there has not
         read = 0 if isinstance(error, NotSetUp) else under_way.tokens_in
@@ -274,7 +279,7 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
     """What an answer would make of a note."""
     from memory_keeper.capture.redact import known_values, redact
     from memory_keeper.reduce.checks.citations import link
-    from memory_keeper.reduce.checks.grounding import judge
+    from memory_keeper.reduce.summarizers.verdict import judge
 
     known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
     if redact(answer, keeper.salt, known) != answer:

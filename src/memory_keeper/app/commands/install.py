@@ -7,8 +7,9 @@ import shutil
 from argparse import ArgumentParser, Namespace
 
 from memory_keeper.app.commands import statusline
-from memory_keeper.app.host import registration
+from memory_keeper.app.host import own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
+from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
@@ -32,14 +33,29 @@ def run(args: Namespace) -> int:
     os.makedirs(args.home, mode=0o700, exist_ok=True)
     where = _register(args.home, args.scope)
     shown = _show(args.home) if args.statusline else None
+    command = own_command.put(args.home)
     if args.json:
-        print_json({"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()})
+        about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
+        print_json({**about, "command": command._asdict()})
     else:
         print(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
         if shown:
             statusline.say(shown)
+        _say_command(command)
+        print("Five rules come with it: `memory-keeper rule list` shows them, and how to do without.")
         print("What Claude Code has already written down comes in with: memory-keeper import transcripts")
     return 0
+
+
+def _say_command(command: OwnCommand) -> None:
+    if command.problem:
+        print(f"There is no command for your terminal: {command.path}: {command.problem}.")
+    elif command.on_path:
+        print(f"The command in your terminal is memory-keeper ({command.path}).")
+    else:
+        folder = os.path.dirname(command.path)
+        print(f"The command in your terminal is {command.path}.")
+        print(f'To type only its name, say: export PATH="{folder}:$PATH"')
 
 
 def _show(home: str) -> Outcome:

@@ -123,7 +123,7 @@ def _read_answer() -> str | None:
 
 def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     """Write what a note is about to a file for an agent, and say which note that is."""
-    from memory_keeper.reduce.checks.grounding import prompt
+    from memory_keeper.reduce.summarizers.asking import prompt
     from memory_keeper.tell import files
 
     if args.note:

@@ -15,7 +15,9 @@ from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.folds.done import Done, Unfinished, done, folded, open_tasks, split, written
+from memory_keeper.reduce.folds.by_hand import Unfinished, written
+from memory_keeper.reduce.folds.done import Done, done, open_tasks
+from memory_keeper.reduce.folds.same_task import folded, split
 from memory_keeper.reduce.note import measure
 from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.done import as_json

@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 
 from memory_keeper import config
 from memory_keeper.app import schedule
-from memory_keeper.app.host import claude_settings, registration
+from memory_keeper.app.host import claude_settings, own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.pages import claude_md
@@ -48,18 +48,20 @@ def run(args: Namespace) -> int:
         raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else registration.put_back(args.home)
-    _remove_program(args.home)
+    command = _remove_program(args.home)
     cleared, uncleared = _remove_rules(args.home)
     rendered = _remove_rendered(args.home) if args.purge else 0
     left = registration.purge(args.home) if args.purge else []
     if args.json:
         about = {"registered": known, "unregistered": known and not problem, "problem": problem or stuck}
         about |= {**back._asdict(), "settings": [one._asdict() for one in settings], "unscheduled": jobs}
-        about |= {"rules": cleared, "rules_left": uncleared}
+        about |= {"rules": cleared, "rules_left": uncleared, "command": command}
         print_json({**about, "kept": "" if args.purge else args.home, "left": left, "rendered": rendered})
     else:
         _say(args, known, problem, back, left)
         _say_settings(settings, stuck)
+        if command:
+            print(f"{command} is gone.")
         if jobs:
             print(f"The weekly upkeep is no longer run ({', '.join(jobs)}).")
         _say_rules(cleared, uncleared)
@@ -115,9 +117,12 @@ def _roots(home: str) -> list[str]:
         return []  # no store, or a damaged one: then nobody knows where they are
 
 
-def _remove_program(home: str) -> None:
+def _remove_program(home: str) -> str:
+    """Take away what runs us; the command of the user's terminal, if there was one."""
+    command = own_command.remove(home)
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
     registration.drop_current(home)
+    return command
 
 
 def _unregister(scope: str) -> str:
@@ -147,6 +152,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
     going = [f"plugin {NAME}"] * known + [place for one in jobs for place in one.texts]
     going += [os.path.join(args.home, name) for name in gone]
+    going += filter(None, [own_command.remove(args.home, dry_run=True)])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
     if args.json:

@@ -21,20 +21,8 @@ from memory_keeper.reduce.finding.latest import (
     SAME,
     subject_of,
 )
-from memory_keeper.reduce.words.orders import (
-    AIM,
-    ALL,
-    CASES,
-    IN,
-    LITERAL,
-    NAMES,
-    OWN,
-    PURPOSE,
-    Order,
-    about,
-    body,
-    lasting,
-)
+from memory_keeper.reduce.words.orders import Order, lasting
+from memory_keeper.reduce.words.subjects import AIM, ALL, CASES, IN, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import NEWEST, clip, tokens
 
 TYPE_CHECKING = False

@@ -3,19 +3,16 @@ before had completed; a session does not."""
 
 from __future__ import annotations
 
-import re
-
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.facts import Todo, todos
+from memory_keeper.reduce.folds.same_task import LONGEST, TASK_ID
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-TASK_ID = re.compile(r"\bTASK-\d+\b")
 DONE, DOING = "completed", "in_progress"
-LONGEST = 300  # characters of a task that tell it from another
 
 
 class Task(NamedTuple):

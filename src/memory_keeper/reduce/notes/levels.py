@@ -130,7 +130,7 @@ def _turns(events: Sequence[Event]) -> list[tuple[Event | None, Event | None]]:
 
 
 def _turn(asked: Event | None, answer: Event | None, most: int) -> Sentence:
-    from memory_keeper.reduce.notes.digest import quote
+    from memory_keeper.reduce.notes.phrasing import quote
     from memory_keeper.reduce.summarizers.extractive import gist
     from memory_keeper.reduce.words.prose import unmarked
 
@@ -157,7 +157,7 @@ def about(draft: Draft, events: Sequence[Event]) -> Json:
 
 
 def _fact(fact: Fact) -> Json:
-    from memory_keeper.reduce.notes.digest import short
+    from memory_keeper.reduce.notes.phrasing import short
 
     said = {**fact._asdict(), "cites": list(fact.cites)}
     for name in ("text", "about", "because"):

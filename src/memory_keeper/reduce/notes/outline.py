@@ -23,7 +23,7 @@ from memory_keeper.reduce.notes.children import (
     stated,
     things_of,
 )
-from memory_keeper.reduce.notes.digest import quote
+from memory_keeper.reduce.notes.phrasing import quote
 from memory_keeper.reduce.notes.themes import mended, outlined
 from memory_keeper.reduce.schema import Outline
 from memory_keeper.reduce.words.prose import words

@@ -11,7 +11,7 @@ from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.found import is_trifle
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.ran import VARIES
-from memory_keeper.reduce.notes.digest import quote, short
+from memory_keeper.reduce.notes.phrasing import quote, short
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme
 from memory_keeper.text import clean, one_line
 

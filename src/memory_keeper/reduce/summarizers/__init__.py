@@ -1,1 +1,27 @@
-"""Who says the same in fewer words: by rule, or a model, whose answer is judged before it is taken."""
+"""Who says the same in fewer words: by rule, or a model, whose answer is judged before it is taken.
+
+`extractive` needs no model. The others satisfy `Summarizer`.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    from memory_keeper.model import Json
+    from memory_keeper.reduce.summarizers.asking import Answer, Ask
+
+    class Summarizer(Protocol):
+        """Asks a model for the texts in fewer tokens; `root` is the project, of which nothing is run or trusted."""
+
+        def __call__(
+            self,
+            texts: Sequence[str],
+            budget: int,
+            settings: Json,
+            environ: dict[str, str],
+            root: str = "",
+            ask: Ask = ...,
+        ) -> Answer: ...

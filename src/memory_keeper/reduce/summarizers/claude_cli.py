@@ -13,8 +13,8 @@ from secrets import token_hex
 from memory_keeper import wire
 from memory_keeper.config import INSIDE
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
-from memory_keeper.reduce.checks.grounding import Answer, Unfinished, cost_of, count, prompt
 from memory_keeper.reduce.summarizers import program
+from memory_keeper.reduce.summarizers.asking import Answer, Unfinished, cost_of, count, prompt
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.reduce.checks.grounding import Ask
+    from memory_keeper.reduce.summarizers.asking import Ask
 
-NAME = "claude-cli"
 MODEL, TIMEOUT = "haiku", 120
 AT = "＠"
 # `--bare` would be shorter, but never reads the login of a subscription; `--setting-sources ""` would leave out an

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from memory_keeper.reduce import schema
-from memory_keeper.reduce.checks.grounding import fenced, judge
+from memory_keeper.reduce.summarizers.asking import fenced
+from memory_keeper.reduce.summarizers.verdict import judge
 from memory_keeper.text import tokens
 
 TYPE_CHECKING = False

@@ -15,6 +15,21 @@ from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.words import claims
 from memory_keeper.reduce.words.own_words import spoken
 from memory_keeper.reduce.words.prose import statements, unmarked
+from memory_keeper.reduce.words.subjects import (
+    LITERAL,
+    NAMES,
+    NOT,
+    OWN,
+    PURPOSE,
+    SHALL,
+    THING,
+    THINGS,
+    VERB,
+    about,
+    body,
+    has_literal,
+    is_general,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,66 +77,6 @@ def _sentences(text: str) -> Iterator[str]:
 
 BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types may begin sentences small
 
-# --- words ------------------------------------------------------------------------------------------------------------
-
-_VERBS = (
-    "use", "add", "include", "start", "begin", "end", "prefix", "suffix", "preface", "append", "finish", "name", "call",
-    "write", "import", "put", "keep", "place", "have", "avoid", "prefer", "follow", "format", "indent", "annotate",
-    "document", "decorate", "wrap", "log", "test", "commit", "push", "answer", "reply", "respond", "speak", "work",
-    "take", "communicate", "set", "incorporate", "apply", "adopt", "stick", "limit", "leave", "run", "check", "make",
-    "create", "store", "handle", "ask", "show", "tell", "explain", "read", "validate", "define", "declare", "separate",
-    "group", "sort", "switch", "utilize", "utilise", "integrate", "insert", "comment", "implement",
-)  # fmt: skip
-VERB = rf"(?:{'|'.join(_VERBS)}|(?:{'|'.join(verb.removesuffix('e') for verb in _VERBS)})[nt]?ing)"
-NOT = r"(?:never|do not|don['’]?t|stop|no|not|avoid|refrain from)"
-THING = (  # what rules are about
-    r"(?:(?:function|method|keyword) (?:argument|parameter)s?(?: variables?)?|commit messages?|pull requests?|PRs?"
-    r"|(?:function|method|class) definitions?|functions?|methods?|class(?:es)?|variables?|attributes?|arguments?"
-    r"|parameters?|properties|property|constants?|fields?|modules?|packages?|files?|tests?|components?|hooks?"
-    r"|endpoints?|routes?|tables?|columns?|migrations?|commits?|branch(?:es)?|comments?|scripts?|quer(?:y|ies)|errors?"
-    r"|exceptions?|types?|interfaces?|structs?|enums?|answers?|replies|responses?|messages?|code|projects?|programs?"
-    r"|services?)"
-)
-OWN = r"(?:(?:of|your|our|the|my|new|python|public|private|a|an|all|every|each|any|both) ){0,4}"
-THINGS = rf"({THING}(?:(?: names?)?(?:,| and|, and| or) {OWN}{THING}){{0,4}})"
-NAMES = re.compile(  # how things are called
-    rf"\b{THINGS} nam(?:es?|ing)\b|\bnam(?:es? of|ing|e) {OWN}{THINGS}\b"
-    rf"|\b(?:declar|initiali[sz]|defin)ing {OWN}((?:function )?(?:argument|variable|attribute|constant)s?)\b",
-    re.I,
-)
-ALL = re.compile(rf"\b(?<!before )(?<!after )(?:all|every|each|any|both)(?: of)? {OWN}{THINGS}\b", re.I)
-_AT = (
-    r"\b(?:in|into|within|inside|to|for|on|of|above|with|(?:writ|creat|defin|mak|add)ing"
-    r"|you (?:write|create|define|make)) "
-)
-IN = re.compile(rf"{_AT}{OWN}{THINGS}\b(?! argument)", re.I)
-KINDS = re.compile(  # any of them: not the one at hand
-    rf"{_AT}(?:(?:an?|any|every|each|new) (?:new )?{THING}"
-    rf"|(?:(?:your|our|my|new|python|public|private) ){{0,2}}(?:{THING}(?<=s)|code))\b(?! argument)",
-    re.I,
-)
-LITERAL = re.compile(r"(?<!\w)['\"`‘“](@?[\w./:+*#@,-]{1,40}?)[.,]?['\"`’”](?!\w)|(?<![\w'\"`‘“])(@\w{2,40})\b")
-CASES = re.compile(
-    r"\b(?:snake|kebab|camel|pascal|title|upper|lower|screaming[_ ]snake)[-_ ]?case\b|\ball[- ]caps\b", re.I
-)
-PURPOSE = re.compile(  # use this for that
-    r"\b(?:us(?:e|ing)|go with|(?:switch|transition)(?:ing)? to|prefer|stick (?:to|with))"
-    r"(?: (?:only|the|a|an|our|your|their))* ([\w.+#/@-]+(?: [\w.+#-]+){0,2}?) (?:as|for)"
-    r"(?: (?:the|our|your|all|a|my|any|main|primary|preferred))* ([\w-]+(?: [\w-]+){0,3})",
-    re.I,
-)
-
-
-def has_literal(clause: str) -> bool:
-    """Whether a clause says letter by letter what it wants."""
-    return bool(LITERAL.search(clause) or CASES.search(clause))
-
-
-def _is_general(clause: str) -> bool:
-    """Whether a clause speaks of a kind of thing."""
-    return bool(NAMES.search(clause) or ALL.search(clause) or KINDS.search(clause))
-
-
 # --- the order in a sentence ------------------------------------------------------------------------------------------
 
 ORDERS = re.compile(
@@ -129,12 +84,6 @@ ORDERS = re.compile(
     r"(?!mak(?:e|ing) sure|working on|keep \w+ing)"
     rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=not )|(?<=n['’]t ))(?!forget)\w+)\b"
     r"(?!:| (?:in mind|up|open|it up|me|us|ahead|forth|sure|back)\b)",
-    re.I,
-)
-SHALL = re.compile(  # how things shall be
-    rf"(?:{OWN}{THINGS}(?: names?)?|they|(?:their|the|each|every) names?)(?: you (?:write|create|define|make))?"
-    rf"(?: (?!{VERB})\w+){{0,3}} (?:should|must|need|ha(?:ve|s)|shall|ends?|starts?|begins?|includes?|are|be"
-    r"|to (?:end|start|begin|include|have))\b",
     re.I,
 )
 _ADVERB = r"(?: (?:also|now|really|just|all|strongly|usually|generally))*"
@@ -167,10 +116,6 @@ BEGINS = re.compile(  # what may stand before an order and says nothing of it
     r"|(?:start|begin|continue|keep|consider|get into the habit of|make a habit of|be) (?=(?!naming)\w+ing\b))",
     re.I,
 )
-AIM = re.compile(  # for what, or when
-    r"(?:as )?(?:for|you|regarding|when|whenever|in|to|before|after|while|with|on) [^,]{2,70}[,:] (?:also |please )*",
-    re.I,
-)
 AIMED = re.compile(
     r"(?:^|[\s,—])((?:for|regarding|when(?:ever)?|in|before|after|while|with|on) [^,;:.]{2,70})[,:—]?\s*$", re.I
 )
@@ -189,7 +134,7 @@ def _order(sentence: str) -> Order:
         whole = f"{aim[1]}, {text}" if aim else text
         if VAGUE.search(body(text)) or (not wanted and re.match(r"\w+ing\b", text)):
             continue
-        noun = wanted and wanted[0].casefold().endswith(" of") and _is_general(whole)
+        noun = wanted and wanted[0].casefold().endswith(" of") and is_general(whole)
         if noun or (_orders(text) and (wanted or not SHALL.match(body(text)) or MUST.search(text))):
             return Order(sentence, whole, wanted is not None)
     return Order(sentence, _peeled(sentence))
@@ -206,12 +151,6 @@ def _peeled(text: str) -> str:
     while (begin := BEGINS.match(text)) and begin.end() < len(text):
         text = text[begin.end() :]
     return text.rstrip(".! ,")
-
-
-def body(clause: str) -> str:
-    """A clause without what it is for."""
-    aim = AIM.match(clause)
-    return clause[aim.end() :] if aim else clause
 
 
 # --- its clauses ------------------------------------------------------------------------------------------------------
@@ -264,12 +203,6 @@ class _Around(NamedTuple):
             clause = THIS.sub(lambda _: self.named, clause, count=1)
         leans = self.things and PRONOUN.search(clause) and not about(clause)
         return f"{self.things}: {clause}" if leans else clause
-
-
-def about(clause: str) -> str:
-    """The kinds of things that a clause is about, as it says them."""
-    found = NAMES.search(clause) or ALL.search(clause) or IN.search(clause) or SHALL.match(clause)
-    return next(filter(None, found.groups()), "") if found else ""
 
 
 def _clauses(text: str) -> list[str]:
@@ -397,7 +330,7 @@ def _lasts(order: Order, clause: str, around: _Around) -> bool:
         return False
     if any("\uac00" <= char <= "\ud7a3" for char in clause):
         return claims.is_rule(said, around.typed)
-    ever, general, literal = _says_so(said, rest), _is_general(clause), has_literal(clause)
+    ever, general, literal = _says_so(said, rest), is_general(clause), has_literal(clause)
     ours = bool(WE.search(said))
     if _says_nothing(order, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
         return False

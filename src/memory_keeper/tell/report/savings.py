@@ -14,8 +14,8 @@ from memory_keeper import wire
 from memory_keeper.keep import spending
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.checks.grounding import cost_of, count
 from memory_keeper.reduce.folds.compactions import measure, ours
+from memory_keeper.reduce.summarizers.asking import cost_of, count
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False

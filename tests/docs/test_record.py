@@ -17,9 +17,11 @@ from docs.record import (
     HIGH,
     PICTURES,
     WIDE,
+    Shot,
     Style,
     change_style,
     draw,
+    draw_film,
     draw_shape,
     palette,
     plain,
@@ -155,6 +157,20 @@ def test_squeezing_leaves_no_two_empty_rows() -> None:
     assert [plain(row) for row in squeeze(read_screen("\n\na\n\n\n  \nb\nc\n\n"))] == ["a", "", "b", "c"]
 
 
+def test_a_film_shows_each_screen_for_its_share_and_the_first_where_nothing_moves() -> None:
+    shots = [Shot("film", title, read_screen(title * 3)) for title in ("one", "two", "three", "four")]
+    film = ElementTree.fromstring(draw_film(shots, 80))
+    style = film.findtext(f"{SVG}style") or ""
+    screens = film.findall(f"{SVG}g")
+    assert ["".join(screen.itertext()).split() for screen in screens[:2]] == [
+        ["1/4", "one", "oneoneone"],
+        ["2/4", "two", "twotwotwo"],
+    ]
+    assert [screen.get("class") for screen in screens] == ["screen first", *["screen"] * 3]
+    assert [screen.get("style") for screen in screens] == [None, *(f"animation-delay:{late}s" for late in (6, 12, 18))]
+    assert "show 24s" in style and "25%,100%{visibility:hidden}" in style
+
+
 @pytest.mark.parametrize("path", DRAWN, ids=lambda path: path.name)
 def test_a_picture_is_small_and_stands_alone(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -167,4 +183,6 @@ def test_a_picture_is_small_and_stands_alone(path: Path) -> None:
 
 
 def test_the_pages_have_their_pictures() -> None:
-    assert {path.stem for path in DRAWN} == {"clear-after", "clear-before", "context", "statusline", "warning"}
+    assert {path.stem for path in DRAWN} == {
+        "clear-after", "clear-before", "context", "film", "statusline", "tree", "warning",
+    }  # fmt: skip

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.cli import COMMANDS
+from memory_keeper.app.cli import COMMANDS, _parse
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import PROJECT_FILES
 from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PLANS = (ROOT / "docs" / "explanation", ROOT / "docs" / "decisions")  # where what is planned may stand, if it says so
+STAGES = {key.partition(".")[0] for key in DEFAULTS}
+HOW_TO, REFERENCE = (sorted((ROOT / "docs" / folder).glob("*.md")) for folder in ("how-to", "reference"))
 
 FENCED = re.compile(r"^(```+)[^\n]*\n(.*?)^\1`*\s*$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*\n|\n)+")
 INLINE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+TYPED = re.compile(r"(?:\$ |! )?(?:[A-Z_]+=\S+ )?(?:\./)?memory-keeper ([a-z].*)")
 CALL = re.compile(r"(?:^|[\s/])memory-keeper[ \t]+([a-z][a-z-]*)", re.MULTILINE)
 
 
@@ -80,16 +83,32 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
 def test_every_command_named_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     unknown = sorted({word for word in calls(text) if word not in COMMANDS})
-    if any(page.is_relative_to(folder) for folder in PLANS):
-        unmarked = [word for word in unknown if not planned(text, word)]
-        assert not unmarked, "say in the same line that it is planned"
-    else:
-        assert not unknown
+    assert not unknown
 
 
-def planned(text: str, word: str) -> bool:
-    """Whether every line that names the command says that it is yet to come."""
-    return all("planned" in line.lower() for line in text.splitlines() if f"memory-keeper {word}" in line)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "cli.md"], ids=name)
+def test_every_line_to_type_is_understood(page: Path) -> None:
+    """With its arguments and options, whatever it would then do."""
+    text = COMMENT.sub("", page.read_text(encoding="utf-8"))
+    for line in "".join(match[2] for match in FENCED.finditer(text)).splitlines():
+        typed = TYPED.match(line)
+        if typed and not {"…", "..."} & set(line.split()):
+            _parse(shlex.split(re.split(r"\s#\s|\s[|<>]\s", typed[1])[0]))  # leaves with 2 where it is not
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_setting_named_exists(page: Path) -> None:
+    named = re.findall(rf"(?:`|config set )((?:{'|'.join(STAGES)})\.[a-z][\w.]+)", page.read_text(encoding="utf-8"))
+    assert not {*named} - DEFAULTS.keys() - ALIASES.keys()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=name)
+def test_no_page_hints_at_what_is_not_built(page: Path) -> None:
+    """The README's roadmap is the place for that."""
+    said = FENCED.sub("\n", page.read_text(encoding="utf-8"))
+    assert not re.findall(
+        r"\b(?:is|are|be) planned\b|\bplanned:|\bnot yet built\b|\bcoming soon\b", said, re.IGNORECASE
+    )
 
 
 def test_every_setting_is_in_the_reference() -> None:
@@ -126,3 +145,20 @@ def test_the_patterns_see_what_they_should() -> None:
     assert sorted(calls(page)) == ["install", "search", "show"]
     assert links(page) == ["a.md", "b/c.md#d", "d.md"]
     assert anchors(page) == {"a-page"}
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=name)
+def test_a_how_to_says_first_what_you_get_and_then_what_to_do(page: Path) -> None:
+    title, _, rest = page.read_text(encoding="utf-8").partition("\n\n")
+    assert title.startswith("# ") and "\n" not in title
+    assert rest.startswith("You get ")
+    assert "```" in rest
+    assert re.search(r"^## (?:If |When |What it cannot |What it does not |What is not )", rest, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page in REFERENCE if page.stem not in ("features", "plugin")], ids=name)
+def test_a_reference_begins_with_a_sentence_and_an_example(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    title, sentence = text.split("\n\n")[:2]
+    assert title.startswith("# ") and re.fullmatch(r"[A-Z`][^|]+[.:]", sentence.splitlines()[0])
+    assert text.find("\n```") < (text.find("\n## ") if "\n## " in text else len(text))

@@ -1,6 +1,6 @@
-"""Turns what the program knows about itself into pages; cog calls it from docs/reference (`./dev docs`).
+"""The commands, from the parser.
 
-The parser is read rather than its --help printed: argparse lays that out differently from one Python to the next.
+It is read rather than its --help printed: argparse lays that out differently from one Python to the next.
 """
 
 from __future__ import annotations
@@ -9,15 +9,9 @@ import argparse
 import re
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-EXAMPLES = Path(__file__).resolve().parent / "examples"
-
-
-def example(name: str) -> str:
-    """Something that was recorded, as a block of code."""
-    return f"```\n{(EXAMPLES / name).read_text(encoding='utf-8').rstrip()}\n```"
+from docs.render import table
 
 
 class Command(NamedTuple):
@@ -34,7 +28,11 @@ def cli(parser: argparse.ArgumentParser) -> str:
     found = list(commands(parser, parser.prog))
     leaves = [command for command in found if not subcommands(command.parser)]
     shared = set.intersection(*({key(action) for action in options(leaf.parser)} for leaf in leaves))
-    lines = ["## Every command", "", *table([action for action in options(leaves[0].parser) if key(action) in shared])]
+    lines = [
+        "## Every command",
+        "",
+        *arguments([action for action in options(leaves[0].parser) if key(action) in shared]),
+    ]
     for command in found:
         lines += section(command, shared)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip()
@@ -61,15 +59,17 @@ def section(command: Command, shared: set[tuple[str, ...]]) -> list[str]:
         lines += [f"Also: {', '.join(f'`{name}`' for name in command.names[1:])}.", ""]
     if not subcommands(command.parser):
         lines += ["```", *wrapped(command.path, [*map(shape, what), *map(shape, own)]), "```", ""]
-    lines += table([*what, *own])
+    lines += arguments([*what, *own])
     if command.parser.epilog:
         lines += ["", "```", *textwrap.dedent(command.parser.epilog).strip().splitlines(), "```"]
     return lines
 
 
-def table(actions: list[argparse.Action]) -> list[str]:
-    rows = [f"| `{', '.join(action.option_strings) or label(action)}` | {meaning(action)} |" for action in actions]
-    return ["| argument | meaning |", "|---|---|", *rows] if rows else []
+def arguments(actions: list[argparse.Action]) -> list[str]:
+    names = (", ".join(action.option_strings) or label(action) for action in actions)
+    return table(
+        ("argument", "meaning"), ((f"`{name}`", meaning(action)) for name, action in zip(names, actions, strict=True))
+    )
 
 
 def meaning(action: argparse.Action) -> str:
@@ -130,28 +130,3 @@ def key(action: argparse.Action) -> tuple[str, ...]:
 
 def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".") if text else ""
-
-
-# --- tools ------------------------------------------------------------------------------------------------------------
-
-
-def tools(listed: list[dict[str, Any]], arguments: dict[str, Any]) -> str:
-    """One section for each tool of the server, with what its arguments may be."""
-    lines: list[str] = []
-    for tool in listed:
-        schema, reads = tool["inputSchema"], tool["annotations"].get("readOnlyHint", False)
-        lines += [f"## {tool['name']}", "", tool["description"], "It reads only." if reads else "It writes.", ""]
-        needed = dict.fromkeys(schema.get("required", ()), " (needed)")
-        rows = [
-            f"| `{name}`{needed.get(name, '')} | {allowed(name, about, arguments)} |"
-            for name, about in schema.get("properties", {}).items()
-        ]
-        lines += ["| argument | is |", "|---|---|", *rows, ""] if rows else []
-    return "\n".join(lines).rstrip()
-
-
-def allowed(name: str, about: dict[str, Any], arguments: dict[str, Any]) -> str:
-    """What an argument may be."""
-    if "enum" in about:
-        return f"one of {', '.join(about['enum'])}"
-    return str(arguments[name][1]) if name in arguments else f"a number of {about['description']}"

@@ -1,0 +1,77 @@
+"""The command in the user's own terminal: it runs, is found, goes again, and is never put over somebody else's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_keeper.app.host.own_command import place, put, remove
+from memory_keeper.app.host.registration import assemble
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A home with the plugin in it, of a user whose shell finds no command of ours; its path is at its worst."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    made = tmp_path / "it's a home"
+    made.mkdir()
+    assemble(str(made))
+    return str(made)
+
+
+def test_it_runs_the_plugin_in_our_home_and_goes_again(home: str) -> None:
+    command = put(home)
+    assert (command.path, command.on_path, command.problem) == (place(), False, "")
+    said = subprocess.run([command.path, "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("memory-keeper ")
+    assert put(home) == command  # again: the same
+    assert remove(home, dry_run=True) == command.path and Path(command.path).exists()
+    assert remove(home) == command.path and not Path(command.path).exists()
+    assert remove(home) == ""
+
+
+def test_a_shell_that_has_the_folder_finds_it(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(place()).parent}:/usr/bin:/bin")
+    assert put(home).on_path
+    assert put(home).on_path  # now it finds ours
+
+
+def test_what_a_shell_finds_already_will_do(home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "pipx/memory-keeper"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{other.parent}:/usr/bin:/bin")
+    assert (put(home).path, put(home).on_path) == (str(other), True)
+    assert not os.path.lexists(place())
+
+
+@pytest.mark.parametrize("theirs", ["file", "link", "folder"])
+def test_somebody_else_s_stays(home: str, theirs: str) -> None:
+    path = Path(place())
+    path.parent.mkdir(parents=True)
+    if theirs == "folder":
+        path.mkdir()
+    elif theirs == "link":
+        path.symlink_to("/nowhere")
+    else:
+        path.write_text("#!/bin/sh\necho mine\n")
+    assert put(home).problem == "something else has that name"
+    assert remove(home) == ""
+    assert os.path.lexists(path)
+
+
+def test_the_command_of_another_home_stays(home: str, tmp_path: Path) -> None:
+    put(str(tmp_path / "another"))
+    assert remove(home) == ""
+    assert put(home).problem == ""  # installed again from here: it is ours to lead here
+    assert remove(home) == place()
+
+
+def test_where_nothing_can_be_put_it_is_said(home: str) -> None:
+    Path(place()).parents[1].parent.mkdir(exist_ok=True)
+    Path(place()).parents[1].write_text("a file where a folder should be")
+    assert put(home).problem

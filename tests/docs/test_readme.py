@@ -1,0 +1,64 @@
+"""The README, followed to the letter in a clean home with the real CLI; and it stays short."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import commands
+from tests.docs.terminal import Terminal
+from tests.e2e.cli import Sandbox
+from tests.e2e.model import Model, text
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+LONGEST = 150
+OURSELVES = "./dev test"  # what runs this
+TOLD = "tenacity would be one more dependency, and we need only five lines of it"
+SEEN = {  # what the screen says after a command that the README gives
+    "./memory-keeper demo": "0 model requests",
+    "./memory-keeper install": "It works from the next session on",
+    "memory-keeper doctor": "OK",
+    "memory-keeper search why not tenacity": TOLD[:20],
+    "memory-keeper why": "What was told took",
+    'memory-keeper rule add "Run make lint before every commit."': "In force:",
+}
+
+
+def test_it_is_short_and_its_parts_are_there() -> None:
+    page = README.read_text(encoding="utf-8")
+    assert page.count("\n") <= LONGEST
+    sections = [
+        "Two commands",
+        "Install",
+        "What happens then",
+        "Three things to try",
+        "The idea",
+        "Measured",
+        "Roadmap",
+    ]
+    assert [heading for heading in sections if f"\n## {heading}" not in page] == []
+    for picture in re.findall(r'(?:src="|!\[[^]]*\]\()([^")]+)', page):
+        assert (README.parent / picture).exists(), picture
+
+
+@pytest.mark.e2e
+def test_its_commands_do_what_it_says(bare: Sandbox, api: Model, checkout: Path) -> None:
+    (bare.home / ".claude/settings.json").write_text(json.dumps({"model": "claude-sonnet-4-6"}))
+    project = bare.home / "work"
+    project.mkdir()
+    said = [line for line in commands(README) if line != OURSELVES]
+    assert said == [*SEEN]
+    with Terminal(bare, checkout, project) as terminal:
+        terminal.run('export PATH="$HOME/.local/bin:$PATH"')
+        for line, sign in SEEN.items():
+            if line == "memory-keeper search why not tenacity":  # from here on there is something to find
+                terminal.run(f"cd {project}")
+                terminal.run("claude")
+                api.play(text(f"I decided against it: {TOLD}."))
+                terminal.ask("Should we take tenacity?")
+                terminal.ask("/exit")
+            assert sign in terminal.run(line), line
+        assert "Unregistered." in terminal.run("memory-keeper uninstall")
