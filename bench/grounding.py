@@ -1,6 +1,6 @@
 """Whether notes and outlines over real transcripts name anything that their events do not: it should be nothing.
 
-./dev bench grounding --data DIR [--show 20]
+./dev bench grounding --data DIR [--show 20] [--json]
 
 Every .jsonl and .jsonl.gz below DIR is one session, all of one project. They get notes and outlines as the product
 makes them, with the settings as shipped; those of level 3 from smaller ones of level 2, for there to be some. Each
@@ -12,33 +12,22 @@ from __future__ import annotations
 
 import argparse
 import collections
-import gzip
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench.tools import transcripts
+from bench.tools.figures import Figure, Figures
+from bench.tools.notes import Made, level_one
 from memory_keeper import wire
-from memory_keeper.capture.claude_code import read_line
-from memory_keeper.model import Event, Note, Source
-from memory_keeper.policy import CHARACTERS
+from memory_keeper.model import Event, Note
 from memory_keeper.reduce import schema
 from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.note import measure
-from memory_keeper.reduce.notes import levels
 from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
-
-
-class Made(NamedTuple):
-    """A note, what each of its lines cites, and the events it stands for."""
-
-    note: Note
-    cites: tuple[tuple[str, ...], ...]
-    events: list[Event]
-    lists: tuple[str, ...] = ()  # what an outline says beside its text
 
 
 class Tally(NamedTuple):
@@ -48,31 +37,38 @@ class Tally(NamedTuple):
     faults: list[str]
 
 
-def main() -> int:
-    """A line for each level, the worst of it, and 1 when a note names what its events do not."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of transcripts")
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    transcripts.argument(parser)
     parser.add_argument("--show", type=int, default=20, help="how many faults to print")
-    args = parser.parse_args()
-    paths = sorted(path for path in args.data.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
-    if not paths:
-        print(f"no transcripts below {args.data}", file=sys.stderr)
-        return 2
-    sessions = sorted((events for path in paths if (events := read(path))), key=lambda events: events[-1].at)
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """A line for each level, and the worst of it."""
+    sessions = sorted(filter(None, map(read, transcripts.paths(args.data))), key=lambda events: events[-1].at)
     made = [one for events in sessions for one in level_one(events)]
-    bad = 0
-    for level, those in (
-        (1, made),
-        (2, above(made, DEFAULTS["reduce.memoryTokens"])),
-        (3, above(above(made, 3000), 12_000)),
-    ):
+    levels_of = (made, above(made, DEFAULTS["reduce.memoryTokens"]), above(above(made, 3000), 12_000))
+    counts: collections.Counter[str] = collections.Counter()
+    for level, those in enumerate(levels_of, 1):
         begin = time.perf_counter()
         tally = Tally(collections.Counter(), [])
         for one in those:
             look(one, tally)
         report(level, tally, args.show, time.perf_counter() - begin)
-        bad += len(tally.faults) + tally.counts["uncited"]
-    return bool(bad)
+        counts += tally.counts
+        counts["faults"] += len(tally.faults)
+    return {
+        "sentences": Figure(counts["sentences"]),
+        "uncited": Figure(counts["uncited"], "sentences", "0"),
+        "faults": Figure(counts["faults"], "names", "0"),
+        "noticed": Figure(counts["noticed"] / max(1, counts["swapped"])),
+    }
+
+
+def read(path: Path) -> list[Event]:
+    """A session."""
+    with transcripts.opened(path) as lines:
+        return list(transcripts.events(lines, transcripts.session_of(path)))
 
 
 def report(level: int, tally: Tally, show: int, spent: float) -> None:
@@ -87,18 +83,7 @@ def report(level: int, tally: Tally, show: int, spent: float) -> None:
     )
 
 
-# --- notes as they are made -----------------------------------------------------------------------------------------
-
-
-def level_one(events: list[Event]) -> Iterator[Made]:
-    """The notes of one session."""
-    size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
-    for number, stretch in enumerate(levels.stretches(events, *size, over=True)):
-        draft, last = levels.write(stretch, DEFAULTS["reduce.noteTokens"]), stretch[-1]
-        id, extra = f"{last.session}:{number}", json.dumps(levels.about(draft, stretch))
-        size_of = measure(draft.text)
-        note = Note(id, last.at, "session", 1, "p", draft.text, last.session, size_of, extra)
-        yield Made(note, draft.cites, stretch)
+# --- outlines as they are made --------------------------------------------------------------------------------------
 
 
 def above(made: list[Made], most: int) -> list[Made]:
@@ -148,20 +133,6 @@ def look(one: Made, tally: Tally) -> None:
         tally.faults.extend(f"{one.note.id[:20]} {name!r} is in no event it covers" for name in missing)
 
 
-def read(path: Path) -> list[Event]:
-    """The events of a transcript, each once; a line without a time has that of the line before."""
-    source = Source(str(path), path.name.partition(".")[0], "dir:/bench")
-    found: dict[str, Event] = {}
-    at, offset = 0.0, 0
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-        for line in lines:
-            for event in getattr(read_line(line, source, offset, at), "events", ()):
-                found.setdefault(event.id, event)
-                at = event.at
-            offset += len(line)
-    return list(found.values())
-
-
 def all_said(events: list[Event]) -> list[str]:
     return [said for event in events for said in sources(event)]
 
@@ -194,7 +165,3 @@ def swap(events: list[Event], cites: tuple[str, ...]) -> list[Event]:
     places = {event.id: number for number, event in enumerate(events)}
     shifted = [(places[cite] + len(events) // 2) % len(events) for cite in cites if cite in places]
     return [events[number] for number in shifted if events[number].id not in cites]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

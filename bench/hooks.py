@@ -1,63 +1,61 @@
-"""What a hook costs: as a command, through the resident server, and inside the real Claude Code CLI.
+"""What a hook costs: as a command and through the resident server; `cli` measures it inside Claude Code.
 
-./dev bench hooks [--runs 200] [--sizes 1,10,100,1000] [--cli [--turns 40]]
+./dev bench hooks [--runs 30] [--sizes 1,100] [--json]
 
 Every transcript has been read before, as it has when a hook fires in a running session, and the store holds 20,000 more
 events of the same project. `x python` is the ratio to a bare interpreter in the same run, `x node` that to a bare Node.
+The first prompt of a context is told the rules in full and what the user said before: it has a case of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import random
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import measure
-from bench.measure import PYTHON, ROOT, START, Case, median, quantile
+from bench.tools import measure
+from bench.tools.alone import peak
+from bench.tools.figures import Figure, Figures
+from bench.tools.measure import BARE, NODE, PYTHON, ROOT, START, Case, Took, median, quantile
+from bench.tools.server import Server
 from memory_keeper.keep import spool
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Placed, Source
-from tests.e2e.cli import Sandbox, Session, find_cli, wait_for
-from tests.e2e.model import Model, Reply, Request
-from tests.e2e.net import Net
+from tests.e2e.cli import wait_for
 from tests.transcripts import big, dump
 
+FIRST = "UserPromptSubmit, the first"
 QUICK = ("PostToolUse", "Stop", "UserPromptSubmit")
-EVENTS = (*QUICK, "SessionStart", "SessionEnd")
+EVENTS = (*QUICK, FIRST, "SessionStart", "SessionEnd")
+# what they are called in figures
+KEYS = dict(zip(EVENTS, ("tool", "stop", "prompt", "first_prompt", "start", "end"), strict=True))
 PROMPT = "Please make the upload resume where it stopped, and add a test that pulls the plug in the middle."
 ANSWER = "Done: the upload now keeps its offset beside the file and asks the server for it. All 41 tests pass."
 STORED = 20_000  # events
 CAUGHT_UP = 10_000_000  # bytes
-PAUSE = 0.8  # seconds in which a person reads the answer and the server does what it does then
 
 
-def main() -> None:
-    """The tables that were asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--sizes", default="1,10,100,1000", help="of transcripts, in MB")
-    parser.add_argument("--cli", action="store_true", help="only inside the real CLI ($CLAUDE_BIN)")
-    parser.add_argument("--turns", type=int, default=40, help="of each kind inside the CLI")
-    args = parser.parse_args()
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--sizes", default="1,100", help="of transcripts, in MB")
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """The tables."""
     print(measure.machine())
-    if args.cli:
-        inside_cli(args.turns)
-        return
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
         sizes = [float(size) for size in args.sizes.split(",")]
         homes = {size: Home(Path(folder, f"{size:g}"), size) for size in sizes}
-        as_command(list(homes.values()), args.runs)
+        said = as_command(list(homes.values()), args.runs)
         long_lines(homes[sizes[0]], Home(Path(folder, "long"), sizes[0], long=5), args.runs)
-        through_server(homes[sizes[0]], args.runs)
+        return said | through_server(homes[sizes[0]], 4 * args.runs)  # which are short
 
 
 # --- homes ------------------------------------------------------------------------------------------------------------
@@ -91,7 +89,7 @@ class Home:
         self.keeper.read(Source(str(self.transcript), "old", project))
         for event in EVENTS:
             self.payload(event).write_text(json.dumps(self.said(event)))
-        self.begin()
+        self.begin(*(event for event in EVENTS if event != "SessionStart"))
 
     def _fill(self, project: str) -> None:
         """Events of other sessions of the project: prompts, answers and calls with a file."""
@@ -123,12 +121,13 @@ class Home:
             "SessionStart": {"source": "startup"},
             "SessionEnd": {"reason": "other"},
         }
+        named = event.partition(",")[0]
         return {
             "session_id": self.sessions[event],
             "transcript_path": str(self.transcript),
             "cwd": str(self.project),
-            "hook_event_name": event,
-            **more[event],
+            "hook_event_name": named,
+            **more[named],
         }
 
     def case(self, event: str, launch: bool) -> Case:
@@ -136,19 +135,19 @@ class Home:
         command = (self.launch,) if launch else (PYTHON, "-I", "-S", START)
         lines = f" + {self.long} lines of 1 MB" if self.long else ""
         name = f"{event}, {self.size:g} MB{lines}{', plugin/launch' if launch else ''}"
-        before = self.settle if event == "SessionStart" else None
-        return Case(name, (*command, "hook", event), self.env, self.payload(event), before)
+        before = partial(self.settle, event) if event in (FIRST, "SessionStart") else None
+        return Case(name, (*command, "hook", event.partition(",")[0]), self.env, self.payload(event), before)
 
-    def settle(self) -> None:
-        """Move what hooks left, as the writer has when the next session starts, and begin with fresh spools."""
+    def settle(self, event: str) -> None:
+        """Move what hooks left, as the writer has when the next session or context begins."""
         self.keeper.look()
-        shutil.rmtree(self.keep + "/spool", ignore_errors=True)
-        self.begin()
-        self.keeper.look()
+        if event == FIRST:
+            self.begin(event)
+            self.keeper.look()
 
-    def begin(self) -> None:
-        """Let the sessions be in the middle of a context that was told how full it is: that happens once in each."""
-        for session in (self.sessions[event] for event in EVENTS if event != "SessionStart"):
+    def begin(self, *events: str) -> None:
+        """Let sessions be in a context that was told how full it is: that happens once in each."""
+        for session in map(self.sessions.__getitem__, events):
             started = {"event": "SessionStart", "at": time.time(), "dir": str(self.project), "source": "startup"}
             spool.append(self.keep, session, {**started, "transcript": str(self.transcript)})
             spool.append(self.keep, session, {"event": "Warned", "at": time.time(), "level": "handoff warn critical"})
@@ -165,23 +164,49 @@ def launcher(folder: Path) -> Path:
 # --- as a command -----------------------------------------------------------------------------------------------------
 
 
-def as_command(homes: list[Home], runs: int) -> None:
+def as_command(homes: list[Home], runs: int) -> Figures:
     """Every event both ways with the smallest transcript, then the sizes against each other."""
     print(f"\nAs a command, in a store of {STORED} more events; {runs} runs each, interleaved")
     first = [homes[0].case(event, launch) for event in EVENTS for launch in (False, True)]
-    measure.report(measure.interleave([*measure.floors(), *first], runs))
+    times = measure.interleave([*measure.floors(), *first], runs)
+    measure.report(times)
+    said: Figures = {}
+    for event in EVENTS:
+        said |= quoted(KEYS[event], times[homes[0].case(event, True).name], times)
+    return said | by_size(homes, runs)
+
+
+def quoted(key: str, took: list[Took], times: dict[str, list[Took]]) -> Figures:
+    """A command's median, and its ratios to the floors; the targets are those of a hook that a user waits for often."""
+    often = key in ("tool", "stop", "prompt", "end")
+    said = {
+        f"{key}_command": Figure(measure.ratio(took, times[BARE]).wall, "x", "<= 1.5" if often else ""),
+        f"{key}_command_cpu": Figure(measure.ratio(took, times[BARE]).cpu, "x"),
+        f"{key}_command_ms": Figure(median([one.wall for one in took]), "ms"),
+    }
+    if NODE in times:
+        node = measure.ratio(took, times[NODE]).wall
+        said[f"{key}_command_node"] = Figure(node, "x", "<= 0.6" if often else "")
+    return said
+
+
+def by_size(homes: list[Home], runs: int) -> Figures:
+    """Whether a larger transcript costs more."""
     if len(homes) < 2:
-        return
+        return {}
     print(f"\nBy size of the transcript; {runs} runs each, interleaved")
     cases = [home.case(event, False) for event in EVENTS for home in homes]
     times = measure.interleave([*measure.floors(), *cases], runs)
     measure.report(times)
     small, large = homes[0], homes[-1]
-    for event in EVENTS:
-        of = [times[home.case(event, False).name] for home in (large, small)]
-        wall, cpu = ([median([took[field] for took in one]) for one in of] for field in (0, 1))
-        ratios = f"{wall[0] / wall[1]:.3f} x (cpu {cpu[0] / cpu[1]:.3f} x)"
-        print(f"{event}: {large.size:g} MB takes {ratios} what {small.size:g} MB takes")
+    ratios = {
+        event: measure.ratio(*(times[home.case(event, False).name] for home in (large, small))) for event in EVENTS
+    }
+    for event, one in ratios.items():
+        print(f"{event}: {large.size:g} MB takes {one.wall:.3f} x (cpu {one.cpu:.3f} x) what {small.size:g} MB takes")
+    # of the processor's time: on a busy machine the clock says more about others
+    flat = max(ratios[event].cpu for event in QUICK)
+    return {"flat": Figure(flat, "x", "<= 1.1"), "flat_to": Figure(round(large.size / small.size))}
 
 
 def long_lines(usual: Home, long: Home, runs: int) -> None:
@@ -199,7 +224,7 @@ def long_lines(usual: Home, long: Home, runs: int) -> None:
 # --- through the server -----------------------------------------------------------------------------------------------
 
 
-def through_server(home: Home, runs: int) -> None:
+def through_server(home: Home, runs: int) -> Figures:
     """The round trip of each hook over stdio, and what the two processes weigh once they have read a transcript."""
     print(f"\nThrough the server, {runs} calls each; weighed after it has read {CAUGHT_UP / 1e6:g} MB")
     fresh = home.transcript.parent.with_name("q") / "fresh.jsonl"  # beside the others a start would read it as missed
@@ -209,18 +234,33 @@ def through_server(home: Home, runs: int) -> None:
     starts = [(measure.spawn(bare).wall, start_and_end(home.env)) for _ in range(20)]
     times = {bare.name: [one[0] for one in starts], "start to the answer of initialize": [one[1] for one in starts]}
     with Server(home.env) as server:
+        spent = {}
         for event in (*QUICK, "SessionStart"):
-            times[event] = [server.hook(home.said(event)) for _ in range(runs)]
+            server.hook(home.said(event))
+            before = server.spent()
+            times[event] = [server.hook(home.said(event))[1] for _ in range(runs)]
+            spent[event] = (server.spent() - before) / runs
         server.hook({**home.said("Stop"), "transcript_path": str(fresh)})
         wait_for(
             lambda: (home.keeper.store.source(str(fresh)) or Source("", "", "")).offset == CAUGHT_UP, "the reading"
         )
         time.sleep(1)  # its second look
         weights: list[tuple[Any, ...]] = [(name, *weigh(pid)) for name, pid in server.processes()]
-    quantiles = [(name, *(f"{quantile(all_of, share):.2f}" for share in (0.5, 0.95))) for name, all_of in times.items()]
-    measure.table(("", "p50 ms", "p95 ms"), quantiles)
+    quantiles = [
+        (name, *(f"{quantile(all_of, share):.2f}" for share in (0.5, 0.95)), f"{spent.get(name, 0):.2f}")
+        for name, all_of in times.items()
+    ]
+    measure.table(("", "p50 ms", "p95 ms", "cpu ms"), quantiles)
     weights.append(("together", *map(sum, zip(*(one[1:] for one in weights), strict=True))))
     measure.table(("MB", "RSS", "PSS", "peak"), [(name, *map("{:.1f}".format, numbers)) for name, *numbers in weights])
+    said: Figures = {}
+    for event in (*QUICK, "SessionStart"):
+        took = median(times[event])
+        said[f"{KEYS[event]}_server"] = Figure(took / median(times[bare.name]), "x")
+        said[f"{KEYS[event]}_server_ms"] = Figure(took, "ms")
+        said[f"{KEYS[event]}_server_cpu"] = Figure(spent[event], "ms")
+    _, resident, shared, _ = weights[-1]
+    return {**said, "memory": Figure(shared, "MB", "<= 20"), "memory_rss": Figure(resident, "MB")}
 
 
 def start_and_end(env: dict[str, str]) -> float:
@@ -232,104 +272,4 @@ def start_and_end(env: dict[str, str]) -> float:
 def weigh(pid: int) -> tuple[float, float, float]:
     """RSS, PSS and the highest RSS so far, in MB."""
     now = dict(line.split()[:2] for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:])
-    peak = Path(f"/proc/{pid}/status").read_text().partition("VmHWM:")[2].split()[0]
-    return int(now["Rss:"]) / 1024, int(now["Pss:"]) / 1024, int(peak) / 1024
-
-
-class Server:
-    """Our server, asked as the CLI asks it."""
-
-    def __init__(self, env: dict[str, str]) -> None:
-        begin = time.perf_counter()
-        self.process = subprocess.Popen(
-            [PYTHON, "-I", "-S", START, "mcp"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self.number = 0
-        self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": "1"})
-        self.started = (time.perf_counter() - begin) * 1000
-
-    def ask(self, method: str, **params: object) -> float:
-        """Milliseconds from question to answer."""
-        assert self.process.stdin and self.process.stdout
-        self.number += 1
-        line = json.dumps({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}).encode() + b"\n"
-        begin = time.perf_counter()
-        self.process.stdin.write(line)
-        self.process.stdin.flush()
-        said = json.loads(self.process.stdout.readline())
-        took = (time.perf_counter() - begin) * 1000
-        if "result" not in said:
-            raise SystemExit(f"{method}: {said}")
-        return took
-
-    def hook(self, said: dict[str, object]) -> float:
-        """One hook call."""
-        given = {name: value for name, value in said.items() if not name.startswith("tool_")}
-        return self.ask("tools/call", name="hook", arguments=given)
-
-    def processes(self) -> Iterator[tuple[str, int]]:
-        """The process the host knows, and its worker."""
-        pid = self.process.pid
-        yield "front", pid
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            yield "worker", int(child)
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe:
-                pipe.close()
-
-
-# --- inside the real CLI ----------------------------------------------------------------------------------------------
-
-
-def inside_cli(turns: int) -> None:
-    """From the prompt to the model's request, in two sessions side by side: one with our plugin, one with no hook."""
-    cli = find_cli()
-    if not cli:
-        raise SystemExit("no Claude Code CLI: set CLAUDE_BIN, or let `./dev test --all` fetch it")
-    net = Net()
-    model = Model(net.listen())
-    boxes = {name: Sandbox(cli, net, model.url) for name in ("no hook", "plugin")}
-    try:
-        with Session(boxes["no hook"]) as bare, Session(boxes["plugin"], "--plugin-dir", str(ROOT)) as ours:
-            times = ask_in_turn(model, {"no hook": bare, "plugin": ours}, turns)
-    finally:
-        for box in boxes.values():
-            box.close()
-        model.close()
-        net.close()
-    print(f"\nInside Claude Code, from the prompt to the model's request; {turns} turns each, interleaved")
-    none = median(times["no hook"])
-    rows = [(name, *(f"{quantile(all_of, share):.1f}" for share in (0.5, 0.95)), f"{median(all_of) / none:.3f}")
-            for name, all_of in times.items()]  # fmt: skip
-    measure.table(("", "p50 ms", "p95 ms", "x no hook"), rows)
-
-
-def ask_in_turn(model: Model, sessions: dict[str, Session], turns: int, warm: int = 3) -> dict[str, list[float]]:
-    """Milliseconds from each prompt to its request."""
-    times: dict[str, list[float]] = {name: [] for name in sessions}
-    for number in range(turns + warm):
-        for name in random.sample(list(sessions), len(sessions)):
-            received: list[float] = []
-
-            def step(request: Request, received: list[float] = received) -> Reply:
-                received.append(time.perf_counter())
-                return Reply(({"type": "text", "text": ANSWER},))
-
-            model.play(step)
-            begin = time.perf_counter()
-            sessions[name].ask(PROMPT)
-            if number >= warm:
-                times[name].append((received[0] - begin) * 1000)
-            time.sleep(PAUSE)
-    return times
-
-
-if __name__ == "__main__":
-    main()
+    return int(now["Rss:"]) / 1024, int(now["Pss:"]) / 1024, peak(pid)

@@ -1,23 +1,22 @@
 """How fast transcripts get into store, index and archive, as a ratio to parsing their lines and doing nothing.
 
-./dev bench ingest [--mb 100] [--data DIR] [--rss 10,100,300]
+./dev bench ingest [--mb 20] [--rounds 3] [--data DIR] [--rss 10,100] [--json]
 
-Each figure is the median of three fresh processes, taken in turn with the floor: `json.loads` of every line.
+Each figure is the median of fresh processes, taken in turn with the floor: `json.loads` of every line.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from bench import measure
-from bench.measure import median
+from bench.tools import measure, transcripts
+from bench.tools.alone import Spent, alone, parse, timed
+from bench.tools.figures import Figure, Figures
+from bench.tools.measure import median
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.redact import redact_line
 from memory_keeper.keep import archive
@@ -30,105 +29,83 @@ CHUNK = 1 << 20  # as much as is read at once, about
 PROJECT = "dir:/bench"
 
 
-def main() -> None:
-    """The tables, or one measurement in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mb", type=float, default=100)
-    parser.add_argument("--data", type=Path, help="a folder of real transcripts, measured too")
-    parser.add_argument("--rss", default="10,100,300", help="sizes in MB whose memory is compared")
-    parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.alone:
-        print(json.dumps(ALONE[args.alone[0]](Path(args.alone[1]))))
-        return
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    transcripts.argument(parser, required=False)
+    parser.add_argument("--mb", type=float, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rss", default="10,100", help="sizes in MB whose memory is compared")
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """The tables."""
     print(measure.machine())
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
         made = Path(folder, "made")
         made.mkdir()
         big(made / "one.jsonl", int(args.mb * 1e6))
-        speed(f"{args.mb:g} MB, generated", made)
+        said = speed(f"{args.mb:g} MB, generated", made, args.rounds)
         breakdown(made)
         if args.data:
-            speed(f"{args.data}", args.data)
-        weigh(folder, [float(size) for size in args.rss.split(",")])
+            real = speed("the transcripts of --data", args.data, args.rounds)
+            said |= {f"real_{name}": figure for name, figure in real.items()}
+        return said | weigh(folder, [float(size) for size in args.rss.split(",")])
 
 
-def speed(name: str, folder: Path) -> None:
+def speed(name: str, folder: Path, rounds: int) -> Figures:
     """MB/s, and the share of what the floor does."""
-    rounds = [{way: alone(way, folder) for way in ALONE} for _ in range(3)]
+    ways = {"json.loads of every line": floor, "store, index and archive": keep}
+    taken = [{label: alone(way, folder) for label, way in ways.items()} for _ in range(rounds)]
+    first, last = ways
+    size = sum(path.stat().st_size for path in plain(folder)) / 1e6
     rows = []
-    floor = [one["floor"] for one in rounds]
-    for way, label in (("floor", "json.loads of every line"), ("keep", "store, index and archive")):
-        all_of = [one[way] for one in rounds]
-        speeds = [one["bytes"] / one["wall"] / 1e6 for one in all_of]
-        ratios = [
-            [base[field] / one[field] for base, one in zip(floor, all_of, strict=True)] for field in ("wall", "cpu")
-        ]
-        rows.append((label, f"{median(speeds):.1f}", *(f"{median(one):.3f}" for one in ratios)))
-    last = rounds[-1]["keep"]
-    print(f"\n{name}: {last['bytes'] / 1e6:.0f} MB, {last['events']:.0f} events")
+    for label in ways:
+        wall, cpu = (median([one[first][field] / one[label][field] for one in taken]) for field in ("wall", "cpu"))
+        fast = median([size / one[label]["wall"] for one in taken])
+        rows.append((label, f"{fast:.1f}", f"{wall:.3f}", f"{cpu:.3f}"))
+    print(f"\n{name}: {size:.0f} MB, {taken[-1][last]['events']:.0f} events")
     measure.table(("", "MB/s", "x floor", "cpu x floor"), rows)
+    return {"speed": Figure(fast, "MB/s"), "cost": Figure(1 / cpu, "x")}
 
 
-def weigh(folder: str, sizes: list[float]) -> None:
+def weigh(folder: str, sizes: list[float]) -> Figures:
     """The highest RSS while files of different sizes are read."""
     print("\nHighest RSS, each in a process of its own")
-    rows = []
+    rows, said = [], {}
     for size in sizes:
         place = Path(folder, f"{size:g}")
         place.mkdir()
         big(place / "one.jsonl", int(size * 1e6), long_line_every=0)
-        rows.append((f"{size:g} MB", f"{alone('keep', place)['peak']:.1f}"))
+        most = alone(keep, place)["peak"]
+        rows.append((f"{size:g} MB", f"{most:.1f}"))
+        said[f"memory_{size:g}"] = Figure(most, "MB")
     measure.table(("", "MB"), rows)
+    return said
 
 
 # --- in a process of its own ------------------------------------------------------------------------------------------
 
 
-def alone(way: str, folder: Path) -> dict[str, float]:
-    """A measurement in a process of its own."""
-    command = [sys.executable, __file__, "--alone", way, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
+def plain(folder: Path) -> list[Path]:
+    """The transcripts that are not packed, for packing costs time of its own."""
+    return [path for path in transcripts.paths(folder) if path.suffix == ".jsonl"]
 
 
-def floor(folder: Path) -> dict[str, float]:
+def floor(folder: Path) -> Spent:
     """Parse every line and forget it."""
-
-    def work() -> int:
-        lines = 0
-        for path in folder.rglob("*.jsonl"):
-            with path.open("rb") as file:
-                for line in file:
-                    json.loads(line)
-                    lines += 1
-        return lines
-
-    return timed(work, folder)
+    return parse(plain(folder))
 
 
-def keep(folder: Path) -> dict[str, float]:
+def keep(folder: Path) -> Spent:
     """Read every transcript into a new store."""
+    files = plain(folder)
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as home, Keeper(home, {}) as keeper:
 
-        def work() -> int:
-            paths = enumerate(folder.rglob("*.jsonl"))
-            return sum(keeper.read(Source(str(path), f"s{number}", PROJECT)).events for number, path in paths)
+        def work() -> Spent:
+            sources = [Source(str(path), f"s{number}", PROJECT) for number, path in enumerate(files)]
+            return {"events": sum(keeper.read(source).events for source in sources)}
 
-        return timed(work, folder)
-
-
-def timed(work: Callable[[], int], folder: Path) -> dict[str, float]:
-    """What it took."""
-    size = sum(path.stat().st_size for path in folder.rglob("*.jsonl"))
-    wall, cpu = time.perf_counter(), time.process_time()
-    events = work()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
-    return {"bytes": size, "events": events, "wall": wall, "cpu": cpu, "peak": peak}
-
-
-ALONE = {"floor": floor, "keep": keep}
+        return timed(work)
 
 
 # --- where the time goes ----------------------------------------------------------------------------------------------
@@ -176,7 +153,3 @@ def breakdown(folder: Path) -> None:
     measure.table(("", "ms/MB", "x floor"), [
         (stage, f"{took * 1e9 / path.stat().st_size:.2f}", f"{took / base:.2f}") for stage, took in spent.items()
     ])  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()

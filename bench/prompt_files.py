@@ -14,9 +14,6 @@ new file; sessions without such a file do not count. `seen before` also counts e
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -25,7 +22,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import measure
+from bench.tools import measure, sets
+from bench.tools.figures import Figure, Figures
 from memory_keeper.app.actions.recall import FORESEEN, SURE
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
@@ -53,31 +51,32 @@ class Asked(NamedTuple):
     told: list[str]  # what a context would be told with it
 
 
-def main() -> int:
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    sets.argument(parser)
+
+
+def run(args: argparse.Namespace) -> Figures:
     """One line for each way to foresee."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a folder with prompt_files*.jsonl.gz")
-    parser.add_argument("--json", action="store_true")
-    args = parser.parse_args()
     found = score(args.data)
-    if not found:
-        print(f"no prompt_files*.jsonl.gz below {args.data}", file=sys.stderr)
-        return 2
-    if args.json:
-        print(json.dumps(found, indent=2))
-        return 0
     columns = list(dict.fromkeys(column for row in found.values() for column in row))
     rows = [(name, *(f"{row[column]:g}" if column in row else "" for column in columns)) for name, row in found.items()]
     measure.table(("", *columns), rows)
-    return 0
+    ours = found["likely"]
+    return {
+        "recall5": Figure(ours["recall@5"]),
+        "recall10": Figure(ours["recall@10"], target=">= 0.6"),
+        "recall20": Figure(ours["recall@20"]),
+        "mrr": Figure(ours["MRR"]),
+        "recent_recall10": Figure(found["most recent"]["recall@10"]),
+        "frecency_recall10": Figure(found["frecency"]["recall@10"]),
+        "told_touched": Figure(found["told with a prompt"]["touched"]),
+    }
 
 
 def score(data: Path) -> dict[str, dict[str, float]]:
     """Recall at several depths and the reciprocal rank, for each method and each idea of what counts."""
-    rows = read(data)
-    asked = list(ask(rows)) if rows else []
-    if not asked:
-        return {}
+    asked = list(ask(sorted(sets.read(data, "prompt_files*"), key=lambda row: (row["ts"], row["sid"]))))
     counted = [one for one in asked if one.counts["edited before"]]
     half = len(counted) // 2
     found = {
@@ -200,16 +199,3 @@ def messages(text: str) -> Iterator[str]:
         lines.append(line)
     if lines:
         yield "\n".join(lines)
-
-
-def read(folder: Path) -> list[Row]:
-    """The sessions of all files of the set, in the order of time."""
-    found: list[Row] = []
-    for path in sorted(folder.rglob("prompt_files*.jsonl.gz")):
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            found += [json.loads(line) for line in lines]
-    return sorted(found, key=lambda row: (row["ts"], row["sid"]))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

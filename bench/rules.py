@@ -24,15 +24,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import measure
-from bench.recall_sets import Turn, read, record, run_alone
+from bench.tools import measure, sets
+from bench.tools.figures import Figure, Figures
+from bench.tools.sets import Turn
 from memory_keeper.app.chores.learn import learn
 from memory_keeper.app.notes.said import in_force
 from memory_keeper.keeper import Keeper
@@ -90,26 +89,31 @@ class Score(NamedTuple):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What this benchmark takes."""
-    parser.add_argument("--data", type=Path, required=True, help="a folder with memorycode*.jsonl.gz")
+    """What it takes."""
+    sets.argument(parser)
     parser.add_argument("--missed", type=int, default=0, metavar="N", help="print N rules that were not told")
 
 
-def run(args: argparse.Namespace, quiet: bool = False) -> dict[str, Any]:
-    """Every way of telling, over all dialogues."""
-    dialogues = [dialogue(row) for row in read(args.data, "memorycode*.jsonl.gz")]
-    if not dialogues:
-        raise SystemExit(f"No memorycode*.jsonl.gz in {args.data}")
+def run(args: argparse.Namespace) -> Figures:
+    """What is told, over all dialogues."""
+    dialogues = [dialogue(row) for row in sets.read(args.data, "memorycode*")]
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder, Keeper(folder, {}) as keeper:
         scores = []
         for one in dialogues:
             for session in one.sessions:
-                record(keeper.writer, f"dir:/{one.name}", session[0].session, session)
+                sets.record(keeper.writer, f"dir:/{one.name}", session[0].session, session)
             said = tell(keeper, f"dir:/{one.name}", one.sessions[-1][-1].at + 60.0)
             scores.append(judge(one, said.removeprefix(SAID)))
-    if not quiet:
-        show("as told", scores, args.missed)
-    return {part: digest(some) for part, some in parts(scores)}
+    show(scores, args.missed)
+    every, _, unseen = (digest(some) for _, some in parts(scores))
+    return {
+        "kept": Figure(every["kept"], target=">= 0.98"),
+        "stale": Figure(every["stale"], target="<= 0.1"),
+        "unseen_kept": Figure(unseen["kept"]),
+        "unseen_stale": Figure(unseen["stale"]),
+        "tokens": Figure(round(every["tokens"]), "tokens", "<= 1000"),
+        "rules": Figure(every["rules"]),
+    }
 
 
 # --- the set ----------------------------------------------------------------------------------------------------------
@@ -241,13 +245,13 @@ def digest(scores: Sequence[Score]) -> dict[str, float]:
     }
 
 
-def show(name: str, scores: Sequence[Score], missed: int) -> None:
+def show(scores: Sequence[Score], missed: int) -> None:
     """One table: parts of the set, then numbers of sessions."""
     by_length = defaultdict(list)
     for one in scores:
         by_length[one.sessions].append(one)
     rows = [*parts(scores), *((f"{count} sessions", some) for count, some in sorted(by_length.items()))]
-    print(f"\nMemoryCode, told {name}: {len(scores)} dialogues, at most {BUDGET} tokens")
+    print(f"\nMemoryCode, as told: {len(scores)} dialogues, at most {BUDGET} tokens")
     figures = [(part, digest(some)) for part, some in rows]
     cells = [
         (part, *(f"{value:.3f}" if value < 1 else f"{value:.0f}" for value in said.values())) for part, said in figures
@@ -256,7 +260,3 @@ def show(name: str, scores: Sequence[Score], missed: int) -> None:
     lost = [f"not told: {rule.topic}" for one in scores for rule, told in one.kept if not told]
     stale = [f"still told: {rule.topic}: {line}" for one in scores for rule, line in one.stale if line]
     print("\n".join((lost + stale)[:missed]), end="\n" if missed else "")
-
-
-if __name__ == "__main__":
-    sys.exit(run_alone(__doc__, arguments, run))

@@ -1,6 +1,6 @@
 """Whether token sums are right: what `usage` says of imported transcripts, against a count by message id.
 
-    ./dev bench usage --data DIR [--keep HOME]
+./dev bench usage --data DIR [--keep HOME] [--json]
 
 Every .jsonl and .jsonl.gz below DIR is imported into a store. The lines are also read as they are: of each message id
 the largest output that any line says, and its other counts, are added up. Both have to be the same, to the token, in
@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import argparse
 import collections
-import gzip
-import json
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from bench.tools import transcripts
+from bench.tools.figures import Figure, Figures
 from memory_keeper.app.commands.import_ import source_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.report.month import bounds
@@ -30,31 +29,36 @@ FIELDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_token
 COLUMNS = ("input", "cache_read", "cache_write", "output")
 
 
-def main() -> int:
-    """Compare, print, and fail where they differ."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a folder of transcripts")
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    transcripts.argument(parser)
     parser.add_argument("--keep", default="", metavar="HOME", help="import into this home, and leave it")
-    args = parser.parse_args()
-    files = sorted(path for path in args.data.rglob("*") if path.name.endswith((".jsonl", ".jsonl.gz")))
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """Compare, and say where they differ."""
+    files = transcripts.paths(args.data)
     messages, lines, naive = count(files)
-    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
-        home = args.keep or folder
-        with Keeper(home, {}) as keeper:
-            for path in files:
-                keeper.read(source_of(keeper, str(path)))
-            wrong = compare(keeper, messages)
+    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder, Keeper(args.keep or folder, {}) as keeper:
+        for path in files:
+            keeper.read(source_of(keeper, str(path)))
+        wrong = compare(keeper, messages)
+    really = sum(map(everything, messages.values()))
     print(f"{len(files)} transcripts, {lines} lines with a usage, {len(messages)} responses")
-    print(f"summing lines would say {naive:,} tokens; the responses have {sum(map(everything, messages.values())):,}")
+    print(f"summing lines would say {naive:,} tokens; the responses have {really:,}")
     print("all sums agree, to the token" if not wrong else "\n".join(wrong))
-    return bool(wrong)
+    return {
+        "wrong": Figure(len(wrong), "sums", "0"),
+        "responses": Figure(len(messages)),
+        "naive": Figure(naive / really, "x"),
+    }
 
 
 def count(files: list[Path]) -> tuple[dict[str, dict[str, Any]], int, int]:
     """Every response by its message id, how many lines tell of one, and what their plain sum would be."""
     messages: dict[str, dict[str, Any]] = {}
     lines = naive = 0
-    for entry in (entry for path in files for entry in entries(path)):
+    for entry in (entry for path in files for entry in transcripts.entries(path)):
         message = entry.get("message")
         if entry.get("type") != "assistant" or not isinstance(message, dict) or message.get("model") == "<synthetic>":
             continue
@@ -68,18 +72,6 @@ def count(files: list[Path]) -> tuple[dict[str, dict[str, Any]], int, int]:
         )
         known["counts"] = [*known["counts"][:3], max(known["counts"][3], counts[3])]
     return messages, lines, naive
-
-
-def entries(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a transcript that are objects."""
-    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
-        for line in file:
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(entry, dict):
-                yield entry
 
 
 def compare(keeper: Keeper, messages: dict[str, dict[str, Any]]) -> list[str]:
@@ -122,10 +114,4 @@ def everything(message: dict[str, Any]) -> int:
 
 def moment(stamp: str) -> float:
     """Epoch seconds."""
-    from datetime import datetime
-
     return datetime.fromisoformat(stamp).timestamp()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

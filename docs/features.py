@@ -45,11 +45,6 @@ def tests(row: Row) -> str:
     return "<br>".join(links)
 
 
-def on_page_markdown(markdown: str, **_: object) -> str:
-    """As a site the pages have no tests beside them: their names stay, without a link (mkdocs calls this)."""
-    return re.sub(r"\[(`[^`]+`)\]\(\.\./\.\./tests/[^)]+\)", r"\1", markdown)
-
-
 def places() -> dict[str, list[str]]:
     """Every test by its name, with the files that have one of that name."""
     found: dict[str, list[str]] = {}

@@ -18,7 +18,8 @@ REAL = (str(Path.home() / ".claude"), str(Path(DATA, "memory-keeper")))
 XDG = {"DATA": ".local/share", "CONFIG": ".config", "STATE": ".local/state", "CACHE": ".cache"}
 
 OF_THE_HOST = (
-    "CLAUDECODE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "TMUX", "COLUMNS",
+    "CLAUDECODE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PID", "TMUX", "COLUMNS",
 )  # fmt: skip
 
 # no deadline: the machine may be busy, and how long an example takes says nothing

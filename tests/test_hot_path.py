@@ -39,10 +39,12 @@ RULES = {
     "_blake2", f"{OWN}.app.actions", f"{OWN}.app.actions.rules", f"{OWN}.app.actions.telling", f"{OWN}.keep.context",
     f"{OWN}.keep.ready",
 }  # fmt: skip
-# a start: which process it is, so that a clear can be known and answered, and what is told by how it began
+# a start: which process it is, so that a clear can be known and answered, what is told by how it began, and whether its
+# user has to be told what is kept
 START_UP = {
     f"{OWN}.app.actions", f"{OWN}.app.actions.beginning", f"{OWN}.app.actions.handoff", f"{OWN}.app.actions.telling",
-    f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.tell", f"{OWN}.text",
+    f"{OWN}.app.actions.welcome", f"{OWN}.capture.host", f"{OWN}.keep.context", f"{OWN}.keep.typed", f"{OWN}.tell",
+    f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
@@ -195,8 +197,9 @@ def test_the_end_of_a_turn(machine: Machine, bare: set[str], event: str) -> None
 
 @pytest.mark.parametrize("event", ["SessionEnd", "PostCompact"])
 def test_moments_that_start_the_writer(machine: Machine, bare: set[str], event: str) -> None:
-    place = {f"{OWN}.capture.project"} if event == "SessionEnd" else set()  # the branch that it ended on
-    check(hook(machine, event), bare, HOOK, place)
+    # the branch that it ended on; the table of actions, of which one measures a summary, if there is one
+    more = f"{OWN}.capture.project" if event == "SessionEnd" else f"{OWN}.app.actions"
+    check(hook(machine, event), bare, HOOK, {more})
 
 
 def test_before_a_compaction(machine: Machine, bare: set[str]) -> None:

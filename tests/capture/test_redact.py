@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.secrets import Sample, corpus, survives
+from bench.tools.corpus import Sample, corpus, survives
 from memory_keeper.capture.redact import known_values, redact, redact_line, suspicious
 from memory_keeper.capture.redact.gate import find_leads
 from memory_keeper.capture.redact.lines import rebuild, strings_of

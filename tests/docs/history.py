@@ -70,6 +70,7 @@ class History:
             self("search", "decided", "--kind", kind, "--json").json[0]["id"] for kind in ("reply", "session")
         )
         paths = {
+            "project": self.project,
             "transcript": self.before.path,
             "transcripts": self.machine.transcripts,
             "out": self.machine.root / "out",
@@ -129,8 +130,8 @@ def environment(machine: Machine) -> dict[str, str]:
     programs = machine.user / "bin"
     programs.mkdir(parents=True)
     places = {name: str(machine.user / folder) for name, folder in XDG.items()}
-    own = {"HOME": str(machine.user), "MEMORY_KEEPER_HOME": str(machine.home)}
-    return {**places, **own, "PATH": f"{programs}:{os.environ['PATH']}", "LANG": "C.UTF-8"}
+    own = {"HOME": str(machine.user), "MEMORY_KEEPER_HOME": str(machine.home), "LANG": "C.UTF-8"}
+    return {**places, **own, "PATH": f"{programs}:{os.environ['PATH']}"}
 
 
 XDG = {

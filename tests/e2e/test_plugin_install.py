@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.cli import Sandbox, Session
-from tests.e2e.conftest import ship
+from tests.e2e.conftest import ROOT, ship
 from tests.e2e.gitserver import GitServer, git
 from tests.e2e.model import Model, text
 from tests.e2e.net import Net
@@ -38,8 +40,55 @@ def host(work: Path, tmp_path: Path, net: Net, bare: Sandbox) -> Iterator[Path]:
     server.close()
 
 
-def test_the_manifests_are_valid(bare: Sandbox, checkout: Path) -> None:
-    assert "Validation passed" in bare.plugin("validate", str(checkout))
+MANIFESTS = (".", ".claude-plugin/plugin.json", ".claude-plugin/marketplace.json")
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS)
+def test_the_manifests_are_valid(bare: Sandbox, checkout: Path, manifest: str) -> None:
+    said = bare.plugin("validate", "--strict", str(checkout / manifest))
+    assert "Validation passed" in said and "warning" not in said
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS[:2])  # a marketplace is not submitted
+def test_the_plugin_directory_would_take_it(bare: Sandbox, checkout: Path, manifest: str) -> None:
+    said = bare.plugin("validate", "--profile", "directory", "--strict", str(checkout / manifest))
+    assert "These checks found nothing to report" in said and "Validation passed" in said
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS)
+def test_an_older_cli_finds_them_valid_too(old: Sandbox, checkout: Path, manifest: str) -> None:
+    said = old.plugin("validate", "--strict", str(checkout / manifest))
+    assert "Validation passed" in said and "warning" not in said
+
+
+@pytest.mark.parametrize("box", ["sandbox", "old"])
+def test_every_session_pays_little(box: str, request: pytest.FixtureRequest) -> None:
+    """By the host's own count, which knows no tool of a server; it counts commands that no model is told of."""
+    sandbox: Sandbox = request.getfixturevalue(box)
+    said = sandbox.plugin("details", "memory-keeper")
+    (cost,) = re.findall(r"Always-on: +~(\d+) tok", said)
+    assert 0 < int(cost) <= 300
+    assert said.startswith("Memory Keeper (memory-keeper) ")
+
+
+@pytest.mark.parametrize("box", ["sandbox", "old"])
+def test_the_model_is_told_of_one_skill_and_one_agent(box: str, request: pytest.FixtureRequest, api: Model) -> None:
+    api.play(text("I see."))
+    with Session(request.getfixturevalue(box)) as session:
+        session.ask("Good morning.")
+    lines = [line for part in api.of("main")[-1].parts() for line in part.splitlines()]
+    listed = [line.split(": ")[0] for line in lines if line.startswith("- memory-keeper:")]
+    assert sorted(listed) == ["- memory-keeper:delta-summarizer", "- memory-keeper:recall"]
+
+
+@pytest.mark.parametrize("which", ["cli", "old_cli"])
+def test_the_host_knows_every_event_that_we_listen_to(which: str, request: pytest.FixtureRequest) -> None:
+    cli: Path = request.getfixturevalue(which)
+    with cli.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as program:
+        named = re.search(rb'\["PreToolUse","PostToolUse",["A-Za-z,]*"SessionEnd"["A-Za-z,]*\]', program)
+        assert named, "the list of events is not where it was"
+        known = json.loads(named[0])
+    assert set(json.loads((ROOT / "plugin/hooks/hooks.json").read_text())["hooks"]) <= set(known)
 
 
 def test_install_from_a_git_host_and_update(bare: Sandbox, api: Model, work: Path, host: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posix
 import sys
 import zlib
 
@@ -58,13 +59,13 @@ class SqliteStore(Branches):
                 raise
         except engine.DatabaseError as error:
             if not write and "readonly" in str(error):  # its maker was killed: only a writer can take that back
-                raise NotSetUp(f"Nothing is kept in {path} yet") from error
+                raise _nothing_in(path) from error
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
         self.levelled, self.indexed = write or version > 1, write or version > 2
         if not version and not write:
             self.db.close()
-            raise NotSetUp(f"Nothing is kept in {path} yet")
+            raise _nothing_in(path)
 
     def close(self) -> None:
         """Give the file back."""
@@ -322,12 +323,26 @@ def _version(db: Connection) -> int:
     return int(version)
 
 
+def _is_there(path: str) -> bool:
+    try:
+        return bool(posix.lstat(path))
+    except OSError:
+        return False
+
+
+def _nothing_in(path: str) -> NotSetUp:
+    hint = "the next session of Claude Code begins it, or `memory-keeper import transcripts`"
+    return NotSetUp(f"Nothing is kept in {path} yet", hint=hint)
+
+
 def _explained(error: Exception, path: str) -> KeeperError:
     said = str(error)
     if "locked" in said or "busy" in said:
         return Busy(f"{path} is in use", hint="try again in a moment")
+    if "unable to open" in said and not _is_there(path):
+        return _nothing_in(path)
     if "unable to open" in said:
-        return NotSetUp(f"Nothing is kept in {path} yet, or it cannot be opened", hint="run `memory-keeper doctor`")
+        return NotSetUp(f"{path} cannot be opened", hint="run `memory-keeper doctor`")
     if any(word in said for word in DAMAGE):
         return Damaged(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
     return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")

@@ -33,6 +33,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
 
     A context that takes the place of one that was cleared is told that one's handoff.
     """
+    from memory_keeper.app.actions.welcome import welcome
     from memory_keeper.errors import NotSetUp
 
     settings, broken = config.load(home, config.find_root(call.project_dir), environ)
@@ -44,6 +45,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         said["systemMessage"] = f"Memory Keeper cannot read {names} and goes without"
     _refresh_link(home)
     with Keeper(home, environ) as keeper:
+        said |= welcome(keeper, call, said)
         try:
             said |= _catch_up(keeper, call)
             _adopt(keeper, call, keeper.project(call.project_dir), at)
@@ -51,11 +53,11 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
-        from memory_keeper.app.actions.telling import record_told
+        from memory_keeper.app.actions.telling import heard, record_told
 
         record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
-        said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+        said |= heard(call.event, text)
     return said
 
 

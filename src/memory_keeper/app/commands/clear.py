@@ -56,7 +56,8 @@ def _plan(open: list[Note], unnoted: int) -> str:
     notes = f"{len(told)} notes ({tokens:,} tokens) go" if len(told) != 1 else f"1 note ({tokens:,} tokens) goes"
     lines = [f"The memory of this project begins anew: {notes} into the archive."]
     if unnoted:
-        lines.append(f"Before that, {unnoted} session{'s' * (unnoted != 1)} that no note tells of get one.")
+        those = f"{unnoted} sessions get" if unnoted != 1 else "1 session gets"
+        lines.append(f"Before that, {those} a note, as none tells of all that was said.")
     lines.append("Nothing is deleted: standing notes stay, and `memory-keeper search` and `show` find all the rest.")
     return "\n".join(lines)
 

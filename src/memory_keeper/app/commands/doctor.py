@@ -76,7 +76,7 @@ def run(args: Namespace) -> int:
             print(f"{paint(f'{finding.verdict:4}', COLOURS[finding.verdict])}  {finding.check}: {finding.said}")
             if finding.fix:
                 print(f"      fix: {finding.fix}")
-        print(f"{paint(worst, COLOURS[worst])}  is the verdict")
+        print(f"Verdict: {paint(worst, COLOURS[worst])}")
     return 1 if worst == "FAIL" else 0
 
 
@@ -119,7 +119,7 @@ def _launch(launcher: str) -> Finding:
         if not spool.names(home):
             fix = "have Python 3.11 or newer, with SQLite, on the PATH of Claude Code"
             return Finding("launcher", "FAIL", f"{launcher} runs and keeps nothing", fix)
-    return Finding("launcher", "OK", "a hook that it started has kept its record")
+    return Finding("launcher", "OK", "a hook was tried, and what it was given was kept")
 
 
 def _settings(home: str, root: str) -> Iterator[Finding]:
@@ -189,7 +189,7 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
     yield from _index(keeper)
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
-    yield Finding("spool", "OK", f"{waiting} sessions with records to move or to match")
+    yield Finding("spool", "OK", f"{waiting} session{'s' * (waiting != 1)} with records to move or to match")
 
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:

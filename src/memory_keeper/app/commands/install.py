@@ -39,6 +39,7 @@ def run(args: Namespace) -> int:
         print_json({**about, "command": command._asdict()})
     else:
         print(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
+        print(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
         if shown:
             statusline.say(shown)
         _say_command(command)

@@ -17,6 +17,8 @@ from memory_keeper.model import Brief
 from memory_keeper.tell import UNLIMITED
 
 EXAMPLE = "memory-keeper load"
+EARLIER = "`memory-keeper import transcripts` brings in what Claude Code has written down"
+WHATEVER = 1 << 30  # tokens
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -63,10 +65,10 @@ def _memory(keeper: Keeper, args: Namespace, project: str, settings: dict[str, A
     view = keeper.view(own, "startup", project=project, notes=notes)
     brief = keeper.brief("memory", view, budget, UNLIMITED)
     brief = brief if brief.text else keeper.brief("memory", view._replace(session=""), budget, UNLIMITED)
-    if not brief.text and keeper.store.counts(project)["events"]:
+    if not brief.text and keeper.brief("memory", view._replace(session=""), WHATEVER, UNLIMITED).text:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give a larger --budget")
     if not brief.text:
-        raise NotSetUp("Nothing is saved of this project", hint="run `memory-keeper import transcripts`")
+        raise NotSetUp("Nothing is saved of this project yet", hint=EARLIER)
     return brief, {"project": project}
 
 
@@ -76,5 +78,5 @@ def _before(keeper: Keeper, project: str) -> str:
     found = [session.id for session in keeper.store.sessions(project, 10) if session.prompts]
     others = [session for session in found if session != own]
     if not found:
-        raise NotSetUp("Nothing is saved of this project", hint="run `memory-keeper import transcripts`")
+        raise NotSetUp("Nothing is saved of this project yet", hint=EARLIER)
     return (others or found)[0]

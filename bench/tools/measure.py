@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 START = ROOT / "src/memory_keeper/app/start.py"
 # never a shim, which would cost ten times what is measured
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
@@ -103,6 +103,12 @@ def quantile(values: Sequence[float], share: float) -> float:
 def median(values: Sequence[float]) -> float:
     """The middle one."""
     return quantile(values, 0.5)
+
+
+def ratio(took: Sequence[Took], floor: Sequence[Took]) -> Took:
+    """How many times as long as a floor of the same run, by the clock and by the processor; of the medians."""
+    of, to = ([median(field) for field in zip(*some, strict=True)] for some in (took, floor))
+    return Took(*(one / other for one, other in zip(of, to, strict=True)))
 
 
 def report(times: dict[str, list[Took]]) -> None:

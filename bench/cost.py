@@ -1,0 +1,112 @@
+"""What we take of a context in tokens: the tools and commands it always has, and what it is told.
+
+./dev bench cost [--prompts 100] [--json]
+
+In a project with twenty sessions behind it, a new one is started and prompted through the server, with the settings and
+the rules as shipped. Tokens are those of Claude 4 to 4.6, as on the other pages, and those of the newest models beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import tempfile
+import time
+from pathlib import Path
+
+from bench.tools import measure
+from bench.tools.figures import Figure, Figures
+from bench.tools.measure import ROOT
+from bench.tools.server import Server
+from memory_keeper.app.chores.distil import distil
+from memory_keeper.app.commands.import_ import source_of
+from memory_keeper.keeper import Keeper
+from memory_keeper.text import NEWEST, tokens
+from tests.transcripts import Transcript, turn
+
+FAMILY = "claude-4"
+SESSIONS, HOUR = 20, 3600.0
+PROMPT = "Now the same for number {} please, and say what you did."
+PREDECESSOR = 778  # tokens of rules that it told with every prompt
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What it takes."""
+    parser.add_argument("--prompts", type=int, default=100)
+
+
+def run(args: argparse.Namespace) -> Figures:
+    """The table."""
+    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
+        tools, start, prompts = told(Path(folder), args.prompts)
+    texts = {
+        "schema": ("the list of tools, in every request", tools, "<= 800"),
+        "always": ("names and descriptions of what the model may call", always_on(), "<= 300"),
+        "start": ("told when a session starts", start, ""),
+        "first_prompt": ("told with the first prompt", prompts[0], ""),
+        "prompt": ("told with each other, as the last", prompts[-1], ""),
+        "prompts": (f"told with {args.prompts} prompts", "\n".join(prompts), "<= 7800"),
+    }
+    said, rows = Figures(), []
+    for key, (label, text, target) in texts.items():
+        usual, newest = tokens(text, FAMILY), tokens(text, NEWEST)
+        said |= {key: Figure(usual, "tokens", target), f"{key}_newest": Figure(newest, "tokens")}
+        rows.append((label, f"{usual:,}", f"{newest:,}"))
+    measure.table(("tokens", FAMILY, NEWEST), rows)
+    print(f"the predecessor's rules with as many prompts: {PREDECESSOR * args.prompts:,}")
+    return {
+        **said,
+        "schema_bytes": Figure(len(tools.encode()), "bytes"),
+        "disk": Figure(installed() / 1e6, "MB"),
+        "predecessor": Figure(PREDECESSOR * args.prompts, "tokens"),
+    }
+
+
+def always_on() -> str:
+    """What every request has of the plugin's commands, skills and agents: those that the model may use by itself."""
+    heads = [path.read_text(encoding="utf-8").split("---")[1] for path in sorted((ROOT / "plugin").rglob("*.md"))]
+    free = [head for head in heads if "disable-model-invocation: true" not in head]
+    return "\n".join(line for head in free for line in re.findall(r"^(?:name|description): .+", head, re.M))
+
+
+def installed() -> int:
+    """The bytes that `memory-keeper install` puts there."""
+    parts = [ROOT / name for name in ("src", "plugin", "bin", ".claude-plugin")]
+    files = [path for part in parts for path in part.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size for path in files if path.suffix != ".pyc" and path.name != ".python")
+
+
+def told(folder: Path, prompts: int) -> tuple[str, str, list[str]]:
+    """The list of tools, what a new session is told at its start, and with each prompt."""
+    project = folder / "work/app"
+    project.mkdir(parents=True)
+    env = {"HOME": str(folder), "MEMORY_KEEPER_HOME": str(folder / "keep"), "CLAUDE_PROJECT_DIR": str(project)}
+    began = time.time() - (SESSIONS + 1) * HOUR
+    with Keeper(env["MEMORY_KEEPER_HOME"], env) as keeper:
+        for number in range(SESSIONS):
+            session = Transcript(name_of(number), str(project), seed=number, start=began + number * HOUR)
+            for _ in range(4):
+                turn(session)
+            path = session.write(folder / ".claude/projects/app" / session.name)
+            keeper.read(source_of(keeper, str(path)))
+        distil(keeper, time.time(), force=True)
+    new = name_of(SESSIONS)
+    payload = {
+        "session_id": new,
+        "transcript_path": str(folder / f".claude/projects/app/{new}.jsonl"),
+        "cwd": str(project),
+    }
+    with Server(env) as server:
+        listed, _ = server.ask("tools/list")
+        start, _ = server.hook({**payload, "hook_event_name": "SessionStart", "source": "startup"})
+        with_prompts = [
+            server.hook({**payload, "hook_event_name": "UserPromptSubmit", "prompt": PROMPT.format(number)})[0]
+            for number in range(prompts)
+        ]
+    return json.dumps(listed["tools"], separators=(",", ":")), start, with_prompts
+
+
+def name_of(number: int) -> str:
+    """The id of a session."""
+    return f"{number:08x}-0000-4000-8000-{number:012x}"

@@ -1,0 +1,93 @@
+"""A new user is told in one line what is kept, where, and how to switch it off; until they have typed something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory_keeper.app.actions.welcome import line
+from memory_keeper.app.cli import parse_and_run
+from tests.machine import Machine, Session
+
+ATTENDED = {"CLAUDE_CODE_ENTRYPOINT": "cli"}
+PROGRAM = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+
+
+def at_a_terminal(machine: Machine) -> Session:
+    session = machine.session()
+    session.environ = ATTENDED
+    return session
+
+
+def test_the_first_session_says_what_is_kept_and_where(machine: Machine) -> None:
+    told = at_a_terminal(machine).start()
+    assert told.message == (
+        f"Memory Keeper keeps prompts, replies and tool calls in {machine.home}, which only you can read."
+        " To switch it off: /plugin disable memory-keeper"
+    )
+    assert not told.text, "it is for the user, and no token of the model's"
+
+
+def test_in_the_usual_place_it_fits_two_lines_of_a_terminal() -> None:
+    said = line("/home/me/.local/share/memory-keeper", {"HOME": "/home/me"})
+    assert " in ~/.local/share/memory-keeper, " in said
+    assert len(said) <= 160
+
+
+def test_a_home_with_an_odd_name_cannot_write_on_the_terminal() -> None:
+    assert "\033" not in line("/tmp/\033[2J", {})
+
+
+def test_it_is_said_once(machine: Machine) -> None:
+    first = at_a_terminal(machine)
+    assert first.start().message
+    first.turn("Build the parser.", "It is built.")
+    assert not first.start("resume").message and not first.start("clear").message
+    first.end()
+    machine.settle()
+    assert not at_a_terminal(machine).start().message
+
+
+def test_it_is_said_again_where_nobody_typed_anything(machine: Machine) -> None:
+    first = at_a_terminal(machine)
+    first.start()
+    first.end()
+    machine.settle()
+    assert at_a_terminal(machine).start().message
+
+
+def test_two_first_sessions_at_once_both_say_it(machine: Machine) -> None:
+    assert at_a_terminal(machine).start().message
+    assert at_a_terminal(machine).start().message
+
+
+def test_a_program_is_not_told_and_does_not_count(machine: Machine) -> None:
+    program = machine.session()
+    program.environ = PROGRAM
+    assert not program.start().message
+    program.happen("UserPromptSubmit", prompt="Build it.")
+    (row,) = program.transcript.prompt("Build it.")
+    row |= {"promptSource": "sdk", "turnOrigin": "sdk", "entrypoint": "sdk-cli"}
+    program.write()
+    program.end()
+    machine.settle()
+    assert at_a_terminal(machine).start().message
+
+
+def test_what_was_imported_does_not_count(machine: Machine) -> None:
+    before = machine.session()
+    before.transcript.prompt("Build the parser.")
+    before.write()
+    assert parse_and_run(["import", "transcripts", str(before.path)]) == 0
+    assert at_a_terminal(machine).start().message
+
+
+def test_settings_that_cannot_be_read_are_told_as_well(machine: Machine) -> None:
+    (machine.folder("work/app/.claude") / "memory-keeper.json").write_text("{")
+    first, second = at_a_terminal(machine).start().message.splitlines()
+    assert "cannot read" in first and "keeps prompts" in second
+
+
+def test_nothing_is_promised_where_nothing_can_be_kept(machine: Machine) -> None:
+    Path(machine.home).write_text("in the way")
+    said = at_a_terminal(machine).start().message
+    assert "is not keeping this session" in said and "keeps prompts" not in said
