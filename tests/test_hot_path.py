@@ -193,8 +193,9 @@ def test_the_end_of_a_turn(machine: Machine, bare: set[str], event: str) -> None
 
 @pytest.mark.parametrize("event", ["SessionEnd", "PostCompact"])
 def test_moments_that_start_the_writer(machine: Machine, bare: set[str], event: str) -> None:
-    place = {f"{OWN}.capture.project"} if event == "SessionEnd" else set()  # the branch that it ended on
-    check(hook(machine, event), bare, HOOK, place)
+    # the branch that it ended on; the table of actions, of which one measures a summary, if there is one
+    more = f"{OWN}.capture.project" if event == "SessionEnd" else f"{OWN}.app.actions"
+    check(hook(machine, event), bare, HOOK, {more})
 
 
 def test_before_a_compaction(machine: Machine, bare: set[str]) -> None:

@@ -70,6 +70,7 @@ class History:
             self("search", "decided", "--kind", kind, "--json").json[0]["id"] for kind in ("reply", "session")
         )
         paths = {
+            "project": self.project,
             "transcript": self.before.path,
             "transcripts": self.machine.transcripts,
             "out": self.machine.root / "out",
@@ -130,9 +131,7 @@ def environment(machine: Machine) -> dict[str, str]:
     programs.mkdir(parents=True)
     places = {name: str(machine.user / folder) for name, folder in XDG.items()}
     own = {"HOME": str(machine.user), "MEMORY_KEEPER_HOME": str(machine.home), "LANG": "C.UTF-8"}
-    # whoever runs this may have Claude Code, and we must not find it
-    found = [folder for folder in os.environ["PATH"].split(":") if not Path(folder, "claude").exists()]
-    return {**places, **own, "PATH": ":".join([str(programs), *found])}
+    return {**places, **own, "PATH": f"{programs}:{os.environ['PATH']}"}
 
 
 XDG = {

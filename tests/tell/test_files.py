@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Note
-from memory_keeper.tell.files import HANDED_OUT, Folder, changed, remove_all, write, write_handoff
+from memory_keeper.tell.files import HANDED_OUT, Folder, changed, removable, remove_all, write, write_handoff
 
 NOTE = Note("handoff-1", 1_700_000_000.0, "handoff", 0, "dir:/p", "## Asked last\n- Build it. [a1]\n", "s1", 12, "{}")
 
@@ -147,6 +147,10 @@ def test_many_at_once_leave_one_whole_file(root: Path) -> None:
 def test_what_was_rendered_can_be_taken_away_again(root: Path) -> None:
     write_handoff(str(root), NOTE)
     write_handoff(str(root), NOTE._replace(session="s2"))
+    handoffs = root / ".claude/memory/handoffs"
+    (handoffs / "mine.md").write_text("mine")
+    assert removable(str(root)) == sorted(str(path) for path in handoffs.glob("HANDOFF-*.md"))
+    (handoffs / "mine.md").unlink()
     assert remove_all(str(root)) == 2
     assert list(root.iterdir()) == []
     assert remove_all(str(root)) == 0

@@ -182,6 +182,25 @@ def load(name: str) -> Command:
 
 def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     """The whole parser, or the part that `argv` needs."""
+    parser = _parser_class()(
+        prog="memory-keeper",
+        description="Keeps what happened in Claude Code, and gives the next context what it needs.",
+        epilog="example: memory-keeper demo",
+    )
+    parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    wanted = next((word for word in argv or [] if word in COMMANDS), None)
+    for name, help in COMMANDS.items():
+        sub = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+        _add_common(sub)
+        if argv is None or wanted == name:
+            command = load(name)
+            command.configure(sub)
+            sub.epilog = f"example: {command.EXAMPLE}"
+    return parser
+
+
+def _parser_class() -> type[argparse.ArgumentParser]:
     import argparse
 
     class Parser(argparse.ArgumentParser):
@@ -192,22 +211,14 @@ def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
 
             super().error(one_line(clean(message), LONGEST))
 
-    parser = Parser(
-        prog="memory-keeper",
-        description="Keeps what happened in Claude Code, and gives the next context what it needs.",
-        epilog="example: memory-keeper demo",
-    )
-    parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    wanted = next((word for word in argv or [] if word in COMMANDS), None)
-    for name, help in COMMANDS.items():
-        sub = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
-        sub.formatter_class = argparse.RawDescriptionHelpFormatter
-        sub.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
-        sub.add_argument("--project", metavar="DIR", default="", help="default: the git root of the working directory")
-        sub.add_argument("--home", metavar="DIR", default="", help="where everything is kept")
-        if argv is None or wanted == name:
-            command = load(name)
-            command.configure(sub)
-            sub.epilog = f"example: {command.EXAMPLE}"
-    return parser
+    return Parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    """The options of every command."""
+    from argparse import RawDescriptionHelpFormatter
+
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
+    parser.add_argument("--project", metavar="DIR", default="", help="default: the git root of the working directory")
+    parser.add_argument("--home", metavar="DIR", default="", help="where everything is kept")

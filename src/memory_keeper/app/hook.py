@@ -22,13 +22,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memory_keeper.app.actions.fullness import Filling
+    from memory_keeper.app.actions.fullness import Fullness
     from memory_keeper.model import Call, Json
 
 LARGEST = 32 << 20  # bytes of a payload
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
 SUMMARY = 256 << 10  # and of a summary
-INSTRUCTIONS = 4_000  # characters
 UNKEPT = ("PostCompact", "PostToolUseFailure")  # calls whose text the transcript has, or another record
 HEARD = 9_900  # characters, as the host counts: it puts more into a file
 
@@ -82,41 +81,23 @@ def answer(
     at = at or time()
     record = _record(call, home, environ, at)
     grown = spool.append(home, call.session, record)
-    status, filling = Status(resident, grown, call.source), None
-    try:
-        filling = _measure(call, home, environ)
-        mode, blocked = _mode(call, home, environ)
-        status = status._replace(mode=mode, blocked=blocked)
-        if filling:
-            untold = filling.context.untold or filling.context.handed == at
-            status = status._replace(passed=filling.unsaid(at), untold=untold)
-    except Exception as error:  # whatever is wrong with the gauge, what happens is kept
-        complain(home, "gauge", error)
     if call.agent and call.event == "PreCompact":
         return None
+    status, fullness = _find_status(call, home, environ, Status(resident, grown, call.source), at)
     said: Json = {}
     plain = ""
     for action in decide(call.event, status):
         if action.do == "look":
             look(home, action.what, call.session)
-        elif action.do == "tell" and action.what == "lost":
-            said = joined(said, _tell_lost(call, home, environ, at))
-        elif action.do == "tell" and action.what in ("recall", "fix"):
-            said = joined(said, _recall(call, home, environ, action.what, at, _room(said)))
-        elif action.do == "tell" and action.what == "rules":
-            said = joined(said, _rules(call, home, environ, at, _room(said)))
-        elif action.do == "tell":
-            said |= _begin(call, home, environ, action.what, at, str(record.get("after") or ""))
-        elif action.do == "save":
-            _save(call, home, environ)
-        elif action.do == "warn" and filling:
-            said = joined(said, _warn(call, home, environ, filling, at, _room(said)))
-        elif action.do == "refuse":
-            said |= _refuse(call, home, at)
-        elif action.do == "instruct":
-            plain = _instruct(call, home, environ)
-        elif action.do == "score":
-            _score(call, home, environ, at)
+            continue
+        from memory_keeper.app.actions import Moment, perform
+
+        after = str(record.get("after") or "")
+        told = perform(action, Moment(call, home, environ, at, fullness, after, _room(said)))
+        if isinstance(told, str):
+            plain = told
+        else:
+            said = joined(said, told)
     return said or plain or None
 
 
@@ -156,7 +137,24 @@ def _room(said: Json) -> int:
     return HEARD - len(heard.encode("utf-16")) // 2
 
 
-def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
+def _find_status(
+    call: Call, home: str, environ: dict[str, str], status: Status, at: float
+) -> tuple[Status, Fullness | None]:
+    """What triggers may know of this moment, and how full the context is, where somebody can be told."""
+    try:
+        fullness = _measure(call, home, environ)
+        mode, blocked = _find_mode(call, home, environ)
+        status = status._replace(mode=mode, blocked=blocked)
+        if not fullness:
+            return status, None
+        untold = fullness.context.untold or fullness.context.handed == at
+        return status._replace(passed=fullness.unsaid(at), untold=untold), fullness
+    except Exception as error:  # whatever is wrong with the gauge, what happens is kept
+        complain(home, "gauge", error)
+        return status, None
+
+
+def _measure(call: Call, home: str, environ: dict[str, str]) -> Fullness | None:
     """How full the context is, at the moments at which somebody can be told."""
     if call.event not in ("UserPromptSubmit", "PostToolUse") or call.agent or not call.transcript:
         return None
@@ -165,7 +163,7 @@ def _measure(call: Call, home: str, environ: dict[str, str]) -> Filling | None:
     return measure(home, call.session, call.transcript, call.project_dir, environ)
 
 
-def _mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
+def _find_mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
     """What becomes of a full context, and whether its compaction was refused before; where that matters."""
     if call.event not in ("Stop", "PreCompact") or call.agent:
         return "supplement", False
@@ -179,36 +177,40 @@ def _mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
 
 
 def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
+    """What is left in the session's spool: the call, or the summary of a compaction that it brings."""
     if summary := _summary(call, home):
         text = _clean(summary, home, environ, call.project_dir, SUMMARY)
         record = {"event": "Summary", "at": at, "dir": call.project_dir, "by": call.event, "text": text}
         return record | ({"transcript": call.transcript} if call.transcript else {})
-    record = {"event": call.event, "at": at}
-    for name, value in (
-        ("transcript", call.transcript),
-        ("dir", call.project_dir),
-        ("agent", call.agent),
-        ("source", call.source),
-        ("ref", call.ref),
-        ("text", _clean("" if call.event in UNKEPT else call.text, home, environ, call.project_dir)),
-        ("model", call.model),
-        ("busy", call.busy),
-    ):
-        if value:
-            record[name] = value
+    said = {
+        "transcript": call.transcript,
+        "dir": call.project_dir,
+        "agent": call.agent,
+        "source": call.source,
+        "ref": call.ref,
+        "text": _clean("" if call.event in UNKEPT else call.text, home, environ, call.project_dir),
+        "model": call.model,
+        "busy": call.busy,
+    }
+    record = {"event": call.event, "at": at, **{name: value for name, value in said.items() if value}}
+    return record | _surroundings(call, home, environ, at)
+
+
+def _surroundings(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
+    """What only this moment can tell, and nobody could find out later."""
     if call.event == "SessionStart":
-        return record | _process(call, home, environ, at)
+        return _process(call, home, environ, at)
     if call.event == "SessionEnd":
         from memory_keeper.capture.project import head
 
         branch, commit = head(config.find_root(call.project_dir)) if call.project_dir else ("", "")
-        return record | {"place": [branch, commit]}  # another may be checked out when somebody asks
+        return {"place": [branch, commit]}  # another may be checked out when somebody asks
     if call.event == "PreCompact" and call.source == "auto" and not call.agent:
         from memory_keeper.capture.usage import read_gauge
 
         gauge = read_gauge(call.transcript)
-        return record | ({"tokens": gauge.tokens} if gauge else {})  # so that is where this host compacts
-    return record
+        return {"tokens": gauge.tokens} if gauge else {}  # so that is where this host compacts
+    return {}
 
 
 def _summary(call: Call, home: str) -> str:
@@ -265,125 +267,6 @@ def _clean(text: str, home: str, environ: dict[str, str], folder: str, most: int
 
         text = redact(text, read_salt(home), known)
     return text[:most]
-
-
-def _begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
-    from memory_keeper.app.actions.beginning import begin
-
-    return begin(call, home, environ, name, at, after)
-
-
-def _save(call: Call, home: str, environ: dict[str, str]) -> str:
-    """Write the session's handoff; where it can be read, empty when that failed: the host goes on all the same."""
-    from memory_keeper.app.actions.handoff import CATCH_UP, save
-
-    try:
-        return save(home, call.session, call.project_dir, environ, CATCH_UP)
-    except Exception as error:
-        complain(home, "save", error)
-        return ""
-
-
-def _warn(call: Call, home: str, environ: dict[str, str], filling: Filling, at: float, room: int) -> Json:
-    """Write the handoff, and tell the user and the model how full the context is, once per level and context."""
-    from memory_keeper.app.actions.fullness import HELD, can_answer, warn
-    from memory_keeper.app.actions.telling import record_warning
-    from memory_keeper.keep.context import read_context
-
-    reached = filling.unsaid(at)
-    held = filling.is_compacted_now(at, call.event == "UserPromptSubmit")
-    reached = (HELD,) if held else reached
-    record = {"event": "Warned", "at": at, "dir": call.project_dir, "level": " ".join(reached)}
-    spool.append(home, call.session, {**record, "tokens": filling.tokens})
-    first = dict(read_context(home, call.session).warned).get(reached[-1])
-    if first != at:
-        return {}  # another hook was faster
-    saved, clearer = _save(call, home, environ), can_answer(home, filling.context)
-    alone = filling.settings["compaction.mode"] == "clear" and not clearer  # then the user has to do it
-    if held or (reached[-1] == "handoff" and not alone) or not filling.settings["context.warnings"] or filling.tended:
-        return {}
-    user, model = warn(filling, reached[-1], saved, clearer)
-    if len(model) >= room:
-        return {"systemMessage": user}
-    record_warning(home, call.session, call.project_dir, at, call.event, model)
-    heard = {"hookEventName": call.event, "additionalContext": model}
-    return {"systemMessage": user, "hookSpecificOutput": heard}
-
-
-def _tell_lost(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
-    """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
-    from memory_keeper.app.actions.lost import lost_text
-    from memory_keeper.keeper import Keeper
-
-    try:
-        settings = config.load(home, config.find_root(call.project_dir), environ)[0]
-        with Keeper(home, environ) as keeper:
-            text = lost_text(keeper, call.session, call.project_dir, settings, at, call.event)
-    except Exception as error:
-        complain(home, "lost", error)
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
-
-
-def _recall(call: Call, home: str, environ: dict[str, str], what: str, at: float, room: int) -> Json:
-    """Tell a context what was kept about what its prompt names, or what helped before against what went wrong."""
-    try:
-        from memory_keeper.app.actions.recall import fix_text, recall_text
-
-        text = (fix_text if what == "fix" else recall_text)(call, home, environ, at, room)
-    except Exception as error:
-        complain(home, what, error)
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": call.event, "additionalContext": text}} if text else {}
-
-
-def _rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
-    """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
-    from memory_keeper.app.actions.rules import fail_safe, tell_rules
-
-    try:
-        return tell_rules(call, home, environ, at, room)
-    except Exception as error:
-        complain(home, "rules", error)
-        return fail_safe(call.event, home) if not call.agent else {}
-
-
-def _instruct(call: Call, home: str, environ: dict[str, str]) -> str:
-    """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
-    when it was they who compacted."""
-    root = config.find_root(call.project_dir) if call.project_dir else ""
-    said: str = config.load(home, root, environ)[0]["compaction.instructions"]
-    return said.strip()[:INSTRUCTIONS]
-
-
-def _score(call: Call, home: str, environ: dict[str, str], at: float) -> None:
-    """Measure a compaction's summary, where that was not done before its context began."""
-    if not call.text:
-        return  # it was not the host that summarised
-    from memory_keeper.keep.context import read_context
-
-    context = read_context(home, call.session)
-    if not context.handed or context.scored:
-        return
-    from memory_keeper.app.actions.lost import keep_score
-    from memory_keeper.keeper import Keeper
-
-    try:
-        settings = config.load(home, config.find_root(call.project_dir), environ)[0]
-        with Keeper(home, environ) as keeper:
-            keep_score(keeper, call.session, call.project_dir, settings, at)
-    except Exception as error:
-        complain(home, "score", error)
-
-
-def _refuse(call: Call, home: str, at: float) -> Json:
-    """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
-    spool.append(home, call.session, {"event": "Blocked", "at": at, "dir": call.project_dir})
-    return {
-        "decision": "block",
-        "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
-        " (setting compaction.mode). If nothing happens, type /clear.",
-    }
 
 
 def write_all(fd: int, data: bytes) -> None:

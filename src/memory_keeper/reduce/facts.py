@@ -44,9 +44,6 @@ FACTS = {
     "test": "what tests said last",
     "error": "what went wrong",
     "commit": "a commit that was made",
-    "url": "an address",
-    "name": "an identifier or reference that keeps being used",
-    "number": "a number that keeps being used",
 }
 
 
@@ -83,22 +80,24 @@ def todos(events: Iterable[Event]) -> list[Todo]:
     for event in events[begin:]:
         item = given(event)
         if event.tool == "TodoWrite":
-            items = item.get("todos")
-            listed = {}
-            for number, one in enumerate(items if isinstance(items, list) else []):
-                if isinstance(one, dict):
-                    listed[str(number)] = Todo(str(one.get("content", "")), str(one.get("status", "")), event.id)
+            listed = _list_of(item.get("todos"), event.id)
         elif event.tool == "TaskCreate":
             made, numbered = numbers.get(event.ref, (made + 1, ""))
             mark = f"#{made}" if numbered else ""
             listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id, mark, numbered)
-        elif event.tool == "TaskUpdate":
-            key = str(item.get("taskId", ""))
-            if key in listed:
-                known = listed[key]
-                text, status = item.get("subject") or known.text, item.get("status") or known.status
-                listed[key] = known._replace(text=str(text), status=str(status), cite=event.id)
+        elif event.tool == "TaskUpdate" and (known := listed.get(key := str(item.get("taskId", "")))):
+            text, status = item.get("subject") or known.text, item.get("status") or known.status
+            listed[key] = known._replace(text=str(text), status=str(status), cite=event.id)
     return [todo for todo in listed.values() if todo.text]
+
+
+def _list_of(items: object, cite: str) -> dict[str, Todo]:
+    """The tasks of a list that was written at once, by their place in it."""
+    return {
+        str(number): Todo(str(one.get("content", "")), str(one.get("status", "")), cite)
+        for number, one in enumerate(items if isinstance(items, list) else [])
+        if isinstance(one, dict)
+    }
 
 
 def _numbers(events: Sequence[Event]) -> dict[str, tuple[int, str]]:

@@ -58,23 +58,29 @@ def find(
         from memory_keeper.search.pattern import find_pattern
 
         return find_pattern(store, text, scope, limit, deep=deep)
-    now = time()
-    moments = _moments(text, now)
-    terms = read_query(_without(text, moments))
-    ranked: list[Ranked] = []
-    if moments and says_nothing(terms):
-        ranked = _of_times(store, moments, scope, limit)
-        terms = read_query(text) if not ranked else []
-    if terms:
-        ranked = ask(store, terms, text, scope, deep=deep, moments=moments, now=now)
-        if not ranked and (mended := _mended(store, terms, scope)):
-            terms, ranked = mended, ask(store, mended, text, scope, deep=deep, moments=moments, now=now)
+    terms, ranked = _by_words(store, text, scope, limit, deep, time())
     if meaning and terms:
         ranked = _by_meaning(store, ranked, terms, text, scope, deep)
     shown = _without_repeats(store, spread(ranked, CROWDED[is_question(text, terms)]), limit)
     texts = store.texts([one.row.key for one in shown], READ)
     marks = [term.marks for term in terms]
     return [hit(one, snippet(texts.get(one.row.key, ""), marks)) for one in shown]
+
+
+def _by_words(
+    store: Lookup, text: str, scope: Scope, limit: int, deep: bool, now: float
+) -> tuple[Sequence[Term], list[Ranked]]:
+    """The terms of a query and the rows that answer it; where it names a time and nothing else, what was asked then."""
+    moments = _moments(text, now)
+    terms = read_query(_without(text, moments))
+    if moments and says_nothing(terms):
+        if then := _of_times(store, moments, scope, limit):
+            return [], then
+        terms = read_query(text)
+    ranked = ask(store, terms, text, scope, deep=deep, moments=moments, now=now) if terms else []
+    if terms and not ranked and (mended := _mended(store, terms, scope)):
+        return mended, ask(store, mended, text, scope, deep=deep, moments=moments, now=now)
+    return terms, ranked
 
 
 def ask(

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import WRITES, fields, undone
-from memory_keeper.keep.index import tag
-from memory_keeper.keep.passage import SHOWN as LOOKED_AT
-from memory_keeper.keep.passage import call_of, events_of, failed_among, passage
+from memory_keeper.capture.calls import WRITES, undone
+from memory_keeper.keep.passage import call_of, events_of, passage
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.path import short_path
+from memory_keeper.search.edits import describe
+from memory_keeper.search.failures import Seen, find_seen
 from memory_keeper.search.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
-from memory_keeper.search.signature import holds, likeness, line_of, normal, places, says, signatures, words
+from memory_keeper.search.signature import line_of, normal, places, says, signatures, words
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -24,19 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Row, Scope
+    from memory_keeper.model import Scope
 
-HITS = 5_000  # results that have all the words, the newest
-FAILED, UNSAID = 100, 40  # of them that failed, and of the newest, that are read
-TELLING = 6  # words of an error that are searched for
-LOOKED = 24  # of them that are looked at
 SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked
 REACH = 600  # events after an error in which it is solved, or not
 EDITS = 12  # between an error and a success: more are another piece of work
 STEPS = 5  # that are told of one fix
-ALL = 40  # errors of one output in which one is looked for
-NEAR = 0.8  # two signatures that share so much may be of the same error
-SHOWN, CUT = 100, 60  # characters of a command, of a side of an edit
+SHOWN = 100  # characters of a command
 LINE = 240  # characters of the line that was asked about
 CONFIDENT, WORTH = 0.7, 0.5  # from which on it may be told unasked, when asked
 HOST = "<tool_use_error>"  # the host explains its own errors itself
@@ -64,7 +57,6 @@ REASONS = re.compile(
     r"\b(?:because|since|issue|problem|cause|reason|due to|fix|missing|need|should|wrong|instead)|원인|문제|때문|해결",
     re.I,
 )
-PART = re.compile(r"[^\W_]+")
 NAMED = re.compile(r"[A-Za-z_]\w{3,}")
 
 
@@ -100,20 +92,12 @@ class Answer(NamedTuple):
     error: str = ""  # the line that was asked about, as it is
 
 
-class _Seen(NamedTuple):
-    """An earlier failure with the error that is asked for."""
-
-    result: Event
-    signature: str
-    like: float
-
-
 def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix | None:
     """What solved exactly this error in another session, where that is sure enough to be told unasked."""
     asked = signatures(error, 1) if not error.startswith(HOST) else []
     if asked and asked[0].startswith("CONFLICT "):  # each has its own way out
         return None
-    seen = _seen(store, asked, scope, nearly=False) if asked else []
+    seen = find_seen(store, asked, scope, nearly=False) if asked else []
     tried = (_fixed(store, group) for group in _by_session(seen, session)[:TRIED])
     return next((fix for fix in tried if fix and fix.confidence >= CONFIDENT), None)
 
@@ -121,94 +105,29 @@ def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix
 def answer(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> Answer:
     """What is known of this error: how it was solved, and how often it was seen."""
     asked = signatures(error, 2) or [said for said in (normal(one_line(error, 400)),) if said.count(" ") > 1]
-    seen = _seen(store, asked, scope) if asked else []
+    seen = find_seen(store, asked, scope) if asked else []
     found = [fix for fix in _solved(store, seen) if fix.confidence >= WORTH]
     last = max((one.result.at for one in seen), default=0.0)
     said = asked[0] if asked else ""
     return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
 
 
-# --- earlier failures ---
-
-
-def _seen(store: SqliteStore, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[_Seen]:
-    """Earlier failures with this error, the likest and newest first. Only what has its words is looked at."""
-    told = words(asked[0], TELLING)
-    rows = _having(store, told, scope) if told else []
-    if not rows and len(told) > 3 and nearly:  # nobody had all of them: the most telling half
-        rows = _having(store, sorted(told, key=lambda word: (word.islower(), -len(word)))[: len(told) // 2 + 1], scope)
-    texts = store.texts([row.key for row in rows], LOOKED_AT)
-    kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
-    found = [seen for event in events_of(store.db, kept) if (seen := _read(event, asked, nearly))]
-    found = [one for one in found if one.result.failed or _failed(store, one.result)]
-    return sorted(found, key=lambda one: (-one.like, -one.result.at))
-
-
-def _having(store: SqliteStore, told: Sequence[str], scope: Scope) -> list[Row]:
-    """The newest results with all of some words: those that failed, then some of which that is not said."""
-    phrases = [" ".join(PART.findall(word)) for word in told]
-    match = " AND ".join(f'"{phrase}"' for phrase in phrases if phrase)
-    where = [tag("k", "result"), *([tag("p", scope.project)] if scope.project is not None else [])]
-    if not match or not store.indexed:
-        return []
-    keys = store.matching(f"text : ({match}) AND tags : ({' AND '.join(where)})", HITS)
-    failed = failed_among(store.db, keys)
-    rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
-    rows.sort(key=lambda row: (not row.failed, -row.at))
-    return [row for row in rows if row.kind == "result" and lies_in(row, scope)]
-
-
-def lies_in(row: Row | Event, scope: Scope) -> bool:
-    """Whether something lies in a scope."""
-    here = scope.project is None or row.project == scope.project
-    then = row.at >= scope.since and (not scope.until or row.at < scope.until)
-    return here and then and scope.session in ("", row.session)
-
-
-def _failed(store: SqliteStore, result: Event) -> bool:
-    """Whether a command failed behind a pipe: others only print what went wrong elsewhere."""
-    call = call_of(store.db, result)
-    return call is not None and call.tool == "Bash" and went_wrong(Run(call, result, 0))
-
-
-def _has(text: str, told: Sequence[str]) -> bool:
-    """Whether a text has most of some words: cheaper to ask than what it says went wrong."""
-    low = text.lower()
-    return sum(word.lower() in low for word in told) >= len(told) * NEAR
-
-
-def _read(event: Event, asked: Sequence[str], nearly: bool) -> _Seen | None:
-    """A result as a failure with this error; None when it has another one, or none."""
-    for one in asked:
-        if says(event.text, one):
-            return _Seen(event, one, 1.0)
-    best = None
-    for said in signatures(event.text, ALL) if nearly else ():
-        like = max(0.9 if holds(said, one) else likeness(one, said) for one in asked)
-        if like >= NEAR and (best is None or like > best.like):
-            best = _Seen(event, said, like)
-    return best
-
-
-# --- what became of them ---
-
-
-def _solved(store: SqliteStore, seen: Sequence[_Seen]) -> list[Fix]:
+def _solved(store: SqliteStore, seen: Sequence[Seen]) -> list[Fix]:
     """The fixes of some failures, one for each session, the surest and newest first."""
     found = [fix for group in _by_session(seen)[:SESSIONS] if (fix := _fixed(store, group))]
     return sorted(found, key=lambda fix: (-round(fix.confidence, 1), -fix.at))
 
 
-def _by_session(seen: Sequence[_Seen], without: str = "") -> list[list[_Seen]]:
+def _by_session(seen: Sequence[Seen], without: str = "") -> list[list[Seen]]:
     """Failures by the thread that they happened in, the newest first; those of one session left out."""
-    groups: dict[tuple[str, str], list[_Seen]] = {}
+    groups: dict[tuple[str, str], list[Seen]] = {}
     for one in seen:
         if one.result.session != without:
             groups.setdefault((one.result.session, one.result.agent), []).append(one)
     return list(groups.values())
 
 
-def _fixed(store: SqliteStore, seen: Sequence[_Seen]) -> Fix | None:
+def _fixed(store: SqliteStore, seen: Sequence[Seen]) -> Fix | None:
     """How a session got rid of an error: what came after it was last seen there, else after an earlier time."""
     inorder = sorted(seen, key=lambda one: one.result.at, reverse=True)
     back = 0.0
@@ -219,7 +138,7 @@ def _fixed(store: SqliteStore, seen: Sequence[_Seen]) -> Fix | None:
     return None
 
 
-def _resolve(store: SqliteStore, seen: _Seen) -> Fix | None:
+def _resolve(store: SqliteStore, seen: Seen) -> Fix | None:
     """What lay between a failure and the next success of its command."""
     call = call_of(store.db, seen.result)
     if not call:
@@ -231,29 +150,23 @@ def _resolve(store: SqliteStore, seen: _Seen) -> Fix | None:
     way = _way(store, first, ran, seen.signature) if first and _counts(first) else None
     if not way:
         return None
-    failed, after, solved = way.failed, way.after, way.solved
     gone = undone(events)  # what was taken back later has fixed nothing
-    between = [run for run in ran if failed.place < run.place < after.place and not run.result.failed]
+    between = [run for run in ran if way.failed.place < run.place < way.after.place and not run.result.failed]
     between = [run for run in between if run.call.id not in gone]
-    done = _done(way, between, seen.signature, store.roots(call.project))
-    if done is None:
-        return None
-    how, files, weight = done
-    said = _explained(events[failed.place : after.place], seen.signature)
-    weight += 0.1 * (way.pair.like == 2) + 0.1 * (after is solved) - 0.1 * (not outcome(solved)[1]) + 0.05 * bool(said)
-    weight *= 1.0 if seen.like == 1.0 else 0.8
-    return Fix(
-        seen.signature,
-        solved.result.at,
-        call.session,
-        failed.result.id,
-        solved.result.id,
-        (*how, *said)[: STEPS + 1],
-        files,
-        round(min(weight, 1.0), 2),
-        _told(failed.command, way.pair.one) if failed.command else way.pair.one,
-        call.project,
-    )
+    done = _find_done(way, between, seen.signature, store.roots(call.project))
+    said = _explained(events[way.failed.place : way.after.place], seen.signature)
+    return _fix(seen, call, way, done, said) if done else None
+
+
+def _fix(seen: Seen, call: Event, way: _Way, done: _Done, said: tuple[Step, ...]) -> Fix:
+    """What was done about a failure, as a fix: the surer, the plainer it went, and the more alike the errors are."""
+    failed, solved = way.failed, way.solved
+    plain = 0.1 * (way.pair.like == 2) + 0.1 * (way.after is solved) - 0.1 * (not outcome(solved)[1])
+    weight = (done.weight + (plain + 0.05 * bool(said))) * (1.0 if seen.like == 1.0 else 0.8)
+    where = (seen.signature, solved.result.at, call.session, failed.result.id, solved.result.id)
+    command = _told(failed.command, way.pair.one) if failed.command else way.pair.one
+    sure = round(min(weight, 1.0), 2)
+    return Fix(*where, (*done.how, *said)[: STEPS + 1], done.files, sure, command, call.project)
 
 
 def _counts(failed: Run) -> bool:
@@ -288,11 +201,16 @@ def _way(store: SqliteStore, first: Run, ran: Sequence[Run], signature: str) -> 
     return None
 
 
-def _done(
-    way: _Way, between: Sequence[Run], signature: str, roots: Sequence[str]
-) -> tuple[tuple[Step, ...], tuple[str, ...], float] | None:
-    """What was done about a failure, as far as it has to do with it, the files that it changed, and how sure that is;
-    None where too much was done."""
+class _Done(NamedTuple):
+    """What was done about a failure, as far as it has to do with it, the files that changed, and how sure that is."""
+
+    how: tuple[Step, ...]
+    files: tuple[str, ...]
+    weight: float
+
+
+def _find_done(way: _Way, between: Sequence[Run], signature: str, roots: Sequence[str]) -> _Done | None:
+    """What was done between; None where too much was done, or nothing that could have mended it."""
     failed = way.failed
     edits = [run for run in between if run.call.tool in WRITES and run.call.path]
     commands = [run for run in between if hearts(run.command) and not match(failed, run).like]
@@ -311,14 +229,14 @@ def _done(
     elif changed and USAGE.search(signature):
         weight = 0.7 if _about_the_same(way.pair) else 0.5
     elif PASSING.search(signature):
-        return (Step("ran it again, and it went away", way.after.call.id),), (), 0.4
+        return _Done((Step("ran it again, and it went away", way.after.call.id),), (), 0.4)
     else:
         return None
     ordered = sorted([*told[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place)
     how = [_step(run, roots) for run in ordered]
     if changed and not near:
         how.append(Step(changed, way.solved.call.id))
-    return tuple(how), tuple(dict.fromkeys(run.call.path for run in told)), weight
+    return _Done(tuple(how), tuple(dict.fromkeys(run.call.path for run in told)), weight)
 
 
 def _about_the_same(pair: Match) -> bool:
@@ -368,31 +286,6 @@ def _step(run: Run, roots: Sequence[str]) -> Step:
 def _told(line: str, step: str = "") -> str:
     """A command as it is told: one step of a line, or that which does something."""
     return one_line(clean(as_run(line, step or (hearts(line) or [line])[-1])), SHOWN)
-
-
-def describe(call: Event, roots: Sequence[str] = ()) -> str:
-    """The file of an edit, and what it changed in it."""
-    path = one_line(clean(short_path(call.path, roots)), 120)
-    old, new = changed_part(call)
-    return f"{path}: `{old}` -> `{new}`" if old or new else path
-
-
-def changed_part(call: Event) -> tuple[str, str]:
-    """What an edit took away and what it put there: the lines that differ, each side on one line."""
-    given = fields(call) if call.tool == "Edit" else {}
-    if not given and call.tool == "MultiEdit":
-        from memory_keeper import wire
-
-        edits = wire.read_object('{"edits":' + fields(call).get("edits", "[]") + "}").get("edits")
-        first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else {}
-        given = {key: str(value) for key, value in first.items()}
-    old, new = given.get("old_string", "").split("\n"), given.get("new_string", "").split("\n")
-    while old and new and old[0] == new[0]:
-        del old[0], new[0]
-    while old and new and old[-1] == new[-1]:
-        del old[-1], new[-1]
-    before, after = (one_line(clean(" ".join(side)), CUT) for side in (old, new))
-    return before, after
 
 
 def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:

@@ -75,9 +75,35 @@ def rank(
     held = _held(rows, moments)
     weighed += [(keys, rarity(len(keys), len(rows))) for keys in held]
     then = frozenset().union(*held)
+    scores = _scores(rows, weighed, SHORT[asks])
+    best = [max(each.values(), default=0.0) or 1.0 for each in (scores.alone, scores.around, scores.sessions)]
+    ranked: list[Ranked] = []
+    for row in rows:
+        key, share = row.key, scores.share[row.key]
+        score = ALONE * scores.alone[key] / best[0] + BESIDE * scores.around[key] / best[1]
+        score = (score + SESSION * scores.sessions.get(row.session, 0.0) / best[2]) / (ALONE + BESIDE + SESSION)
+        score *= 1.0 if asks else share**FULL
+        score *= 1.0 if not then or key in then else ELSEWHEN
+        whole = share / max(1.0, row.size / SHORT[True])
+        ranked.append(Ranked(row, score * _prior(row, whole, now), share))
+    ranked.sort(key=lambda one: (-one.score, -one.row.at, -one.row.key))
+    return ranked
+
+
+class _Scores(NamedTuple):
+    """How well rows answer: each by itself, with its neighbours, and its session; and its share of the query."""
+
+    alone: dict[int, float]
+    around: dict[int, float]
+    sessions: dict[str, float]
+    share: dict[int, float]
+
+
+def _scores(rows: Sequence[Row], weighed: Sequence[tuple[frozenset[int], float]], short: float) -> _Scores:
+    """The scores of rows, given the rows that have each term, and its weight."""
     total = sum(weight for _, weight in weighed) or 1.0
     by_key = {row.key: row for row in rows}
-    lengths = {row.key: max(1.0, row.size / SHORT[asks]) for row in rows}
+    lengths = {row.key: max(1.0, row.size / short) for row in rows}
     beside = _beside(by_key)
     zero = dict.fromkeys(by_key, 0.0)
     alone, around, share = zero, dict(zero), dict(zero)
@@ -98,18 +124,7 @@ def rank(
             around[key] += weight * _saturated(found)
         for session, found in within.items():
             sessions[session] = sessions.get(session, 0.0) + weight * _saturated(found)
-    best = [max(scores.values(), default=0.0) or 1.0 for scores in (alone, around, sessions)]
-    ranked: list[Ranked] = []
-    for row in rows:
-        key = row.key
-        score = ALONE * alone[key] / best[0] + BESIDE * around[key] / best[1]
-        score = (score + SESSION * sessions.get(row.session, 0.0) / best[2]) / (ALONE + BESIDE + SESSION)
-        score *= 1.0 if asks else share[key] ** FULL
-        score *= 1.0 if not then or key in then else ELSEWHEN
-        whole = share[key] / max(1.0, row.size / SHORT[True])
-        ranked.append(Ranked(row, score * _prior(row, whole, now), share[key]))
-    ranked.sort(key=lambda one: (-one.score, -one.row.at, -one.row.key))
-    return ranked
+    return _Scores(alone, around, sessions, share)
 
 
 def _prior(row: Row, whole: float, now: float) -> float:

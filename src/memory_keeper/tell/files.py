@@ -34,6 +34,7 @@ DONE, TASK_ARCHIVE = "DONE.md", "TASK_ARCHIVE.md"
 SEALED = (CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE, DONE, TASK_ARCHIVE)  # pages to read: whoever changes one keeps it
 REPORTS = "reports"  # a folder: those of the months that are over
 ENDINGS = {"sessions": ".l1.jsonl", REPORTS: ".md"}  # of our files, by their folder
+FOLDERS = (*((*FOLDER, name) for name in ("handoffs", *ENDINGS)), FOLDER)  # that we write in; what lies in others first
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -244,13 +245,24 @@ def is_hosts(root: str, environ: dict[str, str]) -> bool:
     return f"{root}/.claude" == config.claude_folder(environ)
 
 
+def removable(root: str) -> list[str]:
+    """The files that `remove_all` would take away."""
+    found: list[str] = []
+    for path in FOLDERS:
+        try:
+            with Folder(root, path) as folder:
+                found += ["/".join((root, *path, name)) for name in folder.names() if _may_go(folder, path[-1], name)]
+        except (OSError, Unwritable):
+            pass  # none there, or something of somebody else's
+    return sorted(found)
+
+
 def remove_all(root: str) -> int:
     """Take away what was rendered into a project, and the folders it leaves empty; how many files that were.
 
     A page that somebody has written to since stays: it may say what nothing else does.
     """
-    beneath = ((*FOLDER, name) for name in ("handoffs", *ENDINGS))
-    removed = sum(_remove_from(root, path) for path in (*beneath, FOLDER))
+    removed = sum(_remove_from(root, path) for path in FOLDERS)
     try:
         with Folder(root, FOLDER[:1]) as folder:
             posix.rmdir(FOLDER[1], dir_fd=folder.fd)

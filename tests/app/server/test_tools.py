@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from memory_keeper import config
 from memory_keeper.app.cli import main
+from memory_keeper.app.server.arguments import ARGUMENTS
 from memory_keeper.app.server.protocol import SCHEMAS, TOOLS, plainly
-from memory_keeper.app.server.tools import ARGUMENTS, LARGE, WHOLE, _share
+from memory_keeper.app.server.tools import LARGE, WHOLE, _share
 from memory_keeper.app.server.worker import Worker
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore

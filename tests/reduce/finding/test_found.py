@@ -25,6 +25,11 @@ def found(story: Story, kind: str) -> list[Fact]:
     return [fact for fact in find_facts(story.events) if fact.kind == kind]
 
 
+def names_in(story: Story) -> set[str]:
+    weighed = weigh(story.events)
+    return {one.text for one in (*weighed.names, *weighed.refs)}
+
+
 def texts(story: Story, kind: str) -> list[str]:
     return [fact.text for fact in found(story, kind)]
 
@@ -388,7 +393,7 @@ def test_a_task_is_cited_where_it_was_named_and_where_it_changed() -> None:
     assert (todo.status, todo.cites) == ("done", (made.id, done.id))
 
 
-def test_commits_addresses_names_and_numbers() -> None:
+def test_commits_addresses_and_names() -> None:
     story = Story()
     story.prompt("See https://tracker.acme.dev/issue/7 on port 48213, not https://example.com or SHA-256 or option #2.")
     story.reply("The port 48213 is set in `portNumber`.")
@@ -396,10 +401,9 @@ def test_commits_addresses_names_and_numbers() -> None:
     story.reply("Committed; 48213 is gone, see #77.")
     (commit,) = found(story, "commit")
     assert (commit.text, commit.about, commit.status) == ("Move the port", "1a2b3c4", "main")
-    assert texts(story, "url") == ["https://tracker.acme.dev/issue/7"]
-    assert {"portNumber", "#77", "1a2b3c4"} <= set(texts(story, "name"))
-    assert not {"SHA-256", "#2"} & set(texts(story, "name"))
-    assert texts(story, "number") == ["48213"]
+    named = names_in(story)
+    assert {"https://tracker.acme.dev/issue/7", "portNumber", "#77", "1a2b3c4"} <= named
+    assert not {"https://example.com", "SHA-256", "#2"} & named
 
 
 def test_the_parts_of_a_call_and_the_numbers_of_tasks_are_no_names() -> None:
@@ -407,7 +411,7 @@ def test_the_parts_of_a_call_and_the_numbers_of_tasks_are_no_names() -> None:
     story.call("TaskCreate", "Task #101 created", subject="Write docs", activeForm="Writing docs")
     story.call("TaskUpdate", "Updated task #101", taskId="101", status="completed")
     story.call("mcp__x__find", "", maxResults=[{"sortOrder": "down"}])
-    assert not {"activeForm", "taskId", "maxResults", "sortOrder", "#101"} & set(texts(story, "name"))
+    assert not {"activeForm", "taskId", "maxResults", "sortOrder", "#101"} & names_in(story)
 
 
 def test_what_only_looks_like_a_path() -> None:
@@ -475,7 +479,7 @@ def test_redaction_marks_are_no_names() -> None:
     story = Story()
     story.prompt("The key is <REDACTED:aws_secret_key:ab12>, never print it.")
     assert texts(story, "correction") == ["The key is <REDACTED:aws_secret_key:ab12>, never print it."]
-    assert not texts(story, "name")
+    assert not names_in(story)
 
 
 # --- what counts of many ----------------------------------------------------------------------------------------------
@@ -711,7 +715,7 @@ def test_every_fact_quotes_the_events_it_cites(made: list[Event]) -> None:
             " ".join((one.text, one.path, one.tool, one.extra)) for one in map(by_id.get, fact.cites) if one
         )
         folded = " ".join(said.split()).replace("**", "")
-        if fact.kind in ("correction", "decision", "name", "url", "number", "file", "commit", "answer"):
+        if fact.kind in ("correction", "decision", "file", "commit", "answer"):
             assert fact.text in folded
         for name in names.names(fact.text + " " + fact.about):
             assert name in said

@@ -53,11 +53,11 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
-        from memory_keeper.app.actions.telling import record_told
+        from memory_keeper.app.actions.telling import heard, record_told
 
         record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
-        said["hookSpecificOutput"] = {"hookEventName": call.event, "additionalContext": text}
+        said |= heard(call.event, text)
     return said
 
 

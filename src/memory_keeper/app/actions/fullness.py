@@ -1,4 +1,4 @@
-"""How full a session's context is, and what there is to say about it."""
+"""How full a session's context is, and who would clear it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory_keeper.capture.usage import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Context, Gauge, Limits, NamedTuple
-from memory_keeper.policy import LATEST, clears_at, compacts_from, level, passed
+from memory_keeper.policy import clears_at, compacts_from, level, passed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ HELD = "held"  # stands among the levels that were told, for one that was not, s
 WATCHING = "watch.lock"  # in the home, held by the one watcher there is
 
 
-class Filling(NamedTuple):
+class Fullness(NamedTuple):
     """A context: how full it is, where it ends, and what its hooks have done."""
 
     gauge: Gauge | None  # None while nobody knows
@@ -66,7 +66,7 @@ class Filling(NamedTuple):
         return tuple(one for one in reached if said.get(one) in (None, at))
 
 
-def measure(home: str, session: str, transcript: str, folder: str, environ: dict[str, str]) -> Filling:
+def measure(home: str, session: str, transcript: str, folder: str, environ: dict[str, str]) -> Fullness:
     """A session's context as it is now."""
     root = find_root(folder) if folder else ""
     hosts = config.claude_settings(folder, environ)
@@ -74,7 +74,7 @@ def measure(home: str, session: str, transcript: str, folder: str, environ: dict
     gauge = read_gauge(transcript) if transcript else None
     if gauge and _older(gauge, context):
         gauge = None
-    return Filling(gauge, _limits(gauge, context, hosts, environ), context, settings)
+    return Fullness(gauge, _limits(gauge, context, hosts, environ), context, settings)
 
 
 def _limits(gauge: Gauge | None, context: Context, hosts: list[tuple[str, Json]], environ: dict[str, str]) -> Limits:
@@ -127,57 +127,16 @@ def is_watched(home: str) -> bool:
     return False
 
 
-def describe(filling: Filling) -> str:
+def describe(fullness: Fullness) -> str:
     """`72 % full (144,000 of 200,000 tokens, compaction at 167,000)`."""
-    limits, clears = filling.limits, clears_at(filling.limits, filling.settings)
-    said = [f"{filling.tokens:,} of {limits.window:,} tokens" if limits.window else f"{filling.tokens:,} tokens"]
+    limits, clears = fullness.limits, clears_at(fullness.limits, fullness.settings)
+    said = [f"{fullness.tokens:,} of {limits.window:,} tokens" if limits.window else f"{fullness.tokens:,} tokens"]
     if clears:
         said.append(f"cleared from {clears:,} on")
-    elif filling.tended and compacts_from(filling.settings):
-        said.append(f"compacted from {compacts_from(filling.settings):,} on")
+    elif fullness.tended and compacts_from(fullness.settings):
+        said.append(f"compacted from {compacts_from(fullness.settings):,} on")
     elif limits.compacts_at:
         said.append(f"compaction at {limits.compacts_at:,}")
     elif limits.refuses_at:
         said.append(f"refused from {limits.refuses_at:,} on")
-    return f"{filling.percent} % full ({', '.join(said)})" if limits.window else ", ".join(said)
-
-
-def warn(filling: Filling, level: str, saved: str, clearer: str) -> tuple[str, str]:
-    """What the user and the model are told at a level: what to do, and that the handoff is written.
-
-    `saved` says where it can be read, empty when it could not be written; `clearer` clears the context by itself where
-    the mode says so, empty when nobody can.
-    """
-    urgent, clears = level == "critical", filling.settings["compaction.mode"] == "clear"
-    handoff = "The handoff is written" if saved else "The handoff could not be written (memory-keeper doctor)"
-    if clears and clearer:
-        do = "it is cleared and goes on from it when this turn is over"
-        advise = (
-            "It is cleared by itself when this turn is over, and goes on from the handoff: finish the step at hand."
-        )
-    else:
-        nobody = " (By itself only under `memory-keeper run -- claude` or with `memory-keeper watch`)" if clears else ""
-        do = f"/clear {'now' if urgent else 'at the next good moment'} goes on from it.{nobody}"
-        advise = (
-            f"{'Tell the user now' if urgent else 'When the step at hand is done, tell the user'} that /clear (or"
-            " /memory-keeper:soft-restart) goes on from the handoff in an empty context."
-            " Do not summarise for it, and do not read large files again."
-        )
-    head, state = _reached(filling, level)
-    user = f"{head}. {handoff}{': ' if saved else '; '}{do}"
-    where = f" ({saved})" if saved else ""
-    model = f'<memory-keeper context="{level}">\n{state}. {handoff}{where}. {advise}\n</memory-keeper>'
-    return user, model
-
-
-def _reached(filling: Filling, level: str) -> tuple[str, str]:
-    """What the user and the model hear first: how full it is, or how near its end, whichever the warning is for."""
-    limits, settings, tokens = filling.limits, filling.settings, filling.tokens
-    end, share = limits.compacts_at or limits.refuses_at, settings.get(f"context.{level}Percent", 0)
-    if level in LATEST and tokens >= end * LATEST[level] > 0 and tokens * 100 < share * limits.window:
-        what = "Compaction" if limits.compacts_at else "The limit of this context"
-        head = f"{what} is {'due' if tokens >= end else 'near'}: {tokens:,} of {end:,} tokens"
-        return head, head
-    full = {"critical": "Context nearly full", "warn": "Context filling up"}.get(level, "Context large enough to clear")
-    state = describe(filling)
-    return f"{full}: {state}", f"The context is {state}"
+    return f"{fullness.percent} % full ({', '.join(said)})" if limits.window else ", ".join(said)

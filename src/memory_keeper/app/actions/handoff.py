@@ -31,6 +31,15 @@ def save(
         return keep_handoff(keeper, session, folder, environ, patience=patience)
 
 
+def try_to_save(home: str, session: str, folder: str, environ: dict[str, str]) -> str:
+    """`save` within a hook's time; empty when that failed: the host goes on all the same."""
+    try:
+        return save(home, session, folder, environ, CATCH_UP)
+    except Exception as error:  # noqa: BLE001
+        complain(home, "save", error)
+        return ""
+
+
 def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -> str:
     """`keep_handoff` within a hook's time; empty when it cannot be done now: what there is can be told all the same."""
     try:

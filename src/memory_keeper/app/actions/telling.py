@@ -21,6 +21,11 @@ AFTER = {"lost": 0.0, "recall": 0.0015, "rules": 0.003, "warning": 0.0045}
 EXPLAINED = ("start", "recall", "fix")  # briefs whose `lines` say why something was told, and what it was worth
 
 
+def heard(event: str, text: str) -> Json:
+    """What the model is to hear on a call, as the host takes it; nothing for no text."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}} if text else {}
+
+
 def record_told(
     home: str,
     session: str,
@@ -40,22 +45,25 @@ def record_told(
     `agent`: only a subagent was told, and others may be at the same moment.
     """
     text = "\n".join(brief.text for brief in briefs)
+    extra = wire.dumps(_describe(briefs, text, on, keys) | (more or {}))
+    record = {"event": "Told", "at": at, "dir": folder, "source": briefs[0].name, "extra": extra}
+    spool.append(home, session, record | ({"text": text} if remember else {}) | ({"agent": agent} if agent else {}))
+
+
+def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) -> Json:
     said: Json = {
         "brief": briefs[0].name,
         "tokens": sum(brief.tokens for brief in briefs),
         "cites": [cite for brief in briefs for cite in brief.cites],
         "text": text,
     }
-    why = [line for brief in briefs if brief.name in EXPLAINED for line in brief.lines]
     optional = {
         "on": on,
         "lines": list(keys),
-        "why": why,
+        "why": [line for brief in briefs if brief.name in EXPLAINED for line in brief.lines],
         "each": [[brief.name, brief.tokens] for brief in briefs] if len(briefs) > 1 else [],
     }
-    said |= {name: value for name, value in optional.items() if value} | (more or {})
-    record = {"event": "Told", "at": at, "dir": folder, "source": briefs[0].name, "extra": wire.dumps(said)}
-    spool.append(home, session, record | ({"text": text} if remember else {}) | ({"agent": agent} if agent else {}))
+    return said | {name: value for name, value in optional.items() if value}
 
 
 def record_warning(home: str, session: str, folder: str, at: float, on: str, text: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from time import monotonic, sleep, time
 
-from memory_keeper.app.actions.fullness import Filling, measure
+from memory_keeper.app.actions.fullness import Fullness, measure
 from memory_keeper.app.actions.handoff import save
 from memory_keeper.capture.tail import LAG
 from memory_keeper.keep import spool
@@ -32,35 +32,35 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
     if window and (window, True) != (context.window, context.module):
         record = {"event": "Window", "at": now, "dir": context.folder, "window": window, "by": "module"}
         spool.append(home, session, record | ({"model": model} if model else {}))
-    filling = measure(home, session, context.transcript, context.folder, environ)
+    fullness = measure(home, session, context.transcript, context.folder, environ)
     if tokens:  # at the end of a turn its last response is seldom on the disk
-        filling = filling._replace(gauge=(filling.gauge or Gauge(0, model))._replace(tokens=tokens))
-    context = filling.context
+        fullness = fullness._replace(gauge=(fullness.gauge or Gauge(0, model))._replace(tokens=tokens))
+    context = fullness.context
     if may_be_answered(context, now):
         return "clear"
-    if window and filling.settings["compaction.mode"] == "replace":
-        return "compact" if _compacts(home, session, environ, filling, now) else ""
-    due = is_idle(context) and _is_due(filling, now)
+    if window and fullness.settings["compaction.mode"] == "replace":
+        return "compact" if _compacts(home, session, environ, fullness, now) else ""
+    due = is_idle(context) and _is_due(fullness, now)
     if not due or not _saved(home, session, context.folder, environ):
         return ""
     ask(home, session, now, "due")
     return "clear"
 
 
-def _compacts(home: str, session: str, environ: dict[str, str], filling: Filling, now: float) -> bool:
+def _compacts(home: str, session: str, environ: dict[str, str], fullness: Fullness, now: float) -> bool:
     """Whether this session is to be compacted now; then its handoff is made ready: the compaction only has to read
     it."""
-    context = filling.context
-    may_be = compaction_is_due(filling.tokens, 0, filling.settings, boundary=True)
+    context = fullness.context
+    may_be = compaction_is_due(fullness.tokens, 0, fullness.settings, boundary=True)
     if not may_be or not is_idle(context) or now - context.compacting < TTL:
         return False
     sleep(LAG)  # the turn's last lines are still under way
     left, boundary = _look(home, session, environ, context)
-    if not compaction_is_due(filling.tokens, left, filling.settings, boundary):
+    if not compaction_is_due(fullness.tokens, left, fullness.settings, boundary):
         return False
     if not _saved(home, session, context.folder, environ):
         return False
-    spool.append(home, session, {"event": "AskCompact", "at": now, "dir": context.folder, "tokens": filling.tokens})
+    spool.append(home, session, {"event": "AskCompact", "at": now, "dir": context.folder, "tokens": fullness.tokens})
     return True
 
 
@@ -103,9 +103,9 @@ def is_idle(context: Context) -> bool:
     return bool(context.begun) and not context.ended and context.stopped >= context.prompted and not context.busy
 
 
-def _is_due(filling: Filling, now: float) -> bool:
-    context = filling.context
+def _is_due(fullness: Fullness, now: float) -> bool:
+    context = fullness.context
     young = now - context.begun < PAUSE
     if young and not context.blocked and (context.ours or context.source == "resume"):
         return False  # one that is full when it begins would be cleared for ever; one that was brought back is wanted
-    return clear_is_due(filling.tokens, filling.limits, filling.settings, bool(context.blocked))
+    return clear_is_due(fullness.tokens, fullness.limits, fullness.settings, bool(context.blocked))

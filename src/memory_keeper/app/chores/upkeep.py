@@ -36,7 +36,7 @@ from memory_keeper.tell.files import OBSERVATIONS as OBSERVATIONS_PAGE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from memory_keeper.model import Json, Note
     from memory_keeper.reduce.folds.observed import Observed
@@ -181,15 +181,12 @@ def upkeep(
     """Find what new prompts say, or `everything` there was; bring the pages up to date, and write the report that is
     missing. `dry`: only say what would be written; `foreign`: also over what is not ours, which is kept beside it."""
     from memory_keeper.app.chores.learn import keep_patterns, learn
-    from memory_keeper.app.notes.said import prompts_of, said
     from memory_keeper.app.pages import render
 
     since = _made(place.root, OBSERVATIONS)
     unsaid: list[Note] = []
     if dry:
-        for prompt in prompts_of(keeper.store, place.project, everything):
-            unsaid += said(prompt, place.project)
-            progress(1)
+        unsaid = _find_said(keeper, place, everything, progress)
         files = _outdated(keeper, place, now)
     else:
         learn(keeper, place.project, now, everything, progress=progress)
@@ -199,6 +196,26 @@ def upkeep(
         _renew(place.root, what)
     if REPORT in what:
         files += _report(keeper, place, now, dry)
+    counts, new = _count(keeper, place, what, now, unsaid, since)
+    left = render.left_alone(keeper, place.project, place.root)
+    return Upkept(place, counts, new, tuple(path for path in files if foreign or path not in left), left)
+
+
+def _find_said(keeper: Keeper, place: Place, everything: bool, progress: Callable[[int], None]) -> list[Note]:
+    """What prompts say that would be kept."""
+    from memory_keeper.app.notes.said import prompts_of, said
+
+    found: list[Note] = []
+    for prompt in prompts_of(keeper.store, place.project, everything):
+        found += said(prompt, place.project)
+        progress(1)
+    return found
+
+
+def _count(
+    keeper: Keeper, place: Place, what: Collection[str], now: float, unsaid: Sequence[Note], since: float
+) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """Observations and tasks by their state, and the observations that came into theirs `since` then."""
     settings = config.load(keeper.home, place.root, keeper.environ)[0]
     counts: dict[str, dict[str, int]] = {}
     new: dict[str, int] = {}
@@ -209,8 +226,7 @@ def upkeep(
         new = _by_state(one for one in found if since and one.since > since)
     if TASKS in what:
         counts[TASKS] = _count_tasks(keeper, place.project, settings)
-    left = render.left_alone(keeper, place.project, place.root)
-    return Upkept(place, counts, new, tuple(path for path in files if foreign or path not in left), left)
+    return counts, new
 
 
 def _by_state(found: Iterable[Observed]) -> dict[str, int]:

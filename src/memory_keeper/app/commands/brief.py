@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from time import time
+from typing import Any
 
 from memory_keeper import config
 from memory_keeper.app.actions.previous import find_before
@@ -18,7 +19,7 @@ from memory_keeper.config import DEFAULTS, find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
-from memory_keeper.tell import UNLIMITED, Before
+from memory_keeper.tell import UNLIMITED, Before, View
 from memory_keeper.tell.handoff import by_part
 from memory_keeper.tell.parts import BRIEFS
 
@@ -64,34 +65,37 @@ def run(args: Namespace) -> int:
         session = session_of(keeper, args.session)
         with suppress(Busy):  # then tell what there is
             keeper.look(keeper.behind(project) or ())
-        settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
-        budget = args.budget or settings[BUDGETS.get(args.name, "tell.startBudget")]
-        if args.name == "replay" and not budget:  # no context is told one, but this was asked for
-            budget = settings["tell.handoffBudget"]
-        notes = max(settings["tell.notesBudget"], budget // 5 if args.name == "memory" else 0)
         if args.name in OF_ONE and not session:
             session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
-        of = session if args.name in OF_ONE else ""
-        source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
-        before = _before(keeper, project, args) if args.name == "start" and not session else None
-        view = keeper.view(session, source, project=project, of=of, before=before, notes=notes)
-        view = view._replace(home=keeper.home, settings=settings, now=time())
-        brief = keeper.brief(args.name, view, budget, UNLIMITED)
+        settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
+        budget = _budget(args, settings)
+        brief = keeper.brief(args.name, _view(keeper, args, project, session, settings, budget), budget, UNLIMITED)
         kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
-    if args.json:
-        parts = by_part(brief.lines) if args.name == "handoff" else {}
-        shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
-        print_json({**shown, "cites": list(brief.cites), **parts})
-        return 0
-    if not brief.text and args.name in NOTHING:
+    if args.json or brief.text:
+        return _show(args, brief)
+    if args.name in NOTHING:
         print(NOTHING[args.name])
         return 0
-    if not brief.text and kept:
+    if kept:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")
-    if not brief.text:
-        raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
-    print(brief.text)
-    return 0
+    raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
+
+
+def _budget(args: Namespace, settings: dict[str, Any]) -> int:
+    budget = args.budget or settings[BUDGETS.get(args.name, "tell.startBudget")]
+    if args.name == "replay" and not budget:  # no context is told one, but this was asked for
+        budget = settings["tell.handoffBudget"]
+    return int(budget)
+
+
+def _view(keeper: Keeper, args: Namespace, project: str, session: str, settings: dict[str, Any], budget: int) -> View:
+    """What the brief is told of, as a context that was cleared, compacted or is new would be told."""
+    of = session if args.name in OF_ONE else ""
+    source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
+    before = _before(keeper, project, args) if args.name == "start" and not session else None
+    notes = max(settings["tell.notesBudget"], budget // 5 if args.name == "memory" else 0)
+    view = keeper.view(session, source, project=project, of=of, before=before, notes=notes)
+    return view._replace(home=keeper.home, settings=settings, now=time())
 
 
 def _recall(args: Namespace) -> Brief:
@@ -116,8 +120,9 @@ def _rules(args: Namespace) -> Brief:
 
 def _show(args: Namespace, brief: Brief) -> int:
     if args.json:
+        parts = by_part(brief.lines) if args.name == "handoff" else {}
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
-        print_json({**shown, "cites": list(brief.cites)})
+        print_json({**shown, "cites": list(brief.cites), **parts})
     elif brief.text:
         print(brief.text)
     return 0

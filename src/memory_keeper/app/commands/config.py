@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from memory_keeper import config
 from memory_keeper.app.commands import folder_of
 from memory_keeper.app.commands.statusline import settings_path
-from memory_keeper.app.host import claude_settings
+from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import paint, print_json
@@ -273,7 +273,7 @@ def _write(path: str, given: dict[str, Any], home: str) -> None:
     if not os.path.isdir(folder):
         os.makedirs(folder)
         os.chmod(folder, 0o755 if shared else 0o700)
-    claude_settings.write_file(path, data + b"\n", mode=0o644 if shared else 0o600)
+    files.write_file(path, data + b"\n", mode=0o644 if shared else 0o600)
 
 
 # --- Claude Code's own ------------------------------------------------------------------------------------------------

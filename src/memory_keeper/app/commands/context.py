@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from memory_keeper.app.actions.fullness import Filling, measure
+from memory_keeper.app.actions.fullness import Fullness, measure
 from memory_keeper.app.commands import folder_of, positive, running_session
 from memory_keeper.app.terminal import bar, moment, paint, print_json
 from memory_keeper.capture.claude_code import read_moment
@@ -46,50 +46,55 @@ def run(args: Namespace) -> int:
         where = f" at {transcript}" if transcript else ""
         hint = "Claude Code writes it after the first prompt; --session names another session"
         raise KeeperError(f"There is no transcript of session {session[:8]}{where}", hint=hint)
-    filling = measure(args.home, session, transcript, folder, environ)
+    fullness = measure(args.home, session, transcript, folder, environ)
     lines = newest_lines(transcript, session)
-    if args.transcript and not any(line.usage for line in lines) and not filling.gauge:
+    if args.transcript and not any(line.usage for line in lines) and not fullness.gauge:
         raise KeeperError(f"{args.transcript} is no transcript of Claude Code, or has no response yet")
     found = breakdown.measure(*breakdown.since_compaction(lines))
-    about = _about(session, filling, found, args.limit)
+    about = _about(session, fullness, found, args.limit)
     if args.json:
         print_json(about)
     else:
-        _show(about, filling, found)
+        _show(about, fullness, found)
     return 0
 
 
-def _about(session: str, filling: Filling, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
-    gauge, limits, burn = filling.gauge, filling.limits, breakdown.burn(found)
-    clears, compacts = clears_at(limits, filling.settings), compacts_at(limits, filling.settings, filling.tended)
+def _about(session: str, fullness: Fullness, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+    gauge, limits, burn = fullness.gauge, fullness.limits, breakdown.burn(found)
+    clears, compacts = clears_at(limits, fullness.settings), compacts_at(limits, fullness.settings, fullness.tended)
     end = clears or compacts or limits.refuses_at
     known = burn.turns >= TURNS and burn.turn >= burn.response  # before that it says nothing about the next turns
     return {
         "session": session,
         "tokens": gauge.tokens if gauge else None,
         "window": limits.window or None,
-        "percent": filling.percent,
+        "percent": fullness.percent,
         "compacts_at": compacts or None,
         "refuses_at": limits.refuses_at or None,
         "clears_at": clears or None,
-        "level": filling.level,
-        "warns_at": {name: mark for name, mark in thresholds(limits, filling.settings).items() if name != "handoff"},
-        "mode": filling.settings["compaction.mode"],
-        "model": gauge.model if gauge else filling.context.model or None,
+        "level": fullness.level,
+        "warns_at": {name: mark for name, mark in thresholds(limits, fullness.settings).items() if name != "handoff"},
+        "mode": fullness.settings["compaction.mode"],
+        "model": gauge.model if gauge else fullness.context.model or None,
         "at": read_moment(gauge.stamp) if gauge and gauge.stamp else None,
-        "since": filling.context.source or None,
+        "since": fullness.context.source or None,
         "tokens_per_turn": burn.turn if known else None,
         "tokens_per_response": burn.response if known else None,
-        "turns_left": breakdown.turns_left(filling.tokens, end, burn.turn) if gauge and known else None,
-        "breakdown": {
-            "base": found.base,
-            "freed": found.freed,
-            "not_counted_yet": found.estimated,
-            "tools": [share._asdict() for share in found.shares],
-            "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
-            "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
-            "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
-        },
+        "turns_left": breakdown.turns_left(fullness.tokens, end, burn.turn) if gauge and known else None,
+        "breakdown": _breakdown(found, limit),
+    }
+
+
+def _breakdown(found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+    """What ate the context."""
+    return {
+        "base": found.base,
+        "freed": found.freed,
+        "not_counted_yet": found.estimated,
+        "tools": [share._asdict() for share in found.shares],
+        "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
+        "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
+        "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
     }
 
 
@@ -101,7 +106,7 @@ def _file(share: breakdown.Share) -> dict[str, Any]:
     return {"path": share.what, "tokens": share.tokens, "times": share.times}
 
 
-def _show(about: dict[str, Any], filling: Filling, found: breakdown.Breakdown) -> None:
+def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown) -> None:
     style = STYLES[about["level"]]
     if about["tokens"] is None:
         print("The context has no response yet: nothing is known of its size.")
@@ -122,11 +127,13 @@ def _show(about: dict[str, Any], filling: Filling, found: breakdown.Breakdown) -
         print(f"  burn rate    {each} (medians of the last turns)")
     at = f", {moment(about['at'])}" if about["at"] else ""
     print(f"  model        {clean(about['model'] or 'unknown')}{at}")
+    _show_shares(about["breakdown"], fullness.context.folder, found, tokens)
+
+
+def _show_shares(taken: dict[str, Any], here: str, found: breakdown.Breakdown, tokens: int) -> None:
     kept = ", what the compaction kept" if any(share.what == "summary" for share in found.shares) else ""
     parts = [(f"system prompt, tools, memory files{kept}", found.base, 0), *found.shares]
     _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
-    taken = about["breakdown"]
-    here = filling.context.folder
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
         _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
     large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]

@@ -10,8 +10,10 @@ import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from memory_keeper.app.commands import make_notes
+from memory_keeper.app.host.registration import claude_folder
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
@@ -38,10 +40,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
-    paths = args.paths or [
-        os.path.join(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"), "projects")
-    ]
-    files = list(_files(paths))
+    files = list(_files(args.paths or [os.path.join(claude_folder(), "projects")]))
     total, failed, projects = Added(), [], set()
     with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
         for path in files:
@@ -64,22 +63,23 @@ def run(args: Namespace) -> int:
         "notes": notes,
         "projects": sorted(projects),
     }
-    if args.json:
-        print_json(about)
-    else:
-        print(
-            f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
-            f" {about['events_known']} known already; {notes} notes written"
-        )
-        if names:
-            print(f"Projects: {_listed(names)}")
-        if notes:
-            print("In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md.")
+    print_json(about) if args.json else _say(about, names)
     for problem in failed:
         sys.stderr.write(f"memory-keeper: {problem}\n")
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0
+
+
+def _say(about: dict[str, Any], names: list[str]) -> None:
+    print(
+        f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
+        f" {about['events_known']} known already; {about['notes']} notes written"
+    )
+    if names:
+        print(f"Projects: {_listed(names)}")
+    if about["notes"]:
+        print("In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md.")
 
 
 def _listed(names: list[str]) -> str:

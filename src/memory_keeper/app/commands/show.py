@@ -82,11 +82,7 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     above = moments.covering(keeper.store.db, origin(note))
     about = {**as_json(note), **({"note": above} if above else {})}
     children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
-    force = keeper.store.wording(note.id)
-    wordings: list[dict[str, Any]] = [
-        {"id": one.id, "by": _by(one), "in_force": bool(force and one.id == force.id), "text": one.text}
-        for one in keeper.store.wordings(note.id)
-    ]
+    wordings = _wordings(keeper, note)
     listing = args.children or args.page
     if args.json:
         listed = {"children": children} if listing else {}
@@ -101,15 +97,27 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     if not note.text:
         print("(it says nothing)")
     if len(wordings) > 1:
-        print(paint("\nwordings", "bold"))
-    for one in wordings if len(wordings) > 1 else ():
-        said = one_line(clean(one["text"]), 80) or "(taken away)"
-        print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
+        _say_wordings(wordings)
     if listing:
         _say_children(keeper, note, children, args.page or 1)
     more = f"show {note.id} --children" if children and not listing else ""
     _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
     return 0
+
+
+def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
+    force = keeper.store.wording(note.id)
+    return [
+        {"id": one.id, "by": _by(one), "in_force": bool(force and one.id == force.id), "text": one.text}
+        for one in keeper.store.wordings(note.id)
+    ]
+
+
+def _say_wordings(wordings: list[dict[str, Any]]) -> None:
+    print(paint("\nwordings", "bold"))
+    for one in wordings:
+        said = one_line(clean(one["text"]), 80) or "(taken away)"
+        print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
 
 
 def _by(note: Note) -> str:
@@ -167,10 +175,12 @@ def _raw_note(keeper: Keeper, note: Note, as_document: bool) -> int:
     except BrokenPipeError:
         raise  # who reads has enough
     except (OSError, ValueError) as error:
-        raise KeeperError(
-            f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"
-        ) from None
+        raise _damaged(error) from None
     return 0
+
+
+def _damaged(error: Exception) -> KeeperError:
+    return KeeperError(f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`")
 
 
 def _leaves(keeper: Keeper, id: str) -> Iterator[str]:
@@ -187,9 +197,7 @@ def raw_line(keeper: Keeper, id: str) -> bytes:
     try:
         line = keeper.raw_line(id)
     except (OSError, ValueError) as error:
-        raise KeeperError(
-            f"The archive of this session is damaged: {error}", hint="run `memory-keeper doctor`"
-        ) from None
+        raise _damaged(error) from None
     if not line:
         raise KeeperError(f"{id} came from a hook, not from a transcript", hint="show it without --raw")
     return line

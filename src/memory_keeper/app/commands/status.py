@@ -17,7 +17,7 @@ from memory_keeper.app.pages.adopt import waiting
 from memory_keeper.app.terminal import age, moment, paint, print_json, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Open
+from memory_keeper.model import NamedTuple, Note, Open, Session
 from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
@@ -33,6 +33,23 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--all-projects", action="store_true", help="everything in the store")
 
 
+class Found(NamedTuple):
+    """What there is to say of a project, or of all."""
+
+    project: str | None  # None: all of them
+    name: str
+    root: str
+    counts: dict[str, Any]
+    sessions: list[Session]
+    handoff: Note | None
+    standing: int
+    open: list[Open]
+    spent: dict[str, Any]
+    measured: list[Score]
+    savings: list[Saving]
+    learnt: dict[str, Any]
+
+
 def run(args: Namespace) -> int:
     """When capture last worked, and how much is kept."""
     with Keeper(args.home) as keeper:
@@ -43,52 +60,68 @@ def run(args: Namespace) -> int:
             there = installed_at(claude_folder())
             first = "it begins with the next session" if there else "run `memory-keeper install`"
             raise NotSetUp("Nothing is kept yet", hint=f"{first}, or `memory-keeper import transcripts`") from None
-        sessions = keeper.store.sessions(project, 5)
-        roots = keeper.store.roots(project) if project else []
-        handoff = keeper.store.handoff(project=project) if project else None
-        kinds = STANDING if project else ()
-        standing = [note for kind in kinds for note in keeper.store.notes(project or "", 0, kind) if note.text]
-        open = keeper.store.open_sessions(project)
-        spent = _spent(keeper, project)
-        measured = scores(keeper.store, project, COMPACTIONS) if project else []
-        savings = saved(keeper.store, project) if project else []
-        learnt = _learnt(keeper, project, args) if project else {}
-        name = project_name(keeper.store, project) if project else "all projects"
-    about = {
-        "project": project or "all projects",
-        **counts,
-        "pending_sessions": len(open),
-        "standing_notes": len(standing),
-        "spent": spent,
-        "store": args.home,
-        "store_bytes": _bytes(args.home),
-        "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
-        "compactions": _compactions(measured),
-        **learnt,
-        "replaced": [{**one._asdict(), "tokens": one.tokens} for one in savings],
-        "recent": [session._asdict() for session in sessions],
-    }
+        found = _find(keeper, project, counts, args)
     if args.json:
-        print_json(about)
-        return 0
-    now = time()
-    where = f"  {one_line(clean(roots[0]), 300)}" if roots and roots[0] != name else ""
-    print(paint(one_line(clean(name), 300), "bold") + where)
-    looked = counts["last_look"]
+        print_json(_about(found, args.home))
+    else:
+        _say(found, args.home)
+    return 0
+
+
+def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Namespace) -> Found:
+    store = keeper.store
+    common = Found(
+        project, "all projects", "", counts, store.sessions(project, 5), None, 0, store.open_sessions(project),
+        _spent(keeper, project), [], [], {},
+    )  # fmt: skip
+    if not project:
+        return common
+    return common._replace(
+        name=project_name(store, project),
+        root=next(iter(store.roots(project)), ""),
+        handoff=store.handoff(project=project),
+        standing=sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
+        measured=scores(store, project, COMPACTIONS),
+        savings=saved(store, project),
+        learnt=_learnt(keeper, project, args),
+    )
+
+
+def _about(found: Found, home: str) -> dict[str, Any]:
+    handoff = found.handoff
+    return {
+        "project": found.project or found.name,
+        **found.counts,
+        "pending_sessions": len(found.open),
+        "standing_notes": found.standing,
+        "spent": found.spent,
+        "store": home,
+        "store_bytes": _bytes(home),
+        "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
+        "compactions": _compactions(found.measured),
+        **found.learnt,
+        "replaced": [{**one._asdict(), "tokens": one.tokens} for one in found.savings],
+        "recent": [session._asdict() for session in found.sessions],
+    }
+
+
+def _say(found: Found, home: str) -> None:
+    now, counts = time(), found.counts
+    where = f"  {one_line(clean(found.root), 300)}" if found.root not in ("", found.name) else ""
+    print(paint(one_line(clean(found.name), 300), "bold") + where)
+    looked, number = counts["last_look"], counts["sessions"]
     print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
-    number = counts["sessions"]
     print(f"  kept           {counts['events']} events of {number} session{'s' * (number != 1)}")
-    _say_notes(counts["notes"], len(standing), open, spent)
-    if handoff:
-        print(f"  last handoff   {moment(handoff.at)} ({age(handoff.at, now)}), {handoff.id}")
-    _say_learnt(learnt)
-    _say_compactions(measured, now)
-    _say_savings(savings)
-    print(f"  store          {args.home} ({size(about['store_bytes'])})")
-    for session in sessions:
+    _say_notes(counts["notes"], found.standing, found.open, found.spent)
+    if found.handoff:
+        print(f"  last handoff   {moment(found.handoff.at)} ({age(found.handoff.at, now)}), {found.handoff.id}")
+    _say_learnt(found.learnt)
+    _say_compactions(found.measured, now)
+    _say_savings(found.savings)
+    print(f"  store          {home} ({size(_bytes(home))})")
+    for session in found.sessions:
         asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"
         print(f"  session {session.id[:8]}  {moment(session.last)}  {asked}, {session.events} events")
-    return 0
 
 
 def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: dict[str, Any]) -> None:

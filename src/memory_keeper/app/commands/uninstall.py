@@ -6,6 +6,8 @@ import os
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.app import schedule
@@ -16,7 +18,7 @@ from memory_keeper.app.pages import claude_md
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.files import remove_all
+from memory_keeper.tell.files import removable, remove_all
 
 EXAMPLE = "memory-keeper uninstall"
 GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
@@ -40,6 +42,30 @@ def run(args: Namespace) -> int:
         return _say_what_would_go(args, known)
     if args.purge and not args.yes and not _sure(args.home):
         raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
+    gone = _remove(args, known)
+    if args.json:
+        print_json(_about(args, known, gone))
+    else:
+        _say(args, known, gone)
+    return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared else 0
+
+
+class Gone(NamedTuple):
+    """What was taken away, and what could not be."""
+
+    settings: list[Outcome]
+    jobs: list[str]
+    stuck: str  # why some of those are still ours
+    problem: str  # why Claude Code still has the plugin
+    back: Returned
+    command: str  # of the user's terminal, if there was one
+    cleared: list[str]
+    uncleared: list[str]
+    rendered: int = 0
+    left: Sequence[str] = ()  # in the home, after a purge
+
+
+def _remove(args: Namespace, known: bool) -> Gone:
     # before Claude Code lays the file out anew, and before its bytes are compared
     settings, stuck = _restore_settings(args.home)
     jobs, stays = _unschedule(args.home)
@@ -49,25 +75,27 @@ def run(args: Namespace) -> int:
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else registration.put_back(args.home)
     command = _remove_program(args.home)
-    cleared, uncleared = _remove_rules(args.home)
-    rendered = _remove_rendered(args.home) if args.purge else 0
-    left = registration.purge(args.home) if args.purge else []
-    if args.json:
-        about = {"registered": known, "unregistered": known and not problem, "problem": problem or stuck}
-        about |= {**back._asdict(), "settings": [one._asdict() for one in settings], "unscheduled": jobs}
-        about |= {"rules": cleared, "rules_left": uncleared, "command": command}
-        print_json({**about, "kept": "" if args.purge else args.home, "left": left, "rendered": rendered})
-    else:
-        _say(args, known, problem, back, left)
-        _say_settings(settings, stuck)
-        if command:
-            print(f"{command} is gone.")
-        if jobs:
-            print(f"The weekly upkeep is no longer run ({', '.join(jobs)}).")
-        _say_rules(cleared, uncleared)
-        if rendered:
-            print(f"{rendered} file{'s' * (rendered != 1)} rendered into projects went as well.")
-    return PartlyDone.code if problem or stuck or uncleared else 0
+    gone = Gone(settings, jobs, stuck, problem, back, command, *_remove_rules(args.home))
+    if not args.purge:
+        return gone
+    return gone._replace(rendered=_remove_rendered(args.home), left=registration.purge(args.home))
+
+
+def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
+    return {
+        "registered": known,
+        "unregistered": known and not gone.problem,
+        "problem": gone.problem or gone.stuck,
+        **gone.back._asdict(),
+        "settings": [one._asdict() for one in gone.settings],
+        "unscheduled": gone.jobs,
+        "rules": gone.cleared,
+        "rules_left": gone.uncleared,
+        "command": gone.command,
+        "kept": "" if args.purge else args.home,
+        "left": list(gone.left),
+        "rendered": gone.rendered,
+    }
 
 
 def _restore_settings(home: str) -> tuple[list[Outcome], str]:
@@ -155,6 +183,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += filter(None, [own_command.remove(args.home, dry_run=True)])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
+    going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
     if args.json:
         print_json({"would_remove": going, "rules_left": uncleared})
     else:
@@ -163,19 +192,31 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     return 0
 
 
-def _say(args: Namespace, known: bool, problem: str, back: Returned, left: list[str]) -> None:
-    if problem:
-        sys.stderr.write(f"memory-keeper: {problem}\n  hint: run `claude plugin uninstall {PLUGIN}`\n")
+def _say(args: Namespace, known: bool, gone: Gone) -> None:
+    _say_plugin(args, known, gone)
+    _say_settings(gone.settings, gone.stuck)
+    if gone.command:
+        print(f"{gone.command} is gone.")
+    if gone.jobs:
+        print(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
+    _say_rules(gone.cleared, gone.uncleared)
+    if gone.rendered:
+        print(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+
+
+def _say_plugin(args: Namespace, known: bool, gone: Gone) -> None:
+    if gone.problem:
+        sys.stderr.write(f"memory-keeper: {gone.problem}\n  hint: run `claude plugin uninstall {PLUGIN}`\n")
     else:
         print("Unregistered." if known else "The plugin was not registered with Claude Code.")
-    for path in back.restored:
+    for path in gone.back.restored:
         print(f"{path} is as it was before.")
-    for path in back.changed:
+    for path in gone.back.changed:
         print(f"{path} was changed since: it keeps your changes and lost only our entries.")
     if not args.purge and registration.names_of_ours(args.home):
         print(f"What was kept is still in {args.home}: `memory-keeper uninstall --purge` deletes it.")
-    elif left:
-        print(f"{args.home} stays, with what is not ours: {', '.join(left)}")
+    elif gone.left:
+        print(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
     elif args.purge:
         print(f"{args.home} is gone.")
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from memory_keeper import config
-from memory_keeper.app.host.claude_settings import sweep, wait_for, write_file
+from memory_keeper.app.host.files import sweep, wait_for, write_file
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.model import NamedTuple
 from memory_keeper.tell.claude_md import Malformed, block_text, find_block, with_block, without_block

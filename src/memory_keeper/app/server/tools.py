@@ -12,15 +12,15 @@ import posix
 
 from memory_keeper import config, wire
 from memory_keeper.app.lookup.by_id import find_one, session_of
-from memory_keeper.app.lookup.dates import ALLOWED, read_when
-from memory_keeper.app.server.protocol import SCHEMAS, refuse
+from memory_keeper.app.server.arguments import LONGEST, check
+from memory_keeper.app.server.protocol import refuse
 from memory_keeper.capture.payload import is_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import moments
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper, digest_of
-from memory_keeper.model import KINDS, NOTES, Event, NamedTuple, Note
+from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.note import lines_of
 from memory_keeper.tell import CHARACTERS, envelope, short, units, within
 from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell, utc_day, whose
@@ -39,8 +39,6 @@ BEFORE = 40  # characters before the first match in that
 PATH = 60  # characters of a path
 LINES, LINE = 20, 50  # of a timeline, and tokens of each
 WHOLE = 2_000  # tokens of what `get` gives at once
-IDS = 10
-QUERY, TEXT, LONGEST = 1_000, 2_000, 200  # characters of a query, of what is remembered, of any other word
 PATIENCE = 0.5  # seconds for who writes: hooks wait behind a tool, and the model can ask again
 LARGE = 12 << 20  # bytes since the last compaction that are not taken apart: half a second
 SHARES = 5
@@ -93,97 +91,6 @@ def _asked(keeper: Keeper, at: float, named: str, look: Callable[[str], object])
     session = find_running(keeper.home, int(pid) if pid.isdecimal() else 0)
     folder = named or (read_context(keeper.home, session).folder if session else "")
     return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, look)
-
-
-# --- arguments --------------------------------------------------------------------------------------------------------
-
-
-def check(name: str, given: Any, at: float) -> Json:
-    """The arguments of a call as they should be; KeeperError says what they should have been."""
-    given = {} if given is None else given
-    takes = SCHEMAS[name].get("properties", {})
-    if not isinstance(given, dict) or not takes.keys() >= given.keys():
-        raise KeeperError(f"{name} takes {', '.join(takes) or 'no arguments'}, and nothing else")
-    found = {}
-    for argument, value in given.items():
-        if value is None:
-            continue
-        read, allowed = ARGUMENTS[argument]
-        choices = takes[argument].get("enum", [value])
-        try:
-            if value not in choices:
-                allowed = f"one of {', '.join(choices)}"
-                raise ValueError
-            found[argument] = read(value, at)
-        except ValueError:
-            raise KeeperError(f"{argument} is {allowed}") from None
-    missing = [argument for argument in SCHEMAS[name].get("required", ()) if argument not in found]
-    if missing:
-        raise KeeperError(f"{name} needs {missing[0]}: {ARGUMENTS[missing[0]][1]}")
-    return found
-
-
-def _words(most: int) -> Callable[[Any, float], str]:
-    def read(value: Any, at: float) -> str:
-        if not isinstance(value, str) or not value.strip() or len(value) > most:
-            raise ValueError
-        return value.strip()
-
-    return read
-
-
-def _number(least: int, most: int) -> Callable[[Any, float], int]:
-    def read(value: Any, at: float) -> int:
-        if isinstance(value, str) and value.isdecimal() and len(value) < 12:
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ValueError
-        return value
-
-    return read
-
-
-def _kind(value: Any, at: float) -> str:
-    if not isinstance(value, str) or value not in {**KINDS, **NOTES}:
-        raise ValueError
-    return value
-
-
-def _flag(value: Any, at: float) -> bool:
-    if value not in (True, False, "true", "false"):
-        raise ValueError
-    return value in (True, "true")
-
-
-def _moment(value: Any, at: float) -> float:
-    if not isinstance(value, str):
-        raise ValueError
-    return read_when(value[:LONGEST], at)
-
-
-def _ids(value: Any, at: float) -> list[str]:
-    """A list of ids, or one with commas between them."""
-    ids = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(ids, list) or not 0 < len(ids) <= IDS:
-        raise ValueError
-    return list(dict.fromkeys(_words(LONGEST)(id, at) for id in ids))
-
-
-# how each argument is read, whatever the tool, and what it may be
-ARGUMENTS: dict[str, tuple[Callable[[Any, float], Any], str]] = {
-    "query": (_words(QUERY), f"words to look for, at most {QUERY:,} characters"),
-    "text": (_words(TEXT), f"what to remember, at most {TEXT:,} characters"),
-    "kind": (_kind, f"one of {', '.join({**KINDS, **NOTES})}"),
-    "file": (_words(LONGEST), "a path, or the end of one"),
-    "since": (_moment, ALLOWED),
-    "session": (_words(LONGEST), "the id of a session, or the beginning of one"),
-    "around": (_words(LONGEST), "an id that search, timeline or a brief gave"),
-    "ids": (_ids, f"a list of 1 to {IDS} ids that search, timeline or a brief gave"),
-    "all_projects": (_flag, "true or false"),
-    "raw": (_flag, "true or false"),
-    "limit": (_number(1, 50), "a number from 1 to 50"),
-    "offset": (_number(0, 1 << 40), "the number that the last answer gave"),
-}
 
 
 # --- looking up -------------------------------------------------------------------------------------------------------
@@ -354,10 +261,10 @@ def context(asked: Asked) -> str:
     transcript = read_context(asked.keeper.home, asked.session).transcript if asked.session else ""
     if not transcript:
         raise KeeperError("No session is known that runs here")
-    filling = measure(asked.keeper.home, asked.session, transcript, asked.folder, asked.keeper.environ)
-    if not filling.gauge:
+    fullness = measure(asked.keeper.home, asked.session, transcript, asked.folder, asked.keeper.environ)
+    if not fullness.gauge:
         return "The context has no response yet: nothing is known of its size."
-    state = f"{describe(filling)}. Level: {filling.level}."
+    state = f"{describe(fullness)}. Level: {fullness.level}."
     lines = [f"{what}: {size:,} tokens" for what, size in _shares(asked, transcript)]
     if not lines:
         return f"{state} What fills it would take too long to say here: `memory-keeper context` does."

@@ -13,21 +13,18 @@ import os
 import select
 import signal
 import struct
-import subprocess
 import termios
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any
 
+from memory_keeper.app.watch.leader import NUMBER, PASSED_ON, become, kill, start
 from memory_keeper.app.watch.vt import Screen
-from memory_keeper.errors import KeeperError
 
 CHUNK = 1 << 16
 QUIET, TICK = 0.5, 1.0  # seconds without output before the terminal is tended, and between two times
 LINGER = 0.05  # seconds in which output may still arrive once its program has ended or stopped
 LAST = 4 * CHUNK  # bytes: more than a terminal holds, and others may go on writing when the program is gone
-NUMBER = struct.Struct("i")
-PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2)
 CAUGHT = (*PASSED_ON, signal.SIGTSTP, signal.SIGWINCH, signal.SIGCONT)
 Modes = list[Any]
 
@@ -43,7 +40,7 @@ def run(argv: list[str], mark: str, umask: int, tend: Callable[[Pty], object]) -
     called and may look at the screen and type; the user's keys wait meanwhile.
     """
     if not os.isatty(1):
-        _become(argv, umask)  # there will be no screen to look at
+        become(argv, umask)  # there will be no screen to look at
     terminal = _open_terminal()
     try:
         return Pty(terminal, argv, mark, umask).run(tend)
@@ -66,7 +63,7 @@ class Pty:
         termios.tcsetattr(slave, termios.TCSANOW, self._modes)
         self._resize()
         os.set_blocking(self._inner, False)
-        self._leader, self._program, self._report = _start(argv, mark, umask, slave, (self._inner, terminal))
+        self._leader, self._program, self._report = start(argv, mark, umask, slave, (self._inner, terminal))
         os.close(slave)
         self._status: int | None = None
         self._last, self._count = monotonic(), 0  # when the program has shown something, and how much in all
@@ -215,7 +212,7 @@ class Pty:
             elif number == signal.SIGCONT:
                 self._return()
             elif self._status is None:
-                _kill(self._program, number)
+                kill(self._program, number)
             else:  # there is nobody to pass it on to: it is for us, who only wait for a terminal that takes no more
                 self._shown, self._there = b"", False
 
@@ -237,7 +234,7 @@ class Pty:
         os.kill(0, signal.SIGTSTP)  # the whole job, as Ctrl-Z does; ignored where no shell could continue us
         signal.signal(signal.SIGTSTP, handler)
         self._take_terminal()
-        _kill(-self._program, signal.SIGCONT)
+        kill(-self._program, signal.SIGCONT)
 
     def _hang_up(self) -> None:
         """The user's terminal is gone, so the inner one goes too, and its leader tells the program."""
@@ -272,7 +269,7 @@ class Pty:
             return False
         numbers = [number for number in os.read(self._wake, CHUNK) if number in PASSED_ON]
         for number in numbers:
-            _kill(self._program, number)
+            kill(self._program, number)
         return bool(numbers)
 
     def _give_terminal_back(self) -> None:
@@ -295,121 +292,7 @@ class Pty:
         self._screen.resize(rows or 24, columns or 80)
 
 
-# --- starting ---------------------------------------------------------------------------------------------------------
-
-
-def _start(argv: list[str], mark: str, umask: int, slave: int, ours: tuple[int, ...]) -> tuple[int, int, int]:
-    """Start the leader, and through it the program: their numbers, and a pipe that tells what becomes of it."""
-    report, told = os.pipe()
-    leader = os.fork()
-    if not leader:
-        try:
-            for fd in (*ours, report):  # while somebody has it, a terminal does not hang up
-                os.close(fd)
-            _lead(argv, mark, umask, slave, told)
-        finally:
-            os._exit(1)
-    os.close(told)
-    if not os.isatty(0):
-        _close_stdin()
-    first = os.read(report, NUMBER.size)
-    (number,) = NUMBER.unpack(first or NUMBER.pack(-errno.EAGAIN))
-    if number < 0:
-        os.waitpid(leader, 0)
-        raise _not_started(argv, -number)
-    return leader, number, report
-
-
-def _lead(argv: list[str], mark: str, umask: int, slave: int, report: int) -> NoReturn:
-    """Start the program in the inner terminal, wait for it, and say what becomes of it."""
-
-    def step_forward() -> None:
-        os.setpgid(0, 0)
-        _take_keys(slave)
-
-    os.setsid()
-    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-    given = [slave if os.isatty(fd) else None for fd in range(3)]  # a pipe or a file stays what it is
-    try:
-        program = subprocess.Popen(
-            argv,
-            stdin=given[0],
-            stdout=given[1],
-            stderr=given[2],
-            env={**_environment(), mark: str(os.getpid())},
-            umask=umask,
-            close_fds=False,  # ours close themselves; others are for the program
-            preexec_fn=step_forward,
-        )
-    except OSError as error:
-        os.write(report, NUMBER.pack(-(error.errno or errno.EIO)))
-        os._exit(1)
-    for number in (*PASSED_ON, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, lambda *_: _hang_up(program.pid))
-    for fd in range(3):
-        os.dup2(slave, fd)  # who writes into a pipe must see when the program does not read it any more
-    os.write(report, NUMBER.pack(program.pid))
-    while True:
-        _, status = os.waitpid(program.pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):
-            _take_keys(slave)  # when a leader goes, the foreground is told to hang up: spare what is left there
-        os.write(report, NUMBER.pack(status))
-        if not os.WIFSTOPPED(status):
-            os._exit(0)
-
-
-def _hang_up(group: int) -> None:
-    """Tell a group of processes that its terminal is gone: the system tells the leader alone."""
-    _kill(-group, signal.SIGHUP)
-    _kill(-group, signal.SIGCONT)  # or it would not hear it while it is stopped
-
-
-def _take_keys(slave: int) -> None:
-    """Bring our group of processes to the foreground."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})  # what one gets for it in the background
-    try:
-        os.tcsetpgrp(slave, os.getpgrp())
-    except OSError:
-        pass  # it was hung up
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _become(argv: list[str], umask: int) -> NoReturn:
-    """Be the program, from now on."""
-    os.umask(umask)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
-        signal.signal(number, signal.SIG_DFL)
-    try:
-        os.execvpe(argv[0], argv, _environment())
-    except OSError as error:
-        raise _not_started(argv, error.errno or errno.EIO) from None
-
-
-def _not_started(argv: list[str], number: int) -> KeeperError:
-    missing = number == errno.ENOENT
-    error = KeeperError(f"{argv[0]}: {'not found' if missing else os.strerror(number)}")
-    error.code = 127 if missing else 126  # as shells say it
-    return error
-
-
-def _environment() -> dict[str, str]:
-    """The environment that we were given: where nothing is said about characters, Python says something."""
-    try:
-        with open("/proc/self/environ", "rb") as file:
-            told = b"\0" + file.read()
-    except OSError:
-        return dict(os.environ)
-    return {name: value for name, value in os.environ.items() if name != "LC_CTYPE" or b"\0LC_CTYPE=" in told}
-
-
-def _close_stdin() -> None:
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-
-
-# --- terminals and processes ------------------------------------------------------------------------------------------
+# --- terminals --------------------------------------------------------------------------------------------------------
 
 
 def _open_terminal() -> int:
@@ -472,10 +355,3 @@ def _write(fd: int, data: bytes) -> int | None:
         return 0
     except OSError:
         return None
-
-
-def _kill(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass

@@ -85,7 +85,7 @@ def weigh(events: Sequence[Event]) -> Names:
             call = event if event.kind == "call" else calls.get(event.ref)
             path = call.path if call and ENDING.search(call.path) else ""
             named = paths(_joined(text, spaced)) | ({path} if path and event.kind == "call" else set())
-            for one in named:
+            for one in sorted(named):  # of two that end alike the first counts: not as a set happens to lie
                 whole.add(one)
             listing = event.kind == "todo" or (call is not None and call.kind == "todo")  # numbers of tasks
             seen.append((event, way, call, path, named, names(text), set() if listing else refs(text) - own))

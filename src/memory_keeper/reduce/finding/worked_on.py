@@ -1,4 +1,4 @@
-"""The facts in what was worked on: files, tasks, what was taken back, and the names and numbers that keep coming up."""
+"""The facts in what was worked on: files with the names used in them, tasks, and what was taken back."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-KEPT = 200  # names; the lightest go
 QUOTE = 400  # characters of a task
 NEAR, INSIDE = 2, 8  # files that a name is told with, of all it is used in; names that are told with a file
 
 
 def worked_on(events: Sequence[Event], weighed: Names) -> Iterator[Fact]:
-    """What was done to files and lists, and the names that were used for it."""
+    """What was done to files, with the names in them, and to lists."""
     yield from _reverted(events)
     yield from _listed(events)
     yield from _files(events, weighed)
-    yield from _used(events, weighed)
 
 
 def _reverted(events: Sequence[Event]) -> Iterator[Fact]:
@@ -88,32 +86,3 @@ def _named_in(weighed: Names) -> dict[str, tuple[list[str], list[str]]]:
                 inside.append(one.text)
                 cites += link.cites
     return found
-
-
-def _used(events: Sequence[Event], weighed: Names) -> Iterator[Fact]:
-    """Addresses, names and numbers that keep being used."""
-    when = {event.id: event.at for event in events}
-    for ref in weighed.refs[:60]:
-        kind = "url" if ref.text.startswith("http") else "name"
-        yield Fact(kind, ref.text, ref.cites, when[ref.cites[-1]])
-    for name in weighed.names[:KEPT]:
-        links = weighed.links.get(name.text, ())[:1]
-        cites = tuple(dict.fromkeys((*name.cites, *(cite for link in links for cite in link.cites))))
-        yield Fact("name", name.text, cites, when[name.cites[-1]], about=links[0].path if links else "")
-    counts: dict[str, list[Event]] = {}
-    for event in events:
-        if event.kind in ("prompt", "reply") and not event.agent:
-            for number in set(names.NUMBER.findall(names.looked_at(event))):
-                counts.setdefault(number, []).append(event)
-    for number, said in counts.items():
-        if len(said) >= 3:
-            yield Fact(
-                "number", number, tuple(event.id for event in said[-3:]), said[-1].at, about=_around(number, said[-1])
-            )
-
-
-def _around(number: str, event: Event) -> str:
-    """The words a number stands among."""
-    at = event.text.find(number)
-    begin = max(event.text.rfind(mark, 0, at) for mark in ("\n", ". ", "! ", "? ")) + 1
-    return one_line(event.text[max(begin, at - 80) : at + len(number) + 60].partition("\n")[0], 140)

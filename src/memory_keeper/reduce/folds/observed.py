@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import USER, Event, NamedTuple, Note, origin
-from memory_keeper.reduce.folds.instructions import Instruction, instructions, marks, relation
+from memory_keeper.reduce.folds.instructions import Instruction, instructions, relation
+from memory_keeper.reduce.folds.instructions import marks as marks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,13 +87,8 @@ def observed(store: SqliteStore, project: str, settings: Json, now: float) -> li
 def observed_here(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
     """The observations of a project and of all projects, as they stand in this one: what is said here may be instead of
     what was said for all."""
-    return fold(
-        store,
-        project,
-        [note for place in places(project) for note in store.notes(place, 0, "observation")],
-        settings,
-        now,
-    )
+    notes = [note for place in places(project) for note in store.notes(place, 0, "observation")]
+    return fold(store, project, notes, settings, now)
 
 
 def places(project: str) -> tuple[str, ...]:
@@ -103,12 +99,12 @@ def places(project: str) -> tuple[str, ...]:
 def fold(store: SqliteStore, project: str, notes: Iterable[Note], settings: Json, now: float) -> list[Observed]:
     """The same of these notes."""
     matters = _matters([note for note in notes if note.text], now)
-    rules = _rules(store, project, matters)
     denied, confirmed = (
         _by_note(mark for place in places(project) for mark in store.marks_on(place, kind))
         for kind in ("contradicted", "confirmed")
     )
-    found = [_stands(matter, rules, denied, confirmed, settings, now) for matter in matters.all]
+    marks = _Marks(_rules(store, project, matters), denied, confirmed)
+    found = [_stands(matter, marks, settings, now) for matter in matters.all]
     return sorted(found, key=lambda one: (one.first, one.id))
 
 
@@ -197,7 +193,7 @@ class _Matters:
 def _names(said: Instruction | None) -> Iterator[str]:
     """Under which an instruction is found: what it is about, and all it says."""
     if said:
-        yield from marks(said)
+        yield from marks_of(said)
         yield from (repr((said.subject, said.values)), "= " + said.text.casefold())
 
 
@@ -271,42 +267,36 @@ def _by_note(marks: Iterable[Event]) -> dict[str, list[Event]]:
     return found
 
 
-def _stands(
-    matter: _Matter,
-    rules: dict[str, Note],
-    denials: dict[str, list[Event]],
-    confirmed: dict[str, list[Event]],
-    settings: Json,
-    now: float,
-) -> Observed:
-    ids = tuple(dict.fromkeys(map(origin, matter.notes)))
-    rule = next((rules[id] for id in ids if id in rules), None)
-    denied = [mark.at for id in ids for mark in denials.get(id, ())]
-    if rule and not rule.text:  # who takes the rule away does not want it
-        denied.append(written(rule))
-    denial = max(denied, default=0.0)
-    heard = [(note.at, note.session) for note in matter.own if by(note) in USERS and note.session]
-    heard += [(mark.at, mark.session) for id in ids for mark in confirmed.get(id, ())]
+class _Marks(NamedTuple):
+    """What was said and done about observations, by the ids of their notes."""
+
+    rules: dict[str, Note]
+    denied: dict[str, list[Event]]
+    confirmed: dict[str, list[Event]]
+
+
+def _stands(matter: _Matter, marks: _Marks, settings: Json, now: float) -> Observed:
+    """A matter as an observation, with what became of it."""
+    own, ids = matter.own, tuple(dict.fromkeys(map(origin, matter.notes)))
+    rule = next((marks.rules[id] for id in ids if id in marks.rules), None)
+    denial = _denial(rule, [mark.at for id in ids for mark in marks.denied.get(id, ())])
+    heard = [(note.at, note.session) for note in own if by(note) in USERS and note.session]
+    heard += [(mark.at, mark.session) for id in ids for mark in marks.confirmed.get(id, ())]
     counted = _once_a_session(one for one in heard if one[0] > denial)
-    said = [note.at for note in matter.own] + [at for at, _ in heard]
-    if any(note.at > denial and by(note) == "user" for note in matter.own):
+    said = [note.at for note in own] + [at for at, _ in heard]
+    if any(note.at > denial and by(note) == "user" for note in own):
         denial = 0.0  # the user has written it down again
     state, instead, since = _state(matter, rule, denial, [at for at, _ in counted], max(said), settings, now)
-    return Observed(
-        matter.id,
-        matter.own[-1].text,
-        by(matter.own[0]),
-        matter.own[0].project,
-        min(said),
-        max(said),
-        tuple(session for _, session in counted if session),
-        len(counted),
-        state,
-        instead,
-        since or min(said),
-        ids,
-        matter.newest and matter.newest._replace(text=matter.own[-1].text),
-    )
+    sessions = tuple(session for _, session in counted if session)
+    told = (matter.id, own[-1].text, by(own[0]), own[0].project, min(said), max(said), sessions, len(counted))
+    wants = matter.newest and matter.newest._replace(text=own[-1].text)
+    return Observed(*told, state, instead, since or min(said), ids, wants)
+
+
+def _denial(rule: Note | None, denied: Sequence[float]) -> float:
+    """When a matter was last contradicted; who takes its rule away does not want it either. 0: never."""
+    taken = [written(rule)] if rule and not rule.text else []
+    return max([*denied, *taken], default=0.0)
 
 
 def _once_a_session(heard: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:

@@ -79,16 +79,20 @@ def post(
     another host; a key goes in the clear to this machine only. Busy: it may work later.
     """
     host = _checked(url, bool(secret))
-    data = wire.dumps(body).encode()
     given = {"content-type": "application/json", "user-agent": "memory-keeper", **headers}
-    request = urllib.request.Request(url, data, given, method="POST")
+    request = urllib.request.Request(url, wire.dumps(body).encode(), given, method="POST")
+    return _object(_fetch(request, timeout, host, environ, secret), host)
+
+
+def _fetch(request: urllib.request.Request, timeout: float, host: str, environ: dict[str, str], secret: str) -> bytes:
+    """What answers a request, within one time limit."""
     line = _Line()
     limit = threading.Timer(timeout, line.hang_up)
     limit.daemon = True
     limit.start()
     try:
         with _opener(line, host, environ).open(request, timeout=timeout) as answer:
-            raw = answer.read(LARGEST + 1)
+            raw: bytes = answer.read(LARGEST + 1)
     except urllib.error.HTTPError as error:
         with error:
             raise _refused(error, host, secret) from None
@@ -102,6 +106,11 @@ def post(
         line.close()
     if line.over.is_set():
         raise Busy(f"{host} did not answer within {timeout:g} seconds")
+    return raw
+
+
+def _object(raw: bytes, host: str) -> Json:
+    """The JSON object that was answered, of a size that is one of an answer."""
     if len(raw) > LARGEST:
         raise KeeperError(f"{host} answered with more than {LARGEST >> 20} MB")
     try:

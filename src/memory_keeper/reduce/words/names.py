@@ -63,7 +63,6 @@ CITED = re.compile(  # a small number alone counts tasks, options, steps
 )
 TICKET = re.compile(r"-\d{1,5}\b")
 PROJECT = re.compile(r"\b(?!(?:SHA|UTF|ISO|RFC|AES|RSA|MD|CP|GPT|TLS|HTTP|IEEE|UTC|GMT|ES|PEP|ANSI|BASE)$)[A-Z]{2,6}$")
-NUMBER = re.compile(r"(?<![\w.#:/-])(?:\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w:/-]|[.,]\w)")
 
 
 def looked_at(event: Event) -> str:

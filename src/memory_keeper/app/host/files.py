@@ -1,0 +1,135 @@
+"""A file of the user's: read to the last byte, replaced whole and lastingly, and by one of us at a time."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from fcntl import LOCK_EX, LOCK_NB, flock
+from glob import escape, glob
+from time import monotonic, sleep
+
+from memory_keeper.errors import Busy, KeeperError
+
+PATIENCE = 10.0  # seconds for somebody else's change
+OWN = ".memory-keeper."  # and our process: the new file until it takes the place of the old one
+
+
+def read_text(path: str) -> str | None:
+    """A file's text, every byte of it; None when there is none."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise KeeperError(f"{path} cannot be read: {error.strerror}", hint="nothing was changed") from None
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise KeeperError(f"{path} is no regular file", hint="nothing was changed")
+        with open(fd, "rb", closefd=False) as file:
+            return decode(file.read())
+    finally:
+        os.close(fd)
+
+
+def decode(data: bytes | None) -> str | None:
+    """Bytes as text; a byte that is no UTF-8 comes back as it was: the file is not ours to repair."""
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def encode(text: str | None) -> bytes | None:
+    """The very bytes that a text was read from."""
+    return None if text is None else text.encode("utf-8", "surrogateescape")
+
+
+def write_file(path: str, data: bytes, mode: int = 0o600, only_if: Callable[[], bool] = lambda: True) -> bool:
+    """Replace a file whole and lastingly, with the mode and the owner that it had; False when it was not to be."""
+    own = f"{path}{OWN}{os.getpid()}"
+    try:
+        with open(own, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, 0o600)) as file:
+            file.write(data)
+            file.flush()
+            _take_after(file.fileno(), path, mode)
+            os.fsync(file.fileno())
+        if not only_if():
+            return False
+        os.replace(own, path)
+    finally:
+        if os.path.lexists(own):
+            os.unlink(own)
+    _sync_folder(path)
+    return True
+
+
+def _take_after(fd: int, path: str, mode: int) -> None:
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        os.fchmod(fd, mode)
+        return
+    try:
+        os.fchown(fd, about.st_uid, about.st_gid)
+    except PermissionError:
+        pass  # somebody else's file: from now on it is ours, as it is after any editor
+    _copy_attributes(path, fd)
+    os.fchmod(fd, stat.S_IMODE(about.st_mode))
+
+
+def _copy_attributes(path: str, fd: int) -> None:
+    """What is said of a file beside its mode, access lists among it, where the system has that and allows it."""
+    try:
+        names = os.listxattr(path)
+    except (AttributeError, OSError):
+        return
+    for name in names:
+        try:
+            os.setxattr(fd, name, os.getxattr(path, name))
+        except OSError:
+            pass
+
+
+def _sync_folder(path: str) -> None:
+    """The file is in its place already: that a file system cannot do this, or fails now, changes nothing."""
+    try:
+        fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError:
+        pass
+
+
+def sweep(path: str) -> None:
+    """Take away what somebody who was killed while writing this file has left beside it."""
+    for left in glob(f"{escape(path)}{OWN}[0-9]*"):
+        pid = left.rpartition(".")[2]
+        if pid.isdecimal() and not _runs(int(pid)):
+            os.unlink(left)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        pass
+    return True
+
+
+def wait_for(fd: int, busy: str, patience: float = PATIENCE) -> None:
+    """Lock an open file or folder, once whoever else has it is done."""
+    until = monotonic() + patience
+    while not _locked(fd):
+        if monotonic() >= until:
+            raise Busy(busy, hint="try again in a moment")
+        sleep(0.01)
+
+
+def _locked(fd: int) -> bool:
+    try:
+        flock(fd, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
