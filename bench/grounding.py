@@ -22,12 +22,12 @@ from bench.tools import transcripts
 from bench.tools.figures import Figure, Figures
 from bench.tools.notes import Made, level_one
 from memory_keeper import wire
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce import schema
 from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.note import measure
 from memory_keeper.reduce.notes.outline import outline
+from memory_keeper.settings import DEFAULTS
 
 
 class Tally(NamedTuple):

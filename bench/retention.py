@@ -58,11 +58,11 @@ from bench.tools.needed import (
     stated,
 )
 from bench.tools.notes import level_one
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce.checks.fidelity import compare
 from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.reduce.sentences import Sentence
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
 

@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import memory_keeper
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keeper import Added, Keeper
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import Added
 from tests.transcripts import Transcript
 
 START = Path(memory_keeper.__file__).parent / "app/start.py"

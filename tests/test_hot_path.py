@@ -23,12 +23,15 @@ HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
     OWN, f"{OWN}.app", f"{OWN}.app.detached", f"{OWN}.app.hook", f"{OWN}.app.problems", f"{OWN}.capture",
     f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy",
-    f"{OWN}.wire",
+    f"{OWN}.settings", f"{OWN}.wire",
 }  # fmt: skip
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
 # a hook with text: the gate that says whether there may be a secret in it
-GATE = {"_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact_rules"}
+GATE = {
+    "_operator", f"{OWN}.capture.redact", f"{OWN}.capture.redact.gate", f"{OWN}.capture.redact.names",
+    f"{OWN}.capture.redact.tokens",
+}  # fmt: skip
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
 GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
 # a prompt: the short line that reminds of the rules, out of a small file, and the record of it
@@ -47,7 +50,8 @@ START_UP = {
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready", f"{OWN}.keep.sqlite", f"{OWN}.keeper",
+    f"{OWN}.keep.leaves", f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
+    f"{OWN}.keep.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
@@ -63,7 +67,7 @@ LOOK = {
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.keep.index",
-    f"{OWN}.keep.telling",
+    f"{OWN}.keep.telling", f"{OWN}.keeper.moving",
 }  # fmt: skip
 # a start after somebody edited a page: it is taken apart, which needs `re` and `datetime`, and the new words become a
 # note with an id. About 15 ms, until the page is written with the next notes; nothing is composed or outlined here
@@ -78,7 +82,7 @@ ADOPT = {
 # project may lie behind links, so `os`
 SAVE = {
     "_blake2", "_collections_abc", "genericpath", "os", "posixpath", f"{OWN}.app.actions", f"{OWN}.app.actions.handoff",
-    f"{OWN}.keep.index", f"{OWN}.tell.files",
+    f"{OWN}.keep.index", f"{OWN}.keeper.handoffs", f"{OWN}.keeper.moving", f"{OWN}.tell.files",
 }  # fmt: skip
 # and find in words what was decided: about 15 ms, before a compaction that takes seconds
 DIGEST = {

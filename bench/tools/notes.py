@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Event, Note
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce.note import measure
 from memory_keeper.reduce.notes import levels
+from memory_keeper.settings import DEFAULTS
 
 
 class Made(NamedTuple):

@@ -1,10 +1,15 @@
-"""Settings and places: the environment wins over the project's files, those over the user's, those over defaults."""
+"""Where things are, and which settings hold: variables win over the project's files, those over the user's.
+
+A cloned repository may bring settings of its own, for us and for the host, and through those set variables. Nothing
+here believes it more than it may say: `own_environ` is what is left of the environment when that is taken off.
+"""
 
 from __future__ import annotations
 
 import posix
 
 from memory_keeper import wire
+from memory_keeper.settings import DEFAULTS, USERS_ONLY, flatten, read_value, valid, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,121 +17,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-INSTRUCTIONS = (
-    "Keep as they are written: file paths with what was done to them, commands as typed with their results,"
-    " identifiers, numbers, error messages, decisions with their reasons, dead ends, open questions, and the user's own"
-    " words. Do not generalise."
-)
-# Every setting, by its dotted name: in a file `{"tell": {"startBudget": 800}}`, in the environment
-# MEMORY_KEEPER_TELL_STARTBUDGET=800.
-DEFAULTS: Json = {
-    "tell.startBudget": 1500,  # tokens of the brief at a session's start
-    "tell.handoffBudget": 2000,  # tokens of a handoff
-    "tell.resumeBudget": 300,  # tokens of where a session stood that is resumed or forked; 0: nothing
-    "tell.compactBudget": 1000,  # tokens of what a context is told again that a compaction's summary lost
-    "tell.replayBudget": 0,  # tokens of original messages that a context is told after a handoff; 0: none
-    "tell.recallBudget": 300,  # tokens of what was kept about the things that a prompt names; 0: nothing
-    "tell.files": True,  # render handoffs and the memory for people, in .claude/memory of the project
-    "tell.notesBudget": 500,  # tokens of the standing notes in that brief
-    "reduce.saveInterval": 25,  # tool calls of a session after which it gets a note
-    "reduce.saveTokens": 8000,  # tokens of talk after which it does
-    "reduce.noteTokens": 700,  # the longest such note
-    "reduce.memoryTokens": 23_750,  # open notes of a project; when they pass this, the oldest get an outline
-    "reduce.carryOverTokens": 2375,  # of the newest notes, which stay open then
-    "reduce.outlineTokens": 1500,  # the longest outline
-    "summarize.level1": "extractive",  # who words the notes of sessions: extractive | claude-cli | anthropic | openai
-    "summarize.level2": "extractive",  # and the outlines above them
-    "summarize.model": "",  # the model that is asked; empty: the summarizer's own
-    "summarize.url": "",  # where it is asked; empty: the usual address
-    "summarize.keyVariable": "",  # the variable that holds the key for that address; empty: the usual one, or a keyring
-    "summarize.timeout": 120,  # seconds
-    "summarize.dailyTokens": 200_000,  # read and written, that may be spent in the background in a day
-    "context.warnings": True,  # say when the context fills up
-    "context.warnPercent": 70,  # of the window; never later than 90 % of the way to the compaction
-    "context.criticalPercent": 80,  # of the window; never later than 95 % of the way to the compaction
-    "context.warnTokens": 0,  # a fixed number as well, whatever the window; 0: none
-    "context.criticalTokens": 0,
-    "rules.enabled": True,  # tell every context the rules in force
-    "rules.shipped": True,  # among them those that come with Memory Keeper
-    "rules.every": 1,  # prompts after which a short line reminds of them
-    "rules.budget": 1000,  # tokens of the rules in full, once per context
-    "rules.subagents": False,  # tell subagents too, in short
-    "rules.claudeMd": False,  # keep the block in CLAUDE.md up to date that `rule sync` writes
-    "observations.promote": "ask",  # ask | said: what the user said often enough becomes a rule without a question
-    "compaction.enabled": True,  # false: contexts, observations and tasks are all left as they are
-    "compaction.mode": "supplement",  # supplement | replace | clear | block
-    "compaction.keepTokens": 1500,  # of the last messages that stay in mode replace, beside the handoff
-    "compaction.instructions": INSTRUCTIONS,  # for Claude Code's own summarizer, in mode supplement; empty: none
-    "compaction.triggers.sessionTokens.enabled": True,
-    "compaction.triggers.sessionTokens.threshold": 100_000,  # write the handoff; in modes replace and clear: act
-    "compaction.triggers.observationAge.enabled": True,
-    "compaction.triggers.observationAge.archiveAfterDays": 28,  # without a confirmation
-    "compaction.triggers.observationAge.escalateAfterConfirmations": 5,  # sessions; then it is proposed as a rule
-    "compaction.triggers.taskArchive.enabled": True,
-    "compaction.triggers.taskArchive.keepRecentCount": 10,  # tasks in full in DONE.md
-    "compaction.triggers.taskArchive.archiveAfterSessions": 20,  # since it was done; then a task leaves DONE.md too
-    "compaction.archiveFormat": "markdown-table",  # of TASK_ARCHIVE.md: markdown-table | list | json
-    "compaction.preserveTokenMetrics": True,  # tokens of each task in the archive
-    "compaction.monthlyReview": True,  # write the report of a month that is over
-}
-SUMMARIZERS = ("extractive", "claude-cli", "anthropic", "openai")
-CHOICES = {
-    "compaction.mode": ("supplement", "replace", "clear", "block"),
-    "compaction.archiveFormat": ("markdown-table", "list", "json"),
-    "observations.promote": ("ask", "said"),
-    "summarize.level1": SUMMARIZERS,
-    "summarize.level2": SUMMARIZERS,
-}
 INSIDE = "MEMORY_KEEPER_INSIDE"  # in the environment of a host that we started ourselves: nothing of it is kept
-LEAST_TOKENS = "compaction.triggers.sessionTokens.threshold"
-LARGEST_NUMBER = 100_000_000
-MOST = {
-    "context.warnPercent": 100,
-    "context.criticalPercent": 100,
-    "reduce.saveInterval": 1000,
-    "reduce.saveTokens": 100_000,
-    "reduce.noteTokens": 4000,
-    "reduce.memoryTokens": 200_000,
-    "reduce.outlineTokens": 8000,
-    "compaction.keepTokens": 3000,
-    "compaction.triggers.observationAge.archiveAfterDays": 36_500,
-    "compaction.triggers.taskArchive.keepRecentCount": 1000,
-    "rules.budget": 2000,
-    "rules.every": 1000,
-    "summarize.timeout": 3600,
-}
-LEAST = {
-    "compaction.triggers.sessionTokens.threshold": 20_000,  # no context begins with less
-    "context.warnPercent": 10,
-    "context.criticalPercent": 20,
-    "reduce.saveInterval": 1,
-    "reduce.saveTokens": 500,
-    "reduce.noteTokens": 100,
-    "reduce.memoryTokens": 2000,
-    "reduce.outlineTokens": 200,
-    "compaction.triggers.observationAge.archiveAfterDays": 1,
-    "compaction.triggers.observationAge.escalateAfterConfirmations": 1,
-    "compaction.triggers.taskArchive.archiveAfterSessions": 1,
-    "rules.budget": 100,
-    "rules.every": 1,
-    "summarize.timeout": 5,
-}
-# What the predecessor called the same, and by how much its number is taken
-ALIASES = {
-    "rulesInjectionFrequency": ("rules.every", 1.0),
-    "saveInterval": ("reduce.saveInterval", 1.0),
-    "memoryRotation.thresholdTokens": ("reduce.memoryTokens", 0.95),
-    "memoryRotation.carryoverTokens": ("reduce.carryOverTokens", 0.95),
-    "compaction.summaryPrompt": ("compaction.instructions", 1.0),
-    "autoCompact.customInstructions": ("compaction.instructions", 1.0),
-}
-# What the user alone decides: a cloned repository must not have contexts cleared, keep a warning or a rule from
-# anybody, or say where texts and keys are sent.
-USERS_ONLY = frozenset(
-    key
-    for key in DEFAULTS
-    if key.startswith(("compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
-) - {"rules.every"} | {"context.warnings"}
 DOTENV = ("/.env", "/.env.local")
 DEPTH = 6  # folders between a session's and the root of its repository
 LARGEST = 1 << 20
@@ -144,6 +35,9 @@ _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
 
 # in a process that somebody waits for, what may take minutes is left to another one
 hurried = False
+
+
+# --- places ----------------------------------------------------------------------------------------------------------
 
 
 def find_home(environ: dict[str, str]) -> str:
@@ -241,6 +135,9 @@ def _is_there(path: str) -> bool:
     return True
 
 
+# --- settings --------------------------------------------------------------------------------------------------------
+
+
 def claude_folder(environ: dict[str, str]) -> str:
     """Where Claude Code keeps its own files."""
     return environ.get("CLAUDE_CONFIG_DIR", "") or _user_home(environ) + "/.claude"
@@ -307,25 +204,43 @@ def layers(
     users = claude_folder(mine) if environ else "\0"
     if hosts is None or (environ and users != claude_folder(environ)):
         hosts = claude_settings(root, mine)
+    yield from _set_in_claude_code(hosts, users)
+    yield from _set_by_user(home + "/config.json", root)
+    for name in PROJECT_FILES if root else ():
+        yield from _set_by_project(root + name)
+    yield from _set_by_variables(environ, mine)
+
+
+def _set_in_claude_code(hosts: list[tuple[str, Json]], users: str) -> Iterator[tuple[str, Json]]:
     for path, given in hosts:
         blocks = {name: given[name] for name in HOSTS_BLOCKS if isinstance(given.get(name), dict)}
         if blocks and path.rpartition("/")[0] == users:
             yield path, valid(flatten(blocks))
-    own = home + "/config.json"
-    for path in (own, *([root + name for name in PROJECT_FILES] if root else [])):
-        if (said := read_small(path, links=path == own)) is None:
-            continue
-        parsed = _parse(said)
-        if parsed is None:
-            yield path, None
-        elif path == own:
-            yield path, valid(flatten(parsed))
-            projects = parsed.get("projects")
-            here = projects.get(root) if isinstance(projects, dict) and root else None
-            if isinstance(here, dict):
-                yield f"{path} for {root}", valid(flatten(here))
-        else:
-            yield path, {key: value for key, value in valid(flatten(parsed)).items() if key not in USERS_ONLY}
+
+
+def _set_by_user(path: str, root: str) -> Iterator[tuple[str, Json | None]]:
+    """For every project, and for the one here."""
+    if (said := read_small(path, links=True)) is None:
+        return
+    if (given := _parse(said)) is None:
+        yield path, None
+        return
+    yield path, valid(flatten(given))
+    projects = given.get("projects")
+    here = projects.get(root) if isinstance(projects, dict) and root else None
+    if isinstance(here, dict):
+        yield f"{path} for {root}", valid(flatten(here))
+
+
+def _set_by_project(path: str) -> Iterator[tuple[str, Json | None]]:
+    if (said := read_small(path)) is None:
+        return
+    given = _parse(said)
+    allowed = {key: value for key, value in valid(flatten(given)).items() if key not in USERS_ONLY} if given else given
+    yield path, allowed
+
+
+def _set_by_variables(environ: dict[str, str], mine: dict[str, str]) -> Iterator[tuple[str, Json]]:
     for key, usual in DEFAULTS.items():
         name = variable(key)
         # what is sent where is never for a variable to say that a project may have set in Claude Code
@@ -333,6 +248,9 @@ def layers(
             continue
         if name in (mine if key in USERS_ONLY else environ):
             yield name, valid({key: read_value(environ[name], usual)})
+
+
+# --- whose word a variable is ----------------------------------------------------------------------------------------
 
 
 def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:
@@ -369,58 +287,7 @@ def _set_by(folder: str) -> set[str]:
     return found
 
 
-def flatten(given: Json, above: str = "") -> Json:
-    """Nested settings by their dotted names; what is written dotted already is taken as it is."""
-    flat: Json = {}
-    for key, value in given.items():
-        if isinstance(value, dict) and above.count(".") < 5:
-            flat.update(flatten(value, f"{above}{key}."))
-        else:
-            flat[above + key] = value
-    return flat
-
-
-def valid(given: Json) -> Json:
-    """The known settings of the right type and size, by our names; a cloned repository can say nothing else."""
-    named: Json = {}
-    for key, value in given.items():
-        name, share = ALIASES.get(key, (key, 1.0))
-        if name != key and name in given:
-            continue
-        named[name] = round(value * share) if share != 1.0 and type(value) is int else value
-    return {key: value for key, value in named.items() if not problem(key, value)}
-
-
-def problem(key: str, value: object) -> str:
-    """Why a setting cannot have this value; empty when it can."""
-    usual = DEFAULTS.get(key)
-    if usual is None:
-        return f"there is no setting {key}"
-    if type(value) is not type(usual):
-        return f"{key} takes {'true or false' if isinstance(usual, bool) else f'a value like {usual}'}"
-    if key in CHOICES and value not in CHOICES[key]:
-        return f"{key} is one of {', '.join(CHOICES[key])}"
-    if isinstance(value, int) and not isinstance(value, bool) and value < LEAST.get(key, 0):
-        return f"{key} is at least {LEAST.get(key, 0)}"
-    if isinstance(value, int) and value > MOST.get(key, LARGEST_NUMBER):
-        return f"{key} is at most {MOST.get(key, LARGEST_NUMBER)}"
-    if key.startswith("context.") and key.endswith("Tokens") and 0 < int(str(value)) < LEAST[LEAST_TOKENS]:
-        return f"{key} is 0 or at least {LEAST[LEAST_TOKENS]}"
-    return ""
-
-
-def read_value(said: str, usual: object) -> object:
-    """What somebody typed, as the type that the setting has; itself when it is none."""
-    if isinstance(usual, bool):
-        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(said.lower(), said)
-    if isinstance(usual, int) and said.isdecimal() and len(said) < 12:
-        return int(said)
-    return said
-
-
-def variable(key: str) -> str:
-    """The variable that overrides a setting."""
-    return "MEMORY_KEEPER_" + key.upper().replace(".", "_")
+# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def _read(path: str, links: bool = False) -> Json | None:
@@ -465,7 +332,7 @@ def open_plain(path: str, links: bool = False) -> int | None:
     flags = posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | (0 if links else posix.O_NOFOLLOW)
     try:
         fd = posix.open(path, flags)
-    except OSError:
+    except (OSError, ValueError):
         return None
     if posix.fstat(fd).st_mode & 0o170000 == 0o100000:
         return fd

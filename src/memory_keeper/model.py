@@ -290,8 +290,8 @@ class Brief(NamedTuple):
 class Action(NamedTuple):
     """What a trigger asks for."""
 
-    do: str  # look | tell | warn | save | refuse | instruct | score
-    what: str = ""
+    do: str  # see policy.ACTIONS
+    what: str = ""  # which brief is told; what else is done after a look
 
 
 class Status(NamedTuple):

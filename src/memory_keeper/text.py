@@ -61,6 +61,19 @@ def family(model: str) -> str:
     return "claude-4" if version and version[:2] < [4, 7] else NEWEST
 
 
+# --- ids -------------------------------------------------------------------------------------------------------------
+
+
+def digest_of(*parts: str) -> str:
+    """A short id for some texts together: the same for the same ones."""
+    try:
+        from _blake2 import blake2s  # `hashlib` would load OpenSSL as well: 2.5 ms of every start
+    except ImportError:
+        from hashlib import blake2s
+
+    return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
 # --- cuts ------------------------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,15 @@ def serve(*options: str, asked: list[dict[str, Any]], end: str = "\n", cwd: Path
     return {answer["id"]: answer["result"] for answer in answers}
 
 
+@pytest.mark.parametrize("words", [["show"], ["how"], ["blame"], ["note", "get"], ["timeline", "--around"]])
+def test_what_is_typed_in_no_utf_8_is_not_found_and_that_is_all(machine: Machine, words: list[str]) -> None:
+    run("note", "add", "fact", "The café opens at nine.", cwd=machine.project)
+    command = [*map(os.fsencode, [sys.executable, "-I", "-S", str(START), *words]), b"caf\xe9"]
+    done = subprocess.run(command, capture_output=True, cwd=machine.project, timeout=60, env=dict(os.environ))
+    assert done.returncode in (0, 1)
+    assert b"Error" not in done.stderr and b"bug" not in done.stderr
+
+
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_what_was_asked_before_the_end_is_answered(machine: Machine, end: str) -> None:
     asked = [HELLO, NOTICE, *(call(number, "remember", text=f"Fact {number}.") for number in range(2, 7))]

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from memory_keeper.app.cli import COMMANDS, build_parser
-from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
+from memory_keeper.settings import DEFAULTS
 from tests.app.host.test_registration import CLAUDE
 from tests.docs.history import History
 from tests.docs.shell import Done

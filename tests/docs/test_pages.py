@@ -11,7 +11,8 @@ import pytest
 
 from memory_keeper.app.cli import COMMANDS, _parse
 from memory_keeper.app.host.registration import OURS
-from memory_keeper.config import ALIASES, DEFAULTS, PROJECT_FILES, USERS_ONLY
+from memory_keeper.config import PROJECT_FILES
+from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.keeper import MARKS
+from memory_keeper.keeper.moving import MARKS
 from tests.e2e.cli import Sandbox, wait_for
 
 OURS = frozenset(MARKS.values())  # what hooks leave, which no transcript has

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.config import DEFAULTS, INSTRUCTIONS
+from memory_keeper.settings import DEFAULTS, INSTRUCTIONS
 from memory_keeper.text import tokens
 from tests.e2e.cli import Sandbox, Session, wait_for
 from tests.e2e.kept import keeper

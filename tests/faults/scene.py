@@ -21,7 +21,7 @@ from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import archive, spool
 from memory_keeper.keep.home import read_salt
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keeper import MARKS
+from memory_keeper.keeper.moving import MARKS
 from memory_keeper.model import Event
 from tests.faults.faultpoint import Fault, Ran, run
 from tests.transcripts import Row, Transcript, dump, thinking

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from memory_keeper import keep
+from memory_keeper.keep import conformance
 from memory_keeper.keep.conformance import SUITE
 from memory_keeper.keep.sqlite import SqliteStore
 
@@ -22,12 +25,18 @@ def test_sqlite_store(check: Check, tmp_path: Path) -> None:
     check(lambda: SqliteStore(str(tmp_path / "store.db")))
 
 
-def test_every_check_is_in_the_suite() -> None:
-    import memory_keeper.keep.conformance as module
+def test_every_promise_is_checked() -> None:
+    """What `keep.Store` has and no check calls is no promise."""
+    contract, checks = (ast.parse(Path(module.__file__ or "").read_text()) for module in (keep, conformance))
+    (store,) = [one for one in ast.walk(contract) if isinstance(one, ast.ClassDef) and one.name == "Store"]
+    promised = {one.name for one in store.body if isinstance(one, ast.FunctionDef)}
+    assert promised <= {one.attr for one in ast.walk(checks) if isinstance(one, ast.Attribute)}
 
+
+def test_every_check_is_in_the_suite() -> None:
     public = {
         name
-        for name, value in vars(module).items()
-        if callable(value) and not name.startswith("_") and value.__module__ == module.__name__
+        for name, value in vars(conformance).items()
+        if callable(value) and not name.startswith("_") and value.__module__ == conformance.__name__
     }
     assert public == {check.__name__ for check in SUITE}

@@ -15,7 +15,7 @@ import pytest
 
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import migrations
-from memory_keeper.keep.sqlite import SqliteStore, as_json
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Member, Note, Placed, Source, Usage
 
 SRC = Path(migrations.__file__).parents[2]
@@ -378,15 +378,6 @@ def test_usage_is_one_row_per_response(path: Path) -> None:
     store.close()
 
 
-def test_around_gives_the_neighbours(path: Path) -> None:
-    events = fill(path)
-    store = SqliteStore(str(path), write=False)
-    assert store.around("e5:0", 2, 1) == events[3:7]
-    assert store.around("e0:0", 2, 0) == events[:1]
-    assert store.around("none", 2, 2) == []
-    store.close()
-
-
 def test_a_line_is_found_in_its_archive(path: Path) -> None:
     store = SqliteStore(str(path))
     source = store.begin(Source("/t/s1.jsonl", "s1", "dir:/p"))
@@ -413,12 +404,6 @@ def test_counts(path: Path) -> None:
     assert store.counts("dir:/q")["events"] == 0
     assert store.counts()["events"] == 3
     store.close()
-
-
-def test_as_json_opens_what_is_kept_as_json() -> None:
-    event = Event("e:0", 1.0, "todo", "s", "p", "t", extra='{"a":[1]}')
-    assert as_json(event)["extra"] == {"a": [1]}
-    assert as_json(event._replace(extra=""))["extra"] == ""
 
 
 def test_a_store_copied_while_nobody_writes_is_the_same(path: Path, tmp_path: Path) -> None:

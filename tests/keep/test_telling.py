@@ -10,7 +10,7 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.telling import cost_of_telling, told
+from memory_keeper.keep.telling import tally, told
 from memory_keeper.model import Event, Placed, Source
 
 
@@ -77,13 +77,13 @@ def racing(tmp_path: Path) -> Iterator[SqliteStore]:
 def test_who_comes_second_is_not_heard_and_not_charged(racing: SqliteStore) -> None:
     moments = [one.at for one in told(racing.db, "p")]
     assert moments == [10, 12, 20, 22, 30, 31, 40, 41, 51, 53, 54, 60, 61]
-    costs = cost_of_telling(racing, "p", session="a")
+    costs = tally(told(racing.db, "p", "a", reminders=True))
     assert costs == {"rules": (5, 5), "recall": (2, 20), "fix": (1, 10), "subagent": (2, 10), "handoff": (2, 200)}
 
 
 def test_it_costs_what_its_records_say(store: SqliteStore) -> None:
-    costs = cost_of_telling(store, "p")
+    costs = tally(told(store.db, "p", reminders=True))
     assert costs == {"start": (1, 500), "reminder": (2, 60), "handoff": (1, 400), "replay": (1, 300)}
-    assert cost_of_telling(store, "p", session="a") == {"start": (1, 500), "reminder": (2, 60)}
-    assert cost_of_telling(store, "p", since=20, until=30) == {"reminder": (1, 30)}
-    assert cost_of_telling(store, "q") == {}
+    assert tally(told(store.db, "p", "a", reminders=True)) == {"start": (1, 500), "reminder": (2, 60)}
+    assert tally(told(store.db, "p", since=20, until=30, reminders=True)) == {"reminder": (1, 30)}
+    assert tally(told(store.db, "q", reminders=True)) == {}

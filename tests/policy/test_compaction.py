@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.config import DEFAULTS, LEAST, LEAST_TOKENS, MOST
 from memory_keeper.model import Limits
 from memory_keeper.policy import COMPACTED, LINE, compaction_is_due, compacts_at, compacts_from, shares
+from memory_keeper.settings import DEFAULTS, SETTINGS
 
 
 def having(mode: str = "replace", threshold: int = 100_000, enabled: bool = True) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def test_the_profiles(enabled: bool, threshold: int, begins: int) -> None:
     assert compaction_is_due(900_000, 0, settings, True) == bool(begins)
 
 
-@given(st.integers(0, 100_000_000), st.integers(0, MOST["compaction.keepTokens"]))
+@given(st.integers(0, 100_000_000), st.integers(0, SETTINGS["compaction.keepTokens"].most))
 def test_whatever_the_settings_both_have_room_and_no_more(handoff: int, keep: int) -> None:
     settings = {**having(), "tell.handoffBudget": handoff, "compaction.keepTokens": keep}
     handed, kept = shares(settings)
@@ -62,7 +62,7 @@ def test_whatever_the_settings_both_have_room_and_no_more(handoff: int, keep: in
 
 def test_the_usual_shares() -> None:
     assert shares(having()) == (DEFAULTS["tell.handoffBudget"], DEFAULTS["compaction.keepTokens"])
-    assert LEAST[LEAST_TOKENS] == 20_000
+    assert SETTINGS["compaction.triggers.sessionTokens.threshold"].least == 20_000
 
 
 @pytest.mark.parametrize(

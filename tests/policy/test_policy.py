@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.config import DEFAULTS
 from memory_keeper.model import Action, Limits, Status
-from memory_keeper.policy import LEVELS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.policy import ACTIONS, LEVELS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
     Action("look"),
@@ -40,6 +40,11 @@ SMALL, LARGE, REACTIVE, OFF = (
 
 def having(**settings: Any) -> dict[str, Any]:
     return {**DEFAULTS, **{name.replace("_", "."): value for name, value in settings.items()}}
+
+
+def test_every_trigger_can_be_read_by_a_stranger() -> None:
+    assert {action for _, _, action in TRIGGERS} == ACTIONS.keys()
+    assert all(when.__doc__ for _, when, _ in TRIGGERS)
 
 
 # --- moments ----------------------------------------------------------------------------------------------------------

@@ -15,10 +15,10 @@ import pytest
 
 from memory_keeper.app.actions.lost import Score, lost_text, scores
 from memory_keeper.app.cli import main
-from memory_keeper.config import DEFAULTS, INSTRUCTIONS
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
+from memory_keeper.settings import DEFAULTS, INSTRUCTIONS
 from memory_keeper.text import tokens
 from tests.machine import START, Answer, Machine, Session
 

@@ -13,8 +13,8 @@ import pytest
 
 from memory_keeper.app.hook import answer
 from memory_keeper.capture.payload import read_payload
-from memory_keeper.config import INSTRUCTIONS
 from memory_keeper.keep import spool
+from memory_keeper.settings import INSTRUCTIONS
 from tests.machine import Answer, Machine, Session, without_rights
 
 WARN, CRITICAL = 145_000, 165_000  # of the 200,000 that the model has

@@ -22,6 +22,7 @@ from memory_keeper.capture.payload import read_payload
 from memory_keeper.capture.project import head
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.handoffs import find_where
 from memory_keeper.model import Source
 from memory_keeper.tell import units
 from memory_keeper.text import tokens
@@ -399,7 +400,7 @@ def test_lines_behind_the_last_that_names_a_branch_do_no_harm(machine: Machine) 
     machine.look()
     with Keeper(str(machine.home)) as keeper:
         keeper.look([Source(str(session.path), session.id, "")])
-        assert keeper._where(session.id, "") == {"branch": "fix/limits", "commit": ""}
+        assert find_where(keeper, session.id, "") == {"branch": "fix/limits", "commit": ""}
 
 
 def test_a_handoff_that_nobody_kept_names_the_branch(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from memory_keeper.app.chores.distil import Settings, distil, outline_project
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.text import tokens
+from memory_keeper.text import digest_of, tokens
 from tests.machine import Machine, Session
 
 ROOT = Path(__file__).parents[2]

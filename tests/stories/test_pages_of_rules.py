@@ -13,11 +13,11 @@ import pytest
 from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.app.pages.adopt import adopt_rules, waiting
 from memory_keeper.app.pages.render import foreign
-from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note
 from memory_keeper.reduce.folds.observed import Observed, observed
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.files import changed, remove_all
 from memory_keeper.tell.rules import PREFIX, Rule, rules_of
 from tests.app.pages.desk import NOW, Desk

@@ -14,7 +14,7 @@ from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
 from memory_keeper.app.notes.rules import change_rule
 from memory_keeper.keep import spool
-from memory_keeper.keep.telling import cost_of_telling
+from memory_keeper.keep.telling import tally, told
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.tell.rules import rules_of
@@ -185,10 +185,10 @@ def test_what_it_cost_is_counted_once(now: Session, why: Asker) -> None:
     ask(now, PROMPT)
     tokens = sum(one["tokens"] for one in why.json())
     with now.machine.store() as store:
-        costs = cost_of_telling(store, store.project_of(now.id))
+        costs = tally(told(store.db, store.project_of(now.id), reminders=True))
         assert sum(all for _, all in costs.values()) == tokens
         assert {name: times for name, (times, _) in costs.items()} == {"start": 1, "rules": 1, "recall": 1}
-        assert cost_of_telling(store, store.project_of(now.id), until=now.machine.began) == {}
+        assert tally(told(store.db, store.project_of(now.id), until=now.machine.began, reminders=True)) == {}
     assert why().count(f": {tokens:,} tokens in 3 briefs (") == 3, "this session, this project, this month"
 
 

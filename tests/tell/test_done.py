@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.config import DEFAULTS
 from memory_keeper.reduce.folds.done import Done
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.done import LINES, done_page, task_archive_page
 
 DATA = Path(__file__).parents[1] / "data"

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper import config
 from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.app.lookup.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.telling import cost_of_telling
+from memory_keeper.keep.telling import tally
+from memory_keeper.keep.telling import told as told_in
 from memory_keeper.model import USER, Note
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, View
 from memory_keeper.tell.report.markdown import as_json, cell, compose, report_of, show
 from memory_keeper.tell.report.month import Month, bounds, find_month, month_of
@@ -36,7 +37,7 @@ LABELS = (
 
 def month(place: Workplace, store: SqliteStore, project: str | None = "app", at: float = APRIL) -> Month:
     key = place.project(project) if project else None
-    return find_month(store, read_prices(str(place.home)), key, month_of(at), config.DEFAULTS, MAY)
+    return find_month(store, read_prices(str(place.home)), key, month_of(at), DEFAULTS, MAY)
 
 
 def test_a_month_is_told_like_this(office: Workplace) -> None:
@@ -97,7 +98,7 @@ def test_savings_are_those_of_our_own_compactions(office: Workplace) -> None:
         found = month(office, store)
         known = saved(store, office.project("app"))
         asked = attempts(store.spent())
-        telling = cost_of_telling(store, office.project("app"), APRIL, MAY)
+        telling = tally(told_in(store.db, office.project("app"), "", APRIL, MAY, reminders=True))
     assert found.saved == sum(one.tokens for one in known) == (90_000 - 12_000) * 3
     assert found.spared == Decimal("0.5") * found.saved / 1_000_000
     assert [one.by for one in found.compactions if one.saved] == ["keeper"]
@@ -134,7 +135,7 @@ def test_nothing_is_said_of_a_month_of_nothing(office: Workplace) -> None:
     with office.store() as store:
         empty = month(office, store, at=MAY + 40 * 86_400)
         assert empty.total.requests == 0
-        assert report_of(store, str(office.home), office.project("app"), MAY, config.DEFAULTS, MAY) == ""
+        assert report_of(store, str(office.home), office.project("app"), MAY, DEFAULTS, MAY) == ""
         assert as_json(empty)["by_day"] == []
 
 

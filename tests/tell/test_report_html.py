@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from memory_keeper import config
 from memory_keeper.reduce.folds.breakdown import Share
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.report.html import page
 from memory_keeper.tell.report.markdown import show
 from memory_keeper.tell.report.month import Month, find_month, month_of
@@ -73,7 +73,7 @@ def read(text: str) -> Reader:
 @pytest.fixture
 def month(office: Workplace) -> Month:
     with office.store() as store:
-        return find_month(store, read_prices(str(office.home)), None, month_of(APRIL), config.DEFAULTS, MAY)
+        return find_month(store, read_prices(str(office.home)), None, month_of(APRIL), DEFAULTS, MAY)
 
 
 def test_a_page_loads_nothing_and_runs_nothing(month: Month) -> None:

@@ -86,13 +86,22 @@ def _enter(argv: list[str]) -> None:
 
 def parse_and_run(argv: list[str]) -> int:
     """Run the command that some words say; its exit code."""
-    args = _parse(argv)
+    args = _parse([_as_text(word) for word in argv])
 
     def run(home: str) -> int:
         args.home = home
         return load(args.command).run(args)
 
     return guarded(args.home, run)
+
+
+def _as_text(word: str) -> str:
+    """What was typed, with a sign in the place of bytes that are no UTF-8: nothing is kept or found by those. The name
+    of a file stays what it is."""
+    from os.path import lexists
+
+    data = word.encode("utf-8", "surrogateescape")
+    return word if lexists(word) else data.decode("utf-8", "replace")
 
 
 def guarded(given: str, run: Callable[[str], int]) -> int:

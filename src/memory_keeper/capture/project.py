@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import posix
 
-from memory_keeper.config import find_root
+from memory_keeper.config import find_root, read_small
 from memory_keeper.model import NamedTuple
 
-LARGEST = 1 << 20
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Protocol
+
+    class Aliases(Protocol):
+        """Who knows projects by their keys: a store does."""
+
+        def project(self, key: str) -> str: ...
+        def first_commits(self, project: str) -> Sequence[str]: ...
+
+
+RANK = {"dir": 0, "root": 1, "remote": 2}  # of keys: how well they tell a project from others
 PACK_INDEX = b"\xfftOc\0\0\0\2"  # how the index of a pack begins
 ELSEWHERE = "refs/heads/.invalid"  # what HEAD says where git keeps its references in tables
 WORKTREES = ("/.claude/worktrees/", "/.worktrees/")  # where worktrees lie that lie within their project
@@ -36,6 +48,21 @@ def find_place(directory: str) -> Place:
     inside = _git_dir(root)
     key = (_remote(inside) or first_commit(root)) if inside else ""
     return Place(root, (key, "dir:" + root) if key else ("dir:" + root,))
+
+
+def choose(place: Place, known: Aliases) -> str:
+    """The project of a place: by its best key, else as this directory was known when it had only a lesser one."""
+    best = place.keys[0]
+    if project := known.project(best):
+        return project
+    before = known.project(place.keys[-1])
+    lesser = before and RANK[before.partition(":")[0]] < RANK[best.partition(":")[0]]
+    if lesser and holds(place.root, before):
+        return before
+    renamed = before.startswith("remote:") and best.startswith("remote:")
+    if renamed and any(has_commit(place.root, commit) for commit in known.first_commits(before)):
+        return before
+    return best
 
 
 def _git_dir(root: str) -> str:
@@ -185,14 +212,4 @@ def _is_hash(said: str) -> bool:
 
 def _read(path: str) -> str:
     """A small regular file, and nothing that would keep us waiting."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-    except (OSError, ValueError):
-        return ""
-    try:
-        regular = posix.fstat(fd).st_mode & 0o170000 == 0o100000
-        return posix.read(fd, LARGEST).decode("utf-8", "replace") if regular else ""
-    except OSError:
-        return ""
-    finally:
-        posix.close(fd)
+    return read_small(path, links=True) or ""

@@ -1,7 +1,15 @@
 """What is kept: events, and the notes that cover them. Verb: record.
 
-An engine is a class that satisfies `Store` and passes `conformance`; the embedded one is `sqlite.SqliteStore`.
-One public method is one transaction. The only column that ever changes is `covered_by`, once, from null.
+An engine is a class that satisfies `Store` and passes `conformance`. The embedded one is `sqlite.SqliteStore`: it
+records; its parts answer: `leaves` about events, `branches` about notes, `lookup` about words. One public method is one
+transaction. Of what is kept only `covered_by` ever changes, once, from null.
+
+What one feature asks, and no other, is no promise of an engine but a module of queries on its connection: `doing`
+(tasks), `moments` (the timeline), `passage` (calls and what came of them), `spending` (tokens), `telling` (briefs that
+were told), `touched` (files), `vectors` (meaning), `dump` (everything).
+
+Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines) and
+`ready` (the reminder of the rules); `home` has its lock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The half of the embedded engine that knows notes: what covers what, what is open, and which wording is in force.
+"""The part of the embedded engine that knows notes: what covers what, what is open, and which wording is in force.
 
 A note keeps the id of its first wording for good. A better wording, by a model or by hand, is a note that replaces it
 and covers nothing; what was covered stays covered by the first.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import zlib
 
-from memory_keeper.keep.lookup import IN_FORCE as IN_FORCE
-from memory_keeper.keep.lookup import Lookup
+from memory_keeper.keep.leaves import BARE, EVENT, Leaves, blanks, read_events
+from memory_keeper.keep.lookup import IN_FORCE
 from memory_keeper.model import Event, Note, Open
 
 TYPE_CHECKING = False
@@ -22,14 +22,11 @@ if TYPE_CHECKING:
         def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None: ...
 
 
-EVENT = ", ".join(Event._fields)
-OUTLINE = ", ".join("''" if field in ("text", "extra") else field for field in Event._fields)
 NOTE = ", ".join(Note._fields)
-MARKS = "?, " * 32
 SAID = "'prompt', 'reply', 'queued', 'task'"
 
 
-class Branches(Lookup):
+class Branches(Leaves):
     """What a store can say of its notes."""
 
     levelled = True  # the indexes are there: not yet in a store that only a reader has opened since an update
@@ -68,8 +65,7 @@ class Branches(Lookup):
             if not first or (note and (self._is_known(note.id) or not self._is_first(note))):
                 return False
             kept = self.db.execute(
-                f"insert into event ({EVENT}, crc, covered_by) values ({MARKS[: 3 * len(Event._fields)]}?, ?)"
-                " on conflict do nothing",
+                f"insert into event ({EVENT}, crc, covered_by) values ({blanks(event)}, ?, ?) on conflict do nothing",
                 (*event, zlib.crc32(event.text.encode()), event.ref),
             ).rowcount
             if not kept:
@@ -85,14 +81,14 @@ class Branches(Lookup):
             f"select {EVENT} from event where kind = 'spent' and at >= ? order by at desc, seq desc limit ?",
             (since, limit),
         )
-        return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+        return read_events(rows)
 
     def marks_on(self, project: str, kind: str) -> list[Event]:
         """What became of a project's notes, of one kind, the oldest first."""
         rows = self.db.execute(
             f"select {EVENT} from event where project = ? and kind = ? order by at, seq", (project, kind)
         )
-        return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+        return read_events(rows)
 
     def _is_known(self, id: str) -> bool:
         return bool(self.db.execute("select 1 from note where id = ?", (id,)).fetchone())
@@ -104,7 +100,7 @@ class Branches(Lookup):
 
     def _keep(self, note: Note) -> None:
         self.db.execute(
-            f"insert into note ({NOTE}, crc) values ({MARKS[: 3 * len(Note._fields)]}?)",
+            f"insert into note ({NOTE}, crc) values ({blanks(note)}, ?)",
             (*note, zlib.crc32(note.text.encode())),
         )
         self._index_notes(self._last() - 1)
@@ -208,7 +204,7 @@ class Branches(Lookup):
             " from note where id = ?) order by seq",
             (id,),
         )
-        return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+        return read_events(rows)
 
     def open_tokens(self, project: str | None = None) -> list[tuple[str, int]]:
         """The projects, or the one, that have open notes, and how long these are at the level that has most."""
@@ -239,16 +235,14 @@ class Branches(Lookup):
 
     def open_among(self, ids: Sequence[str]) -> set[str]:
         """Those of some events that no note covers."""
-        rows = self.db.execute(
-            f"select id from event where covered_by is null and id in ({', '.join('?' * len(ids))})", tuple(ids)
-        )
+        rows = self.db.execute(f"select id from event where covered_by is null and id in ({blanks(ids)})", tuple(ids))
         return {id for (id,) in rows}
 
     def open_events(self, session: str, project: str, text: bool = True) -> list[Event]:
         """The events of a session that no note covers, in order; with their texts, which may be long, or without."""
         rows = self.db.execute(
-            f"select {EVENT if text else OUTLINE} from event{self._by('event_open')}"
+            f"select {EVENT if text else BARE} from event{self._by('event_open')}"
             " where session = ? and project = ? and covered_by is null order by seq",
             (session, project),
         )
-        return [Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows]
+        return read_events(rows)

@@ -346,6 +346,17 @@ def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     store.close()
 
 
+def says_what_became_of_notes(open_store: Open) -> None:
+    """Of one kind and one project, the oldest first, whatever the order in which it was kept."""
+    store = open_store()
+    store.add(_note("a"))
+    marked = [_event(n, kind="confirmed", ref="a", at=at) for n, at in ((1, 20.0), (2, 10.0))]
+    assert all(store.mark(event) for event in (*marked, _event(3, kind="done", ref="a")))
+    assert store.marks_on(HERE, "confirmed") == marked[::-1]
+    assert store.marks_on(ELSEWHERE, "confirmed") == []
+    store.close()
+
+
 def says_what_is_open(open_store: Open) -> None:
     """What no note covers yet, by session; an end counts unless a start came after it."""
     store = open_store()
@@ -612,6 +623,7 @@ SUITE: tuple[Callable[[Open], None], ...] = (
     a_better_wording_moves_nothing,
     each_session_has_one_newest_handoff,
     what_a_model_took_is_kept_with_its_words,
+    says_what_became_of_notes,
     says_what_is_open,
     finds_what_was_recorded_and_nothing_else,
     finds_notes_by_their_wording_in_force,
@@ -671,7 +683,7 @@ def _usage(message: str, output: int, at: float = 10.0, agent: str = "") -> Usag
 
 
 def _note(id: str, level: int = 1) -> Note:
-    return Note(id, 5.0, "summary", level, HERE, f"note {id}", session="s1", tokens=2)
+    return Note(id, 5.0, "session", level, HERE, f"note {id}", session="s1", tokens=2)
 
 
 def _begin(store: Store, path: str = "/t/s1.jsonl", session: str = "s1", project: str = HERE) -> Source:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import wire
+from memory_keeper.config import open_plain
 from memory_keeper.keep import spool
 from memory_keeper.model import Context
 
@@ -29,10 +30,9 @@ JUST = 60.0  # seconds between the end that a clear is and the start that it is
 
 def read_context(home: str, session: str) -> Context:
     """The context that a session has now. Who asks again, as a server does at each hook, pays for what is new."""
-    path = f"{home}/spool/{session}.spool"
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    except OSError:
+    path = spool.path_of(home, session)
+    fd = open_plain(path)
+    if fd is None:
         return _stored(home, session)
     try:
         about = posix.fstat(fd)
@@ -74,7 +74,7 @@ def _went_on(context: Context, data: bytes) -> Context:
         line = data[data.rfind(b"\n", 0, begin) + 1 : data.find(b"\n", begin)]
         if b'"agent":' not in line:
             for record in spool.records(line):
-                return context._replace(prompted=max(context.prompted, _moment(record)))
+                return context._replace(prompted=max(context.prompted, spool.moment(record)))
         begin = data.rfind(TOOL, 0, begin)
     return context
 
@@ -87,7 +87,7 @@ def find_cleared(home: str, session: str, pid: int, now: float, born: str = "", 
     found, latest = "", 0.0
     for name in spool.names(home):
         try:
-            touched = posix.stat(f"{home}/spool/{name}.spool").st_mtime
+            touched = posix.stat(spool.path_of(home, name)).st_mtime
         except OSError:
             continue
         if name == session or touched < max(now - JUST, latest):
@@ -110,7 +110,7 @@ def find_chain(home: str, session: str) -> tuple[str, ...]:
 def fold(context: Context, record: Json) -> Context:
     """A context after one more record."""
     change = CHANGES.get(str(record.get("event")))
-    return change(context, record, _moment(record)) if change else context
+    return change(context, record, spool.moment(record)) if change else context
 
 
 def _began(context: Context, record: Json, at: float) -> Context:
@@ -256,11 +256,6 @@ def _place(record: Json) -> tuple[str, str]:
     said = record.get("place")
     known = [str(word) for word in said][:2] if isinstance(said, list) else []
     return (known[0], known[1]) if len(known) == 2 else ("", "")
-
-
-def _moment(record: Json) -> float:
-    at = record.get("at")
-    return at if isinstance(at, float) else 0.0
 
 
 def _number(record: Json, field: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.keep.index import tag
+from memory_keeper.keep.leaves import blanks, read_event, read_events
 from memory_keeper.keep.passage import FAILED, RESULT, results_of
 from memory_keeper.model import Event, NamedTuple
 
@@ -10,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from sqlite3 import Connection
-    from typing import Any
 
     from memory_keeper.keep.sqlite import SqliteStore
 
@@ -39,7 +39,7 @@ def lists(db: Connection, project: str) -> dict[int, Event]:
     """The calls that wrote the lists of tasks of a project's main threads, by their numbers, in order; none that
     failed."""
     rows = db.execute(f"select seq, {LIST} from event c where project = ? and {LISTED} order by seq", (project,))
-    return {row[0]: _event(row[1:]) for row in rows}
+    return {row[0]: read_event(row[1:]) for row in rows}
 
 
 def taken_over(db: Connection, session: str) -> list[Event]:
@@ -49,7 +49,7 @@ def taken_over(db: Connection, session: str) -> list[Event]:
         " (select p.event from place p join source s on s.seq = p.source where s.session = ?) order by seq",
         (session,),
     )
-    return [_event(row) for row in rows]
+    return read_events(rows)
 
 
 def newest_list(db: Connection, project: str) -> str:
@@ -70,7 +70,7 @@ def writes(db: Connection, project: str, tools: Sequence[str]) -> dict[str, list
     """The calls of a project that changed a file, by these tools, by session, in order."""
     rows = db.execute(
         "select at, seq, session, path, tool, '', '', agent from event c where project = ? and kind = 'call'"
-        f" and path != '' and tool in ({', '.join('?' * len(tools))}) and not {FAILED} order by seq",
+        f" and path != '' and tool in ({blanks(tools)}) and not {FAILED} order by seq",
         (project, *tools),
     )
     found: dict[str, list[Step]] = {}
@@ -85,7 +85,7 @@ def steps(db: Connection, session: str, tools: Sequence[str]) -> list[Step]:
     rows = db.execute(
         f"select at, seq, session, path, tool, iif(tool = 'Bash', substr(text, 1, {COMMAND}), ''),"
         f" coalesce({wrong}, ''), agent from event c where session = ? and kind = 'call'"
-        f" and tool in ('Bash', {', '.join('?' * len(tools))}) order by seq",
+        f" and tool in ('Bash', {blanks(tools)}) order by seq",
         (session, *tools),
     )
     return [Step._make(row) for row in rows]
@@ -147,7 +147,3 @@ def last_moments(db: Connection, project: str) -> dict[str, float]:
         "select session, max(at) from source where project = ? group by session having max(at) > 0", (project,)
     )
     return dict(rows.fetchall())
-
-
-def _event(row: tuple[Any, ...]) -> Event:
-    return Event._make((*row[:10], bool(row[10]), *row[11:]))

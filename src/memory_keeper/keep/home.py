@@ -7,6 +7,21 @@ from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, KeeperError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import stat_result
+
+
+GONE = posix.stat_result([0] * 10)
+
+
+def about(path: str) -> stat_result:
+    """What the system says of a file; of one that is not there, nothing but zeros."""
+    try:
+        return posix.stat(path)
+    except OSError:
+        return GONE
+
 
 def make_folder(path: str, again: bool = True) -> None:
     """A private folder, and the folders above it."""

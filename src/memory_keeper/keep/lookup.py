@@ -1,4 +1,4 @@
-"""The half of the embedded engine that searches: which rows match an expression of FTS5, and what is known of them.
+"""The part of the embedded engine that searches: which rows match an expression of FTS5, and what is known of them.
 
 A key is the number of an event, or that of a note below zero. Nothing here ranks; every answer is capped, so that a
 store of a million rows answers as soon as one of a thousand.

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from itertools import product
 
-from memory_keeper.keep.branches import IN_FORCE
+from memory_keeper.keep.leaves import blanks, read_events
+from memory_keeper.keep.lookup import IN_FORCE
 from memory_keeper.keep.passage import projects
 from memory_keeper.model import Event, Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from sqlite3 import Connection
     from typing import Any
 
@@ -63,7 +64,7 @@ def of_project(
             f" order by at {order}, seq {order} limit ?",
             (one, kind, since, until or EVER, limit),
         )
-    found = sorted(_events(rows), key=lambda event: event.at, reverse=newest)[:limit]
+    found = sorted(read_events(rows), key=lambda event: event.at, reverse=newest)[:limit]
     return found[::-1] if newest else found
 
 
@@ -72,15 +73,15 @@ def results(db: Connection, calls: Sequence[Event]) -> dict[str, Event]:
     refs = [call.ref for call in calls if call.ref]
     if not refs:
         return {}
-    marks = ", ".join("?" * len(refs))
     (first, last) = db.execute(
-        f"select min(seq), max(seq) from event where id in ({', '.join('?' * len(calls))})", [one.id for one in calls]
+        f"select min(seq), max(seq) from event where id in ({blanks(calls)})", [one.id for one in calls]
     ).fetchone()
     rows = db.execute(
-        f"select {EVENT} from event where session = ? and seq > ? and seq < ? and kind = 'result' and ref in ({marks})",
+        f"select {EVENT} from event where session = ? and seq > ? and seq < ? and kind = 'result'"
+        f" and ref in ({blanks(refs)})",
         (calls[0].session, first, last + LATER, *refs),
     )
-    return {event.ref: event for event in _events(rows)}
+    return {event.ref: event for event in read_events(rows)}
 
 
 def other_half(db: Connection, event: Event) -> str:
@@ -153,14 +154,9 @@ def _some(
     also: int = 0,
 ) -> list[Event]:
     """Rows of these kinds, and the one that is asked about whatever its kind, from the end or from the start."""
-    marks = ", ".join("?" * len(kinds))
     rows = db.execute(
-        f"select {EVENT} from event where {where} and (kind in ({marks}) or seq = ?)"
+        f"select {EVENT} from event where {where} and (kind in ({blanks(kinds)}) or seq = ?)"
         f" order by seq {'desc' if newest else 'asc'} limit ?",
         (*given, *kinds, also, limit),
     )
-    return list(_events(rows))
-
-
-def _events(rows: Any) -> Iterator[Event]:
-    return (Event._make((*row[:10], bool(row[10]), *row[11:])) for row in rows)
+    return read_events(rows)

@@ -3,13 +3,13 @@ turn that something belongs to."""
 
 from __future__ import annotations
 
+from memory_keeper.keep.leaves import blanks, read_event, read_events
 from memory_keeper.model import Event, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from sqlite3 import Connection
-    from typing import Any
 
 SHOWN = 40_000  # characters of a text: what is looked at in the longest output
 SOON = 2_000  # events after a call within which its result comes, or a turn's end
@@ -42,7 +42,7 @@ def passage(db: Connection, session: str, agent: str, first: str, limit: int) ->
         " and seq >= (select seq from event where id = :first) order by seq limit :limit",
         {"session": session, "agent": agent, "first": first, "limit": limit},
     )
-    return [_event(row) for row in rows]
+    return read_events(rows)
 
 
 def call_of(db: Connection, result: Event) -> Event | None:
@@ -52,19 +52,15 @@ def call_of(db: Connection, result: Event) -> Event | None:
         " and seq <= (select seq from event where id = ?) order by seq desc limit 1",
         (result.session, result.ref, result.id),
     ).fetchone()
-    return _event(row) if row and result.ref else None
+    return read_event(row) if row and result.ref else None
 
 
 def events_of(db: Connection, ids: Sequence[str]) -> list[Event]:
     """Some events by their ids, in the order asked for."""
-    marks = ", ".join("?" * len(ids))
+    marks = blanks(ids)
     rows = db.execute(f"select {EVENT} from event where id in ({marks})", tuple(ids)).fetchall()
-    found = {row[0]: _event(row) for row in rows}
+    found = {row[0]: read_event(row) for row in rows}
     return [found[id] for id in ids if id in found]
-
-
-def _event(row: tuple[Any, ...]) -> Event:
-    return Event._make((*row[:10], bool(row[10]), *row[11:]))
 
 
 def failed_among(db: Connection, keys: Sequence[int]) -> set[int]:
@@ -81,7 +77,7 @@ def left_by(db: Connection, session: str, until: str) -> list[Event]:
         " (select ref from event where id = :until))) order by seq",
         {"session": session, "until": until},
     )
-    return [_event(row) for row in rows]
+    return read_events(rows)
 
 
 # --- calls ---
@@ -122,7 +118,7 @@ def _calls_in(db: Connection, project: str, tool: str, word: str, limit: int) ->
 def _numbered(db: Connection, keys: Iterable[int]) -> dict[int, Event]:
     """Some events by their numbers."""
     rows = db.execute(f"select seq, {EVENT} from event where seq in ({', '.join(map(str, keys))})")
-    return {row[0]: _event(row[1:]) for row in rows}
+    return {row[0]: read_event(row[1:]) for row in rows}
 
 
 def tool_called(db: Connection, project: str | None, name: str, limit: int) -> str:
@@ -153,13 +149,13 @@ def paths_called(db: Connection, project: str | None, name: str, limit: int) -> 
 
 def calls_about(db: Connection, project: str, paths: Sequence[str], limit: int) -> list[tuple[int, Event, bool]]:
     """The newest calls about some files, each with its number and whether it failed; oldest first."""
-    marks = ", ".join("?" * len(paths))
+    marks = blanks(paths)
     rows = db.execute(
         f"select seq, {FAILED}, {EVENT} from event c where project = ? and kind = 'call' and path in ({marks})"
         " order by at desc, seq desc limit ?",
         (project, *paths, limit),
     ).fetchall()
-    return [(row[0], _event(row[2:]), bool(row[1])) for row in reversed(rows)]
+    return [(row[0], read_event(row[2:]), bool(row[1])) for row in reversed(rows)]
 
 
 def shell_calls(db: Connection, project: str, words: Sequence[str], limit: int) -> list[tuple[int, Event, bool]]:
@@ -171,7 +167,7 @@ def shell_calls(db: Connection, project: str, words: Sequence[str], limit: int) 
         " order by at desc, seq desc limit ?",
         (project, *words, limit),
     ).fetchall()
-    return [(row[0], _event(row[2:]), bool(row[1])) for row in reversed(rows)]
+    return [(row[0], read_event(row[2:]), bool(row[1])) for row in reversed(rows)]
 
 
 # --- what stands around an event ---
@@ -184,7 +180,7 @@ def before(db: Connection, session: str, seq: int, kind: str, since: int = 0) ->
         " order by seq desc limit 1",
         (session, kind, seq, since),
     ).fetchone()
-    return (row[0], _event(row[1:])) if row else None
+    return (row[0], read_event(row[1:])) if row else None
 
 
 def commits_after(db: Connection, session: str, seq: int, limit: int) -> list[Event]:
@@ -195,7 +191,7 @@ def commits_after(db: Connection, session: str, seq: int, limit: int) -> list[Ev
         " order by seq limit ?",
         (session, seq, seq + SOON, limit),
     )
-    return [_event(row) for row in rows]
+    return read_events(rows)
 
 
 def decided(db: Connection, session: str) -> list[tuple[str, str]]:
@@ -241,7 +237,7 @@ def replies_in(db: Connection, turn: Turn, limit: int) -> list[int]:
 
 def written_in(db: Connection, turn: Turn, tools: Sequence[str]) -> set[str]:
     """The files that a turn wrote."""
-    marks = ", ".join("?" * len(tools))
+    marks = blanks(tools)
     rows = db.execute(
         "select distinct path from event where session = ? and seq > ? and seq < ? and kind = 'call' and path != ''"
         f" and tool in ({marks})",

@@ -10,6 +10,7 @@ import posix
 import zlib
 
 from memory_keeper import wire
+from memory_keeper.config import open_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
+FOLDER, END = "/spool", ".spool"
 PAGE = 16 << 10
 FURTHEST = 4 << 20  # bytes from its end in which something is looked for
 EVENT = b' {"event":"'  # inside a text the quotes would be escaped
+
+
+def path_of(home: str, session: str) -> str:
+    """Where a session's spool lies."""
+    return f"{home}{FOLDER}/{session}{END}"
 
 
 def append(home: str, session: str, record: Json) -> bool:
@@ -42,8 +49,7 @@ def _open(home: str, session: str) -> int:
     """The session's spool, locked against being removed while we write to it."""
     from fcntl import LOCK_SH, flock
 
-    folder = home + "/spool"
-    path = f"{folder}/{session}.spool"
+    path = path_of(home, session)
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
     while True:
         try:
@@ -51,7 +57,7 @@ def _open(home: str, session: str) -> int:
         except FileNotFoundError:
             from memory_keeper.keep.home import make_folder
 
-            make_folder(folder)
+            make_folder(home + FOLDER)
             fd = posix.open(path, flags, 0o600)
         flock(fd, LOCK_SH)
         if posix.fstat(fd).st_nlink:
@@ -82,6 +88,12 @@ def last(data: bytes, event: str) -> Json | None:
     return None
 
 
+def moment(record: Json) -> float:
+    """When a record was left; 0 when it does not say."""
+    at = record.get("at")
+    return at if isinstance(at, float) and 0 <= at < 1e11 else 0.0
+
+
 def newest(home: str, session: str, event: str) -> Json | None:
     """The newest record of an event that a session's spool still has."""
     return last(read(home, session), event)
@@ -89,9 +101,8 @@ def newest(home: str, session: str, event: str) -> Json | None:
 
 def read(home: str, session: str) -> bytes:
     """The end of a session's spool, which most often is all of it; empty when it has none."""
-    try:
-        fd = posix.open(f"{home}/spool/{session}.spool", posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
-    except OSError:
+    fd = open_plain(path_of(home, session))
+    if fd is None:
         return b""
     try:
         return posix.pread(fd, FURTHEST, max(0, posix.fstat(fd).st_size - FURTHEST))
@@ -119,7 +130,7 @@ def _body(line: bytes) -> bytes | None:
 def names(home: str) -> list[str]:
     """The sessions that have a spool."""
     try:
-        return sorted(name[:-6] for name in posix.listdir(home + "/spool") if name.endswith(".spool"))
+        return sorted(name.removesuffix(END) for name in posix.listdir(home + FOLDER) if name.endswith(END))
     except OSError:
         return []
 
@@ -128,7 +139,7 @@ def remove(home: str, session: str, size: int) -> bool:
     """Take a spool away once all its `size` bytes have been moved; False when somebody uses it or added to it."""
     from fcntl import LOCK_EX, LOCK_NB, flock
 
-    path = f"{home}/spool/{session}.spool"
+    path = path_of(home, session)
     try:
         fd = posix.open(path, posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from sqlite3 import Connection
 
-    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
 
 EVER = 1e12
@@ -80,13 +79,6 @@ def _claims(said: Json) -> dict[str, str]:
     if brief == "handoff" or (brief == "rules" and isinstance(rules, str)):
         claims[str(brief)] = str(rules)
     return claims
-
-
-def cost_of_telling(
-    store: SqliteStore, project: str, since: float = 0.0, until: float = 0.0, session: str = ""
-) -> dict[str, tuple[int, int]]:
-    """How often each brief was told in a time, and the tokens that took; `until` 0 is now."""
-    return tally(told(store.db, project, session, since, until, reminders=True))
 
 
 def tally(tellings: Iterable[Told]) -> dict[str, tuple[int, int]]:

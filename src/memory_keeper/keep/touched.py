@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_keeper.keep.leaves import blanks
 from memory_keeper.model import NamedTuple
 
 TYPE_CHECKING = False
@@ -31,7 +32,7 @@ def touched(
         # those about no file are passed over, but not without end
         "select session, path, tool, seq from (select session, path, tool, seq from event"
         " where project = ? and kind = 'call' and at < ? order by at desc limit ?)"
-        f" where path != '' and tool in ({', '.join('?' * len(wrote + read))}) limit ?",
+        f" where path != '' and tool in ({blanks(wrote + read)}) limit ?",
         (project, before or EVER, PASSED * limit, *wrote, *read, limit),
     )
     found: dict[str, dict[str, Touch]] = {}

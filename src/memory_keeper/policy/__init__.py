@@ -1,4 +1,8 @@
-"""When to act: one table of TRIGGERS, and nothing that acts. Verb: decide."""
+"""When to act: one table of TRIGGERS, and nothing that acts. Verb: decide.
+
+The host announces a moment; each trigger of that event whose condition holds asks for its action, in the order of the
+table. Beside it stand the questions that have numbers for an answer: how full is full, and what is due.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,9 @@ LEAST_KEPT, LEAST_HANDED = 300, 500  # of each of the two
 LINE = 100  # of the line that says what happened
 BETWEEN = 1.5  # thresholds: up to there a compaction waits for the end of a task
 WORTHWHILE = 2  # times what the last compaction left: a context that is large when it begins is not made smaller
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
 
 
 def always(status: Status) -> bool:
@@ -67,6 +74,21 @@ def allows(status: Status) -> bool:
     return not refuses(status)
 
 
+ACTIONS = {
+    Action("look"): "read what is new into the store, and write the notes that are due",
+    Action("look", "save"): "the same, and then the session's handoff",
+    Action("look", "settle"): "the same, and then clear the context if that is due",
+    Action("tell", "start"): "tell a context that begins what it needs of the ones before it",
+    Action("tell", "lost"): "tell a context what the summary of its compaction lost",
+    Action("tell", "rules"): "tell the rules: in full once per context, else in a short line",
+    Action("tell", "recall"): "tell what was settled about the things that the prompt names",
+    Action("tell", "fix"): "tell what fixed this error before",
+    Action("warn"): "say how full the context is",
+    Action("save"): "write the session's handoff before the host goes on",
+    Action("instruct"): "tell the host's summarizer what to keep",
+    Action("refuse"): "refuse the compaction: the context is cleared instead",
+    Action("score"): "keep the summary, and measure what it lost",
+}
 # on which event, when, do what
 TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("SessionStart", always, Action("tell", "start")),
@@ -99,6 +121,9 @@ def decide(event: str, status: Status) -> list[Action]:
     return [action for kind, when, action in TRIGGERS if kind == event and when(status)]
 
 
+# --- how full is full ------------------------------------------------------------------------------------------------
+
+
 def thresholds(limits: Limits, settings: Json) -> dict[str, int]:
     """From how many tokens on a context has passed each level; those that nothing is known for are left out."""
     found: dict[str, int] = {}
@@ -128,6 +153,9 @@ def level(tokens: int, limits: Limits, settings: Json) -> str:
     if reached:
         return reached[-1]
     return "ok" if "warn" in thresholds(limits, settings) else "unknown"
+
+
+# --- what is due -----------------------------------------------------------------------------------------------------
 
 
 def clears_at(limits: Limits, settings: Json) -> int:

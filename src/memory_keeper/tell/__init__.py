@@ -6,8 +6,8 @@ function from a `View` to lines, the most useful first. Everything captured is q
 
 from __future__ import annotations
 
-from memory_keeper import config
 from memory_keeper.model import Brief, Event, NamedTuple
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import NEWEST, clean, clip, fence, tagless, tokens
 
 TYPE_CHECKING = False
@@ -43,14 +43,14 @@ class View(NamedTuple):
     source: str  # how it began
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
-    notes_budget: int = config.DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
+    notes_budget: int = DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
     handed: tuple[Sentence, ...] = ()  # what is handed over of them, most needed first; empty: not found yet
     where: str = ""  # the branch and the commit it ended on
     family: str = NEWEST  # whose tokens a budget counts
     before: Before | None = None  # the session that it goes on from, where more is known of that
     budget: int = 0  # of the whole brief
     home: str = ""  # where the archives are; needed by `sessions` and `report` only
-    settings: Json = config.DEFAULTS
+    settings: Json = DEFAULTS
     now: float = 0.0  # 0: what is old is told like the rest
 
 

@@ -14,9 +14,9 @@ from memory_keeper.app.chores.distil import distil, is_due, outline_project, red
 from memory_keeper.app.chores.rounds import distil_all
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.app.server.worker import Looking
-from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import NotSetUp
 from memory_keeper.model import origin
+from memory_keeper.settings import DEFAULTS
 from tests import tree
 from tests.workplace import LATER, Worked, Workplace
 

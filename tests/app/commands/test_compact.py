@@ -21,10 +21,10 @@ from memory_keeper.app.cli import main
 from memory_keeper.app.commands import compact
 from memory_keeper.app.pages.render import CHANGED, STRANGE, foreign
 from memory_keeper.app.schedule import WORK
-from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.files import remove_all
 from tests.machine import Machine, Session, without_rights
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper import config
 from memory_keeper.app.cli import main
 from memory_keeper.app.commands.config import SWITCH, with_setting, without_setting
 from memory_keeper.errors import KeeperError
+from memory_keeper.settings import DEFAULTS, flatten
 
 Said = pytest.CaptureFixture[str]
 
@@ -65,7 +65,7 @@ def test_plain_config_lists_everything(capsys: Said) -> None:
     assert run("list") == 0
     assert capsys.readouterr().out == plain
     rows = dict(line.split(maxsplit=1) for line in plain.splitlines())
-    assert [*rows] == [*config.DEFAULTS, SWITCH]
+    assert [*rows] == [*DEFAULTS, SWITCH]
     assert (rows["tell.startBudget"], rows["compaction.mode"], rows[SWITCH]) == ("1500", "supplement", "true")
     assert not home().exists()
 
@@ -247,9 +247,9 @@ def test_no_link_is_followed_out_of_a_project(project: Path, tmp_path: Path, cap
     assert elsewhere.read_text() == "{}"
 
 
-keys = st.sampled_from([*config.DEFAULTS])
+keys = st.sampled_from([*DEFAULTS])
 leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=4)
-cuts = {".".join(key.split(".")[a:b]) for key in config.DEFAULTS for a in range(4) for b in range(a + 1, 5)}
+cuts = {".".join(key.split(".")[a:b]) for key in DEFAULTS for a in range(4) for b in range(a + 1, 5)}
 parts = st.sampled_from(sorted(cuts))
 trees = st.recursive(
     st.dictionaries(parts | st.text(max_size=3), leaves, max_size=3),
@@ -260,15 +260,15 @@ trees = st.recursive(
 
 @given(given=trees, key=keys)
 def test_however_a_file_is_written_it_says_what_was_set(given: dict[str, Any], key: str) -> None:
-    others = {name: value for name, value in config.flatten(given).items() if name != key}
+    others = {name: value for name, value in flatten(given).items() if name != key}
     try:
         made = with_setting(given, key, 12_345)
     except KeeperError:
         return  # something stands in the way, and stays there
-    flat = config.flatten(made)
+    flat = flatten(made)
     assert flat[key] == 12_345
     assert {name: value for name, value in flat.items() if name != key} == others
-    left = config.flatten(without_setting(made, key))
+    left = flatten(without_setting(made, key))
     assert left == others
 
 

@@ -334,3 +334,13 @@ def test_settings_of_ours_that_cannot_be_read(installed: Path, home: Path, capsy
     said = checks(capsys)["settings"]
     assert [one["verdict"] for one in said] == ["WARN", "WARN"]
     assert str(home / "config.json") in said[0]["said"]
+
+
+def test_settings_that_are_a_pipe_keep_nobody_waiting(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "claude"
+    folder.mkdir()
+    os.mkfifo(folder / "settings.json")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(folder))
+    assert "settings" in checks(capsys, "--home", str(home))

@@ -9,11 +9,11 @@ from typing import Any
 from memory_keeper.app.chores.distil import outline_project
 from memory_keeper.app.pages.adopt import adopt
 from memory_keeper.app.pages.render import render
-from memory_keeper.config import DEFAULTS
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.reduce.note import measure
+from memory_keeper.settings import DEFAULTS
 
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
 NOW = AT + 10_000_000

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from memory_keeper.app.chores.distil import outline_project
 from memory_keeper.app.pages import render as rendering
 from memory_keeper.app.pages.render import foreign, render
-from memory_keeper.config import DEFAULTS
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.reduce.schema import check, read
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.files import HANDED_OUT, Folder, changed, remove_all, write
 from memory_keeper.tell.memory import body_of
 from tests.app.pages.desk import AT, NOW, Desk

@@ -140,9 +140,8 @@ def find_rules(
 def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], since: int) -> Json:
     """The short line and what tells one set of rules from another, kept for the next prompt; `since` is the store's
     stamp from before they were read."""
-    from memory_keeper.keeper import digest_of
     from memory_keeper.tell.rules import reminder
-    from memory_keeper.text import tokens
+    from memory_keeper.text import digest_of, tokens
 
     line = reminder(rules)
     ready = {

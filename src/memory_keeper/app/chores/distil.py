@@ -9,10 +9,10 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.app.chores.settings import Settings as Settings
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Open, origin
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,6 +165,5 @@ def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
 
 
 def _kept(keeper: Keeper, note: Note, covers: list[str]) -> bool:
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         return keeper.writer.add(note, covers) > 0

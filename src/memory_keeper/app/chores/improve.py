@@ -15,8 +15,9 @@ from memory_keeper import config, wire
 from memory_keeper.app.chores.allowance import attempts, may_ask
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note, origin
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -214,8 +215,7 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
     """Keep what was spent and the wording that came of it, in one; why the wording was not kept."""
     if not os.path.isdir(keeper.home):
         raise KeeperError(f"{keeper.home} is gone")  # it was deleted meanwhile: do not make it again
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         now = keeper.writer.wording(note.replaces) if note else None
         if note and (not now or now.who == "user"):
             if spent:

@@ -14,10 +14,12 @@ from time import time
 from typing import Any
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.branches import EVENT, NOTE
+from memory_keeper.keep.branches import NOTE
 from memory_keeper.keep.home import Lock
+from memory_keeper.keep.leaves import EVENT
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keeper import MARKS, Keeper
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import MARKS
 from memory_keeper.model import Event, Note, Placed, Source
 
 PATIENCE = 5.0

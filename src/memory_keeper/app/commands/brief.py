@@ -15,10 +15,11 @@ from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import folder_of, positive, project_of, session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.capture.host import find_terminal
-from memory_keeper.config import DEFAULTS, find_root
+from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, Before, View
 from memory_keeper.tell.handoff import by_part
 from memory_keeper.tell.parts import BRIEFS

@@ -19,6 +19,7 @@ from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
+from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY, flatten, problem, read_value
 
 EXAMPLE = "memory-keeper config set context.warnPercent 60"
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
@@ -54,8 +55,8 @@ def run(args: Namespace) -> int:
     if args.what == "list":
         return _list(args, root)
     key = args.rest[0] = _renamed(args)
-    if key not in (SWITCH, *config.DEFAULTS):
-        near = get_close_matches(key, [SWITCH, *config.DEFAULTS], 1, 0.5)
+    if key not in (SWITCH, *DEFAULTS):
+        near = get_close_matches(key, [SWITCH, *DEFAULTS], 1, 0.5)
         raise KeeperError(f"there is no setting {key}", hint=f"did you mean {near[0]}?" if near else "see the list")
     if args.what == "get":
         return _get(args, root)
@@ -69,7 +70,7 @@ def run(args: Namespace) -> int:
 def _renamed(args: Namespace) -> str:
     """Our name of a setting that was given by the predecessor's, with its number as we count."""
     given: str = args.rest[0]
-    name, share = config.ALIASES.get(given, (given, 1.0))
+    name, share = ALIASES.get(given, (given, 1.0))
     if share != 1.0 and args.what == "set" and args.rest[1].isdecimal():
         args.rest[1] = str(round(int(args.rest[1]) * share))
     return name
@@ -81,7 +82,7 @@ def _renamed(args: Namespace) -> str:
 def _in_force(home: str, root: str) -> tuple[list[Setting], list[str]]:
     """Every setting with where it comes from, and the files that cannot be read."""
     environ, broken = dict(os.environ), []
-    found = {key: Setting(key, value, "default") for key, value in config.DEFAULTS.items()}
+    found = {key: Setting(key, value, "default") for key, value in DEFAULTS.items()}
     for origin, given in config.layers(home, root, environ):
         if given is None:
             broken.append(origin)
@@ -110,7 +111,7 @@ def _list(args: Namespace, root: str) -> int:
     settings, broken = _in_force(args.home, root)
     if args.json:
         about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
-        for key, usual in config.DEFAULTS.items():
+        for key, usual in DEFAULTS.items():
             about[key]["default"] = usual
         print_json({"settings": about, "broken": broken})
         return 0
@@ -147,23 +148,23 @@ def _change(args: Namespace, root: str) -> int:
     """Set or unset one of our own in one of our own files; the rest of the file stays."""
     key = args.rest[0]
     path = root + PROJECT if args.project_file else os.path.join(args.home, "config.json")
-    if args.project_file and key in config.USERS_ONLY:
+    if args.project_file and key in USERS_ONLY:
         raise KeeperError(f"{key} is yours: a project's file cannot set it", hint="--local sets it for this project")
-    if key in config.USERS_ONLY and not args.dry_run:
+    if key in USERS_ONLY and not args.dry_run:
         outside_a_session(args.home, f"change {key}")
     part = ["projects", root] if args.local else []
     value = None
     if args.what == "set":
-        value = config.read_value(args.rest[1], config.DEFAULTS[key])
-        if problem := config.problem(key, value):
-            raise KeeperError(problem, hint="nothing was changed")
+        value = read_value(args.rest[1], DEFAULTS[key])
+        if wrong := problem(key, value):
+            raise KeeperError(wrong, hint="nothing was changed")
     if args.dry_run:
-        was = config.flatten(_part(_read(path), part)).get(key)
+        was = flatten(_part(_read(path), part)).get(key)
     else:
         with claude_settings.exclusive(args.home):
             given = _read(path)
             mine = _part(given, part)
-            was = config.flatten(mine).get(key)
+            was = flatten(mine).get(key)
             if was != value or type(was) is not type(value):
                 mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
                 _write(path, _with_part(given, part, mine), args.home)
@@ -234,7 +235,7 @@ def _refuse(name: str) -> Any:
 def with_setting(given: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
     """The settings with one more, nested as its name says."""
     made = _nested(given, key.split("."), value)
-    if config.flatten(made).get(key) != value:  # written dotted as well, further down
+    if flatten(made).get(key) != value:  # written dotted as well, further down
         made = _nested(without_setting(given, key), key.split("."), value)
     return made
 
@@ -289,7 +290,7 @@ def _switch(args: Namespace, root: str) -> int:
     if args.what == "restore":
         outcome = claude_settings.restore(args.home, path, config.SWITCH, args.dry_run)
     else:
-        value = config.read_value(args.rest[1], True)
+        value = read_value(args.rest[1], True)
         if not isinstance(value, bool):
             raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
         outcome = claude_settings.change(args.home, path, config.SWITCH, value, args.dry_run)

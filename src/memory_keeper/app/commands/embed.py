@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from memory_keeper.app.commands import PATIENCE, positive
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.keep import vectors
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import minilm, semantic
 
@@ -42,8 +41,7 @@ def _begin(keeper: Keeper) -> int:
     """How many are missing, now that those of another model are gone."""
     if not keeper.store.newest_key():  # a reader: where nothing was ever kept it says so, and makes no store
         return 0
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         vectors.drop_others(keeper.writer, minilm.MODEL)
         return vectors.count_lacking(keeper.writer.db)
 
@@ -51,7 +49,6 @@ def _begin(keeper: Keeper) -> int:
 def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
     """Keep some, unless another store was put in the place of the one whose texts they are of."""
     store = keeper.writer
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         if keeper.writer is store:
             vectors.keep(store, minilm.MODEL, made)

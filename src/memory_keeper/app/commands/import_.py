@@ -18,7 +18,8 @@ from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Added, Keeper
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import Added
 from memory_keeper.model import Source
 from memory_keeper.tell.projects import project_name
 from memory_keeper.text import clean

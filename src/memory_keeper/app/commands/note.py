@@ -19,13 +19,12 @@ from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.reduce.note import measure
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING, written
-from memory_keeper.text import clean, one_line, storable
+from memory_keeper.text import clean, digest_of, one_line, storable
 
 EXAMPLE = 'memory-keeper note set conventions "Tests are run with make test."'
 VERBS = ("list", "get", "set", "add", "edit", "rm")
@@ -176,8 +175,7 @@ def _checked(text: str) -> str:
 def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool = False) -> int:
     """Give a note another wording, or begin one; `more`: beside what is there."""
     text = _checked(text)
-    with Lock(args.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         project = keeper.project(folder_of(args), change=True)
         before = _before(keeper, project, target, more)
         if more and before and before.text:
@@ -237,8 +235,7 @@ def _remove(args: Namespace, keeper: Keeper, target: str) -> int:
     if not args.yes and not is_sure(f"Take away {shown}\n"):
         raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
     gone = _worded(project, note.kind, "", note)
-    with Lock(args.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         keeper.writer.add(gone)
     render_memory(keeper, note.project, folder_of(args))
     if args.json:

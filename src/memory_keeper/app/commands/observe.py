@@ -16,12 +16,11 @@ from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.app.pages.claude_md import sync_where_wanted
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, observed_here
 from memory_keeper.reduce.note import measure
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'
 VERBS = ("list", "add", "confirm", "contradict", "promote", "rm")
@@ -146,8 +145,7 @@ def _add(args: Namespace, keeper: Keeper) -> int:
     """Keep an observation: the user's, or where a session's model may have written it, a model's."""
     text, now = _checked(" ".join(args.rest)), time()
     model = in_a_session(args.home)
-    with Lock(args.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         project = USER if args.user and not model else keeper.project(folder_of(args), change=True)
         said = keeper.redacted(text, project)
         known = [note for note in keeper.writer.notes(project, 0, "observation") if note.text == said]

@@ -13,7 +13,6 @@ from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.notes.rules import add_rule, change_rule
 from memory_keeper.app.terminal import paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
 from memory_keeper.tell.rules import Rule, full, reminder, rules_of
@@ -153,8 +152,7 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
 
 def _project(args: Namespace, keeper: Keeper) -> str:
     """The key of this project, which is given one if it has none yet."""
-    with Lock(keeper.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         return keeper.project(folder_of(args), change=True)
 
 

@@ -14,7 +14,6 @@ from memory_keeper.app.lookup.by_id import find_one, raw_lines
 from memory_keeper.app.terminal import moment, paint, print_json, width
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
-from memory_keeper.keep.sqlite import as_json
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.note import lines_of
@@ -201,3 +200,11 @@ def raw_line(keeper: Keeper, id: str) -> bytes:
     if not line:
         raise KeeperError(f"{id} came from a hook, not from a transcript", hint="show it without --raw")
     return line
+
+
+def as_json(value: Event | Note) -> dict[str, Any]:
+    """A value for `--json`: what is kept as JSON is opened."""
+    plain: dict[str, Any] = value._asdict()
+    if plain.get("extra"):
+        plain["extra"] = wire.loads(plain["extra"])
+    return plain

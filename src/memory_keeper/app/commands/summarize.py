@@ -24,6 +24,7 @@ from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
+from memory_keeper.settings import SUMMARIZERS
 from memory_keeper.tell.files import HANDED_OUT
 
 EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
@@ -40,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
         "--with",
         dest="by",
         default="",
-        choices=[*config.SUMMARIZERS, AGENT],
+        choices=[*SUMMARIZERS, AGENT],
         help="who words them; default: as the settings say. agent: write what there is to sum up to a file,"
         " and take the answer on stdin with --note ID",
     )

@@ -13,8 +13,7 @@ from memory_keeper.app.commands import folder_of, is_sure, project_of, render_me
 from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import moment, paint, print_json
 from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.reduce.folds.by_hand import Unfinished, written
 from memory_keeper.reduce.folds.done import Done, done, open_tasks
@@ -22,7 +21,7 @@ from memory_keeper.reduce.folds.same_task import folded, split
 from memory_keeper.reduce.note import measure
 from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.done import as_json
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}
@@ -128,8 +127,7 @@ def _find(args: Namespace, keeper: Keeper) -> Unfinished:
 def _add(args: Namespace, keeper: Keeper) -> int:
     """Write a task down: the user's, or where a session's model may have written it, a model's."""
     text, now, model = _checked(args), time(), in_a_session(args.home)
-    with Lock(args.home, PATIENCE):
-        keeper.forget_old_store()
+    with keeper.writing(PATIENCE):
         project = keeper.project(folder_of(args), change=True)
         said = keeper.redacted(text, project)
         id = args.id or split(said)[0]

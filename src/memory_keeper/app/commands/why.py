@@ -15,7 +15,8 @@ from memory_keeper.app.terminal import moment, paint, print_json, width
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told
-from memory_keeper.keeper import Keeper, mark_id
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import mark_id
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.tell import short
 from memory_keeper.tell.parts import STANDING

@@ -240,8 +240,12 @@ def _without_shells(now: bytes, before: bytes) -> bytes:
 
 
 def _bytes(path: str) -> bytes | None:
+    """What a regular file has, also behind a link; never what a pipe or a device would keep us waiting for."""
+    fd = config.open_plain(path, links=True)
+    if fd is None:
+        return None
     try:
-        with open(path, "rb") as file:
+        with open(fd, "rb") as file:
             return file.read()
     except OSError:
         return None

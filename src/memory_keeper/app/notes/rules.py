@@ -5,10 +5,11 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import wire
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.reduce.note import measure
 from memory_keeper.tell.rules import Rule, shipped_note
+from memory_keeper.text import digest_of
 
 
 def add_rule(keeper: Keeper, project: str, text: str, *, source: str = "", automatic: bool = False) -> Note:

@@ -16,7 +16,7 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
-from memory_keeper.keeper import Keeper, digest_of
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.note import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
@@ -35,6 +35,7 @@ from memory_keeper.tell.memory import (
     said,
     text_of,
 )
+from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,8 +132,7 @@ def adopt_all(
     pages = [one for one in reads if one.name not in LISTED and (one.trusted or foreign) and not one.waits]
     if not any(_has_news(desk, page) for page in pages):
         return []
-    with Lock(keeper.home, patience):
-        keeper.forget_old_store()
+    with keeper.writing(patience):
         keeper.project(root, change=True)  # so that the secrets of this very folder are known
         return list(_adopted(desk, pages))
 
@@ -302,8 +302,7 @@ def adopt_rules(
     """
     with Lock(keeper.home, PATIENCE, "render"):
         reads = _read_listed(keeper, project, root, now)
-        with Lock(keeper.home, PATIENCE):
-            keeper.forget_old_store()
+        with keeper.writing(PATIENCE):
             keeper.project(root, change=True)  # so that the secrets of this very folder are known
             observed = observed_by(keeper, project, root, now)
             ours = [one for one in reads if one.trusted]

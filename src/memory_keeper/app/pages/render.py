@@ -171,8 +171,7 @@ def _settings(keeper: Keeper, root: str) -> Json:
 def _make_store(keeper: Keeper) -> None:
     """Pages may come before anything was ever kept: a predecessor's."""
     if not posix.access(keeper.store_path, posix.F_OK):
-        with Lock(keeper.home, PATIENCE):
-            keeper.forget_old_store()
+        with keeper.writing(PATIENCE):
             _ = keeper.writer
 
 

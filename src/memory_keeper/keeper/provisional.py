@@ -1,0 +1,44 @@
+"""What hooks were told and no transcript has yet: the end of a session that was killed, or goes on this moment."""
+
+from __future__ import annotations
+
+from memory_keeper.keep import spool
+from memory_keeper.model import Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memory_keeper.keep.sqlite import SqliteStore
+
+OWN_COMMAND = "/memory-keeper:"
+PREFIX = "spool-"  # how the ids of these events begin
+
+
+def find_all(home: str, project: str, store: SqliteStore) -> list[Event]:
+    """All that a project has of it, newest first."""
+    found = []
+    for session in spool.names(home):
+        if store.project_of(session) == project:
+            found += unmoved(home, session, store)
+    return sorted(found, key=lambda event: event.at, reverse=True)
+
+
+def find_one(home: str, id: str, store: SqliteStore) -> Event | None:
+    """One of these events by its id, with or without its block."""
+    session = id.removeprefix(PREFIX).rpartition("-")[0]
+    if session not in spool.names(home):
+        return store.event(id)
+    return next((event for event in unmoved(home, session, store) if event.id in (id, f"{id}:0")), None)
+
+
+def unmoved(home: str, session: str, store: SqliteStore) -> list[Event]:
+    """The last prompt and answer in a spool, unless the transcript has gone past them."""
+    data, found = spool.read(home, session), []
+    seen = store.last_moment(session) if data else 0.0
+    for event, kind in (("UserPromptSubmit", "prompt"), ("Stop", "reply")) if data else ():
+        record = spool.last(data, event) or {}
+        text, at = str(record.get("text") or ""), spool.moment(record)
+        if text.startswith(OWN_COMMAND):
+            return []  # what came before it is in the transcript, and what came of it is not worth telling
+        if text and at > seen and not store.said(session, text):
+            found.append(Event(f"{PREFIX}{session}-{int(at * 1000)}:0", at, kind, session, "", text))
+    return sorted(found, key=lambda event: event.at, reverse=True)
