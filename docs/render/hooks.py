@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from docs.render import table
+from memory_keeper.app.actions.rules import SUBAGENT
 from memory_keeper.model import Action
+from memory_keeper.policy import ACTIONS
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.recall import HINT
 
 ANSWERED_BY = {"mcp_tool": "the session's server", "command": "a process of its own"}
@@ -32,29 +35,11 @@ WHEN = {
 }
 
 
-class Deed(NamedTuple):
-    """What an action does, for people, and how long what it says may be: a setting, or so many tokens."""
-
-    says: str
-    most: str | int = 0
-
-
-DEEDS = {
-    Action("look"): Deed("has what is new in the transcript read"),
-    Action("look", "settle"): Deed("asks for a clear, if one is due"),
-    Action("look", "save"): Deed("has what is new read, the handoff written, and the notes that are due"),
-    Action("save"): Deed("reads what is new and writes the handoff, before Claude Code goes on"),
-    Action("tell", "start"): Deed("tells what the context needs, [by how it began](#at-a-start)"),
-    Action("tell", "rules"): Deed("tells the rules: in full once in a context, else in one line", "rules.budget"),
-    Action("tell", "lost"): Deed("tells what the summary lost", "tell.compactBudget"),
-    Action("tell", "recall"): Deed(
-        "tells what was settled about the things that the prompt names", "tell.recallBudget"
-    ),
-    Action("tell", "fix"): Deed("tells what fixed this error before", HINT),
-    Action("warn"): Deed("writes the handoff, and tells you and the model how full the context is"),
-    Action("instruct"): Deed("tells Claude Code's summarizer what to keep, in the words of `compaction.instructions`"),
-    Action("refuse"): Deed("refuses the compaction: the context is cleared when the turn is over"),
-    Action("score"): Deed("compares the summary with the handoff, fact by fact, if that was not done before"),
+LONGEST = {  # what an action tells: a setting says how long, or so many tokens
+    Action("tell", "rules"): "rules.budget",
+    Action("tell", "lost"): "tell.compactBudget",
+    Action("tell", "recall"): "tell.recallBudget",
+    Action("tell", "fix"): HINT,
 }
 
 
@@ -78,16 +63,24 @@ def seconds(hook: dict[str, Any]) -> str:
     return f"{hook['timeout']} s"
 
 
-def triggered(triggers: Sequence[tuple[str, Callable[..., bool], Action]], defaults: dict[str, Any]) -> str:
+def triggered(triggers: Sequence[tuple[str, Callable[..., bool], Action]]) -> str:
     """One row for each trigger, in the order in which they are asked."""
-    rows = [
-        (f"`{event}`", WHEN[when.__name__], DEEDS[do].says, longest(DEEDS[do], defaults))
-        for event, when, do in triggers
-    ]
-    return "\n".join(table(("event", "when", "Memory Keeper", "in at most"), rows))
+    rows = [(f"`{event}`", condition(event, when), deed(do), longest(event, do)) for event, when, do in triggers]
+    return "\n".join(table(("event", "when", "what is done", "in at most"), rows))
 
 
-def longest(deed: Deed, defaults: dict[str, Any]) -> str:
-    if isinstance(deed.most, str):
-        return f"{defaults[deed.most]:,} tokens (`{deed.most}`)"
-    return f"{deed.most} tokens" if deed.most else ""
+def condition(event: str, when: Callable[..., bool]) -> str:
+    return "`rules.subagents` is true" if event == "SubagentStart" else WHEN[when.__name__]
+
+
+def deed(action: Action) -> str:
+    return ACTIONS[action].replace("the same", ACTIONS[Action("look")])
+
+
+def longest(event: str, action: Action) -> str:
+    most = SUBAGENT if event == "SubagentStart" else LONGEST.get(action, 0)
+    if action == Action("tell", "start"):
+        return "[by how it began](#at-a-start)"
+    if isinstance(most, str):
+        return f"{DEFAULTS[most]:,} tokens (`{most}`)"
+    return f"{most} tokens" if most else ""

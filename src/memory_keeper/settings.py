@@ -86,8 +86,9 @@ SETTINGS = {
     "compaction.enabled": Setting(True, "False: contexts, observations and tasks are all left as they are."),
     "compaction.mode": Setting(
         "supplement",
-        "`supplement`: Claude Code compacts and we tell again what was lost; `replace`: we compact in its place;"
-        " `clear`: we clear and restore; `block`: nobody compacts.",
+        "`supplement`: Claude Code compacts, and what its summary lost is told again; `replace`: Memory Keeper compacts"
+        " in its place; `clear`: the context is cleared and restored before that; `block`: a compaction is refused"
+        " once, and the context cleared and restored when the turn is over.",
         choices=("supplement", "replace", "clear", "block"),
     ),
     "compaction.keepTokens": Setting(
@@ -96,7 +97,7 @@ SETTINGS = {
         most=3000,
     ),
     "compaction.instructions": Setting(
-        INSTRUCTIONS, "What Claude Code's own summarizer is told besides, in mode `supplement`; empty: nothing."
+        INSTRUCTIONS, "What Claude Code's own summarizer is told besides, whenever it is asked; empty: nothing."
     ),
     "compaction.triggers.sessionTokens.enabled": Setting(True, "Whether the threshold counts."),
     "compaction.triggers.sessionTokens.threshold": Setting(

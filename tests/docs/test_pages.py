@@ -12,12 +12,12 @@ import pytest
 from memory_keeper.app.cli import COMMANDS, _parse
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import PROJECT_FILES
-from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY
+from memory_keeper.settings import ALIASES, SETTINGS, USERS_ONLY
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-STAGES = {key.partition(".")[0] for key in DEFAULTS}
+STAGES = {key.partition(".")[0] for key in SETTINGS}
 HOW_TO, REFERENCE = (sorted((ROOT / "docs" / folder).glob("*.md")) for folder in ("how-to", "reference"))
 
 FENCED = re.compile(r"^(```+)[^\n]*\n(.*?)^\1`*\s*$", re.MULTILINE | re.DOTALL)
@@ -101,7 +101,7 @@ def test_every_setting_named_exists(page: Path) -> None:
     named = re.findall(
         rf"(?:`|config set )((?:{'|'.join(STAGES)})\.(?!py\b)[a-z][\w.]+)", page.read_text(encoding="utf-8")
     )
-    assert not {*named} - DEFAULTS.keys() - ALIASES.keys()
+    assert not {*named} - SETTINGS.keys() - ALIASES.keys()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=name)
@@ -114,17 +114,17 @@ def test_no_page_hints_at_what_is_not_built(page: Path) -> None:
 
 
 def test_every_setting_is_in_the_reference() -> None:
-    """With its default, and with the mark of those that a project may not set."""
-    page = (ROOT / "docs/reference/files.md").read_text(encoding="utf-8").partition("## Settings")[2]
-    rows = [[cell.strip() for cell in line.split("|")[1:4]] for line in page.splitlines() if line.startswith("| `")]
-    told = {key: (default, "†" in keys) for keys, default, _ in rows for key in re.findall(r"`([\w.]+)`", keys)}
-    assert told.keys() == DEFAULTS.keys() | ALIASES.keys()
-    assert {key for key, (_, marked) in told.items() if marked} == USERS_ONLY
-    for key, usual in DEFAULTS.items():
-        shown = {True: "true", False: "false"}[usual] if isinstance(usual, bool) else str(usual)
-        assert shown in told[key][0], key
+    """With its default, the predecessor's name for it, and the mark of those that a project may not set."""
+    page = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+\.[\w.]+)`( †)? \| (.*?) \| (.*) \|$", page, re.MULTILINE)
+    told = {key: (default, meaning, bool(mark)) for key, mark, default, meaning in rows}
+    assert told.keys() == SETTINGS.keys()
+    assert {key for key, (_, _, marked) in told.items() if marked} == USERS_ONLY
+    for key, setting in SETTINGS.items():
+        shown = str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default)
+        assert shown in (page if len(shown) > 30 else told[key][0]), key
     for name, (ours, _) in ALIASES.items():
-        assert told[name][0] == f"`{ours}`"
+        assert f"`{name}`" in told[ours][1]
     for path in PROJECT_FILES:
         assert f"`{path[1:]}`" in page
 
