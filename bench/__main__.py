@@ -154,13 +154,18 @@ def write(one: Bench, args: Sequence[str], machine: str, said: dict[str, Any], p
 
 
 def version() -> str:
-    """Ours, and the commit where there is one."""
-    git = ["git", "-C", str(measure.ROOT), "describe", "--always", "--dirty"]
+    """Ours, with the commit where there is one, and whether what was measured is that."""
+    commit = git("rev-parse", "--short", "HEAD")
+    changed = git("status", "--porcelain", "--", "src", "bench", "plugin")
+    return f"{__version__} ({commit}{', changed' if changed else ''})" if commit else __version__
+
+
+def git(*args: str) -> str:
+    """What git says of the checkout; nothing where there is no git."""
     try:
-        commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(["git", "-C", str(measure.ROOT), *args], capture_output=True, text=True).stdout.strip()
     except FileNotFoundError:
-        commit = ""
-    return f"{__version__} ({commit})" if commit else __version__
+        return ""
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import json
 import shutil
 import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +31,10 @@ from tests.transcripts import big, dump
 
 FIRST = "UserPromptSubmit, the first"
 QUICK = ("PostToolUse", "Stop", "UserPromptSubmit")
-EVENTS = (*QUICK, FIRST, "SessionStart", "SessionEnd")
+ONGOING, FRESH = (*QUICK, "SessionEnd"), (FIRST, "SessionStart")  # in a context that goes on, and at the begin of one
+EVENTS = (*ONGOING, *FRESH)
 # what they are called in figures
-KEYS = dict(zip(EVENTS, ("tool", "stop", "prompt", "first_prompt", "start", "end"), strict=True))
+KEYS = dict(zip(EVENTS, ("tool", "stop", "prompt", "end", "first_prompt", "start"), strict=True))
 PROMPT = "Please make the upload resume where it stopped, and add a test that pulls the plug in the middle."
 ANSWER = "Done: the upload now keeps its offset beside the file and asks the server for it. All 41 tests pass."
 STORED = 20_000  # events
@@ -89,7 +89,7 @@ class Home:
         self.keeper.read(Source(str(self.transcript), "old", project))
         for event in EVENTS:
             self.payload(event).write_text(json.dumps(self.said(event)))
-        self.begin(*(event for event in EVENTS if event != "SessionStart"))
+        self.begin()
 
     def _fill(self, project: str) -> None:
         """Events of other sessions of the project: prompts, answers and calls with a file."""
@@ -135,19 +135,19 @@ class Home:
         command = (self.launch,) if launch else (PYTHON, "-I", "-S", START)
         lines = f" + {self.long} lines of 1 MB" if self.long else ""
         name = f"{event}, {self.size:g} MB{lines}{', plugin/launch' if launch else ''}"
-        before = partial(self.settle, event) if event in (FIRST, "SessionStart") else None
+        before = self.settle if event in FRESH else None
         return Case(name, (*command, "hook", event.partition(",")[0]), self.env, self.payload(event), before)
 
-    def settle(self, event: str) -> None:
-        """Move what hooks left, as the writer has when the next session or context begins."""
+    def settle(self) -> None:
+        """Move what hooks left, as the writer has when the next session starts, and begin with fresh spools."""
         self.keeper.look()
-        if event == FIRST:
-            self.begin(event)
-            self.keeper.look()
+        shutil.rmtree(self.keep + "/spool", ignore_errors=True)
+        self.begin()
+        self.keeper.look()
 
-    def begin(self, *events: str) -> None:
-        """Let sessions be in a context that was told how full it is: that happens once in each."""
-        for session in map(self.sessions.__getitem__, events):
+    def begin(self) -> None:
+        """Let the sessions be in a context that was told how full it is: that happens once in each."""
+        for session in (self.sessions[event] for event in EVENTS if event != "SessionStart"):
             started = {"event": "SessionStart", "at": time.time(), "dir": str(self.project), "source": "startup"}
             spool.append(self.keep, session, {**started, "transcript": str(self.transcript)})
             spool.append(self.keep, session, {"event": "Warned", "at": time.time(), "level": "handoff warn critical"})
@@ -167,12 +167,13 @@ def launcher(folder: Path) -> Path:
 def as_command(homes: list[Home], runs: int) -> Figures:
     """Every event both ways with the smallest transcript, then the sizes against each other."""
     print(f"\nAs a command, in a store of {STORED} more events; {runs} runs each, interleaved")
-    first = [homes[0].case(event, launch) for event in EVENTS for launch in (False, True)]
-    times = measure.interleave([*measure.floors(), *first], runs)
-    measure.report(times)
     said: Figures = {}
-    for event in EVENTS:
-        said |= quoted(KEYS[event], times[homes[0].case(event, True).name], times)
+    for events in (ONGOING, FRESH):
+        cases = [homes[0].case(event, launch) for event in events for launch in (False, True)]
+        times = measure.interleave([*measure.floors(), *cases], runs)
+        measure.report(times)
+        for event in events:
+            said |= quoted(KEYS[event], times[homes[0].case(event, True).name], times)
     return said | by_size(homes, runs)
 
 
@@ -195,13 +196,14 @@ def by_size(homes: list[Home], runs: int) -> Figures:
     if len(homes) < 2:
         return {}
     print(f"\nBy size of the transcript; {runs} runs each, interleaved")
-    cases = [home.case(event, False) for event in EVENTS for home in homes]
-    times = measure.interleave([*measure.floors(), *cases], runs)
-    measure.report(times)
     small, large = homes[0], homes[-1]
-    ratios = {
-        event: measure.ratio(*(times[home.case(event, False).name] for home in (large, small))) for event in EVENTS
-    }
+    ratios: dict[str, Took] = {}
+    for events in (ONGOING, FRESH):
+        cases = [home.case(event, False) for event in events for home in homes]
+        times = measure.interleave([*measure.floors(), *cases], runs)
+        measure.report(times)
+        for event in events:
+            ratios[event] = measure.ratio(*(times[home.case(event, False).name] for home in (large, small)))
     for event, one in ratios.items():
         print(f"{event}: {large.size:g} MB takes {one.wall:.3f} x (cpu {one.cpu:.3f} x) what {small.size:g} MB takes")
     # of the processor's time: on a busy machine the clock says more about others
