@@ -378,9 +378,9 @@ README = (
     Row("processor time of a hook on a prompt", "**{hooks.prompt_server_cpu}**", "@hook"),
     Row("added to a prompt inside Claude Code", "**{cli.prompt}** × no hook", ""),
     Row(
-        "the right session found first / among five (LoCoMo)",
+        "the right session found first / among five (LoCoMo, three of its conversations)",
         "**{recall_sets.locomo_hit1}** / **{recall_sets.locomo_hit5}**",
-        "@locomo_hit1; @locomo_hit5",
+        "@locomo",
     ),
     Row("the list of tools in every request", "**{cost.schema_bytes}** bytes", "@schema"),
     Row("planted secrets found in what is kept", "**{secrets.planted}** of 4", "@planted"),
