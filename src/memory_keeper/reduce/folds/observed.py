@@ -6,6 +6,8 @@ session has said it once. A later word of the user's on the same matter takes it
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memory_keeper import wire
 from memory_keeper.model import USER, Event, NamedTuple, Note, origin
 from memory_keeper.reduce.folds.instructions import Instruction, instructions, relation
@@ -112,12 +114,13 @@ def clashes(store: SqliteStore, project: str, found: Sequence[Observed]) -> list
     """The rules that hold in a project and that a later word of the user's contradicts."""
     said = {one.id: one for one in found if one.by in USERS}
     gone = {id: one for one in said.values() if one.state == "superseded" for id in one.notes}
+    named = _by_name(said.values())
     clashing = []
     for rule in (rule for place in places(project) for rule in store.notes(place, 0, "rule") if rule.text):
         against = gone.get(str(wire.read_object(rule.extra).get("source")))
         while against and against.state == "superseded":
             against = said.get(against.instead)
-        against = against or _against(rule, said.values())
+        against = against or _against(rule, named)
         if against and (is_automatic(rule) or against.last > written(rule)):
             clashing.append(Clash(rule, against))
     return clashing
@@ -134,13 +137,23 @@ def is_automatic(rule: Note) -> bool:
     return wire.read_object(rule.extra).get("automatic") is True
 
 
-def _against(rule: Note, said: Iterable[Observed]) -> Observed | None:
-    """What the user has said since, still holds, and wants something instead of what a rule wants."""
-    wanted = _only(rule)
-    for one in said if wanted else ():
-        later = one.wants._replace(changes=True) if one.wants else None  # it was said knowing the rule
-        holds = one.state != "superseded" and one.last > written(rule)
-        if holds and _relation(later, wanted) == "instead":
+def _by_name(said: Iterable[Observed]) -> dict[str, list[tuple[int, Observed, Instruction]]]:
+    """What still holds of some observations, by what it names, each with its place and what it wants of a rule."""
+    found: dict[str, list[tuple[int, Observed, Instruction]]] = {}
+    for place, one in enumerate(said):
+        if one.wants and one.state != "superseded":
+            later = one.wants._replace(changes=True)  # it was said knowing the rule
+            for name in dict.fromkeys(_names(later)):
+                found.setdefault(name, []).append((place, one, later))
+    return found
+
+
+def _against(rule: Note, named: dict[str, list[tuple[int, Observed, Instruction]]]) -> Observed | None:
+    """What the user has said since, still holds, and wants something instead of what a rule wants; the first of it."""
+    wanted, since = _only(rule), written(rule)
+    near = {place: (one, later) for name in _names(wanted) for place, one, later in named.get(name, ())}
+    for _, (one, later) in sorted(near.items()):
+        if one.last > since and _relation(later, wanted) == "instead":
             return one
     return None
 
@@ -162,6 +175,7 @@ def says_the_same(new: Note, old: Note) -> bool:
     return _relation(instruction_of(new), instruction_of(old)) == "same"
 
 
+@lru_cache(4096)
 def _only(note: Note) -> Instruction | None:
     """The one instruction of a text, which is meant to last: it need not say so."""
     for text in (note.text, f"Always {note.text[:1].lower()}{note.text[1:]}"):
