@@ -14,7 +14,7 @@ import pytest
 
 from memory_keeper.app.chores import upkeep
 from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due, month_began, week_began
-from memory_keeper.app.server.worker import Looking
+from memory_keeper.app.server.looking import Looking
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import _checksum, remove_all
 from tests.machine import START as LAUNCHED

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.actions.compaction import at_boundary, describe, find_running, replace, replaces, tell
+from memory_keeper.app.actions.boundary import at_boundary
+from memory_keeper.app.actions.compaction import describe, find_running, replace, replaces, tell
 from memory_keeper.app.actions.turn_end import TTL, settle
 from memory_keeper.app.server.protocol import TOOLS
 from memory_keeper.app.server.worker import Worker

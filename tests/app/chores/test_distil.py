@@ -13,7 +13,7 @@ import pytest
 from memory_keeper.app.chores.distil import distil, is_due, outline_project, reduce_session
 from memory_keeper.app.chores.rounds import distil_all
 from memory_keeper.app.host.registration import OURS
-from memory_keeper.app.server.worker import Looking
+from memory_keeper.app.server.looking import Looking
 from memory_keeper.errors import NotSetUp
 from memory_keeper.model import origin
 from memory_keeper.settings import DEFAULTS

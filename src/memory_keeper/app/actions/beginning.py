@@ -5,7 +5,7 @@ from __future__ import annotations
 import posix
 from time import monotonic
 
-from memory_keeper import config, wire
+from memory_keeper import config
 from memory_keeper.app.actions.handoff import CATCH_UP
 from memory_keeper.app.problems import complain, trouble
 from memory_keeper.keep import spool
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 NOTHING = Brief("", "", 0)
 GOES_ON = ("resume", "fork")  # with all that it had
-END, LATELY = 1 << 20, 12  # bytes of a fork's transcript, and sessions, that are looked at to know whose it is
-NEARLY = 2.5  # seconds
 SAME_TIME = 60.0  # seconds within which a compaction and what it was told belong together
 LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
 
@@ -104,7 +102,7 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
     """In short where a session stood that goes on: its context has all of it, but nobody has looked at it since. Not
     when a handoff stands in it already."""
     budget = settings["tell.resumeBudget"]
-    session = call.session if call.source == "resume" else _origin(keeper, call, project, at)
+    session = call.session if call.source == "resume" else _find_origin(keeper, call, project, at)
     if not budget or not session or keeper.store.project_of(session) != project:
         return NOTHING
     if _was_handed(keeper, project, session):
@@ -114,6 +112,12 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
     return recall(keeper, session, call.project_dir, budget, at)
 
 
+def _find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
+    from memory_keeper.app.actions.fork import find_origin
+
+    return find_origin(keeper, call, project, at)
+
+
 def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
     """Whether a session was told a handoff since it was last compacted: the host says that again."""
     from memory_keeper.keep.telling import told
@@ -121,43 +125,6 @@ def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
     compacted = keeper.store.latest(project, "compact", 1, (session,))
     since = compacted[0].at - SAME_TIME if compacted else 0.0
     return any(one.said.get("brief") == "handoff" for one in told(keeper.store.db, project, session, since))
-
-
-def _origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
-    """The session that a fork was made of, which the host does not say; empty when nothing tells."""
-    return _by_lines(keeper, call.transcript, call.session) or _by_response(keeper, call, project, at)
-
-
-def _by_lines(keeper: Keeper, transcript: str, fork: str) -> str:
-    """By its transcript: that begins with its origin's lines, which may themselves begin with another one's, so that
-    the last of them tells. There is none before its first prompt was taken."""
-    from memory_keeper.capture.tail import open_regular
-
-    fd = open_regular(transcript) if transcript else None
-    if fd is None:
-        return ""
-    try:
-        data = posix.pread(fd, END, max(0, posix.fstat(fd).st_size - END))
-    finally:
-        posix.close(fd)
-    for line in reversed(data.split(b"\n")):
-        uuid = wire.read_object(line.decode("utf-8", "replace")).get("uuid") if b'"uuid"' in line else None
-        event = keeper.store.event(f"{uuid}:0") if isinstance(uuid, str) else None
-        if event and event.session != fork:
-            return event.session
-    return ""
-
-
-def _by_response(keeper: Keeper, call: Call, project: str, at: float) -> str:
-    """By how long ago the last response came, to the second, and what it left in the context."""
-    if call.quiet < 0:
-        return ""
-    sources = keeper.store.recent_sources(project, LATELY, agents=False)
-    sessions = dict.fromkeys(one.session for one in sources if one.session != call.session)
-    last = {session: usage for session in sessions if (usage := keeper.store.last_usage(session))}
-    found = [session for session, usage in last.items() if abs(at - call.quiet - usage.at) < NEARLY]
-    same = [session for session in found if last[session].context + last[session].output == call.tokens]
-    return found[0] if len(found) == 1 else same[0] if len(same) == 1 else ""
 
 
 def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | None:

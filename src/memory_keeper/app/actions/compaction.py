@@ -1,5 +1,4 @@
-"""Compaction of our own, mode `replace`: what the hooks module is answered, and when the end of a turn is a good moment
-for it.
+"""Compaction of our own, mode `replace`: what the hooks module is answered.
 
 The host hands its plugins a conversation that is about to be compacted. Where the user wants that, the module puts a
 line and the last messages in its place, and the handoff comes with the start of the context that follows: no model is
@@ -17,18 +16,11 @@ from memory_keeper.policy import shares
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Json
+    from memory_keeper.model import Json
 
 PATIENCE = 1.5  # seconds for what is new and nobody has read
 ASKED = 300  # characters of what the user wants the compaction to keep
 BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
-LATEST = 400  # events in which a turn's commit is looked for
-LONGEST = 4_000  # characters of a command that are read
-DOING = "in_progress"  # what the model's list says of a task
-WITH_WORD = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")  # options of git
 LARGEST = 4_000  # tokens of a handoff that a model asks for
 
 
@@ -109,57 +101,3 @@ def find_running(home: str, pid: int) -> str:
 def _settings(home: str, environ: dict[str, str], session: str) -> Json:
     folder = read_context(home, session).folder
     return config.load(home, config.find_root(folder) if folder else "", environ)[0]
-
-
-# --- between two turns -----------------------------------------------------------------------------------------------
-
-
-def at_boundary(store: SqliteStore, session: str) -> bool:
-    """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
-    from memory_keeper.reduce.facts import todos
-
-    doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
-    return not doing or _committed(store.stretch((session,), LATEST))
-
-
-def _committed(events: Sequence[Event]) -> bool:
-    """Whether a commit was made since the last prompt."""
-    from memory_keeper.capture.calls import command_of
-
-    answered: dict[str, bool] = {}
-    for event in reversed(events):
-        if event.kind == "prompt" and not event.agent:
-            break
-        if event.kind == "result":
-            answered[event.ref] = not event.failed
-        elif answered.get(event.ref) and commits(command_of(event)[:LONGEST]):
-            return True
-    return False
-
-
-def commits(command: str) -> bool:
-    """Whether one of the commands of a line for the shell is `git commit`."""
-    for part in "".join("\n" if char in ";&|()" else char for char in command).splitlines():
-        words = part.split()
-        while words and "=" in words[0]:  # a variable is set for it
-            words = words[1:]
-        if words[:1] == ["git"] and _subcommand(words[1:]) == "commit":
-            return "--dry-run" not in words
-    return False
-
-
-def _subcommand(words: Sequence[str]) -> str:
-    """What git is to do: behind its options, of which some have a word of their own."""
-    skip = False
-    for word in words:
-        if not skip and word[:1] != "-":
-            return word
-        skip = not skip and word in WITH_WORD
-    return ""
-
-
-def size_after(store: SqliteStore, session: str, at: float) -> int:
-    """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
-    from memory_keeper.reduce.folds.compactions import sizes
-
-    return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

@@ -66,7 +66,7 @@ def _compacts(home: str, session: str, environ: dict[str, str], fullness: Fullne
 
 def _look(home: str, session: str, environ: dict[str, str], context: Context) -> tuple[int, bool]:
     """What the last compaction of ours left, and whether a task is done, by all that has happened."""
-    from memory_keeper.app.actions.compaction import at_boundary, size_after
+    from memory_keeper.app.actions.boundary import at_boundary, size_after
     from memory_keeper.errors import Busy
     from memory_keeper.keeper import Keeper
 
