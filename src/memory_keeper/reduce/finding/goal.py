@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ENOUGH = 15  # tokens of a request that can be a goal: "now check it again" is none
+TERSE = 4  # and of one that is new
 WORDS = 4_000  # characters of a request that are told
 TYPED = 0.6  # of a line are letters and blanks, where somebody typed it
 FILLERS = (
@@ -50,6 +51,11 @@ FOLLOWS = re.compile(  # goes on with what was asked before: it has to say more 
     r"|wait|great|nice|good|perfect|instead|1\.|네|예|응|아니|그건|그거|그래)\b",
     re.I,
 )
+GREETS = re.compile(
+    r"\W*(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
+    r"|안녕|감사|고마)",
+    re.I,
+)
 PASTED = re.compile(r"^(?:\s*[>│╭╰├└┌|]|\t|\s{3,}(?!\s*(?:[-*+•]|\d{1,2}[.)])\s))")
 INLINE = re.compile(r"\s*(?:\{\s*\"|\[\s*\{).{40,}|```.*")  # data or code that goes on from a line of words
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
@@ -77,6 +83,19 @@ def turns(events: Sequence[Event]) -> list[Turn]:
             worked = found[-1].worked or wrote or event.id in listed
             found[-1] = found[-1]._replace(worked=worked, ended=event.kind == "reply" if not event.agent else False)
     return found
+
+
+def has_goal(found: Sequence[Turn]) -> bool:
+    """Whether some turns have a request of their own among them: no "go on", no answer to a question, no "hello"."""
+    return any(_asks_for(turn.asked.text) >= _needed(turn) for turn in found)
+
+
+def _needed(turn: Turn) -> int:
+    """The tokens that a request has to ask for work with: fewer where work came of it."""
+    text = turn.asked.text
+    if FOLLOWS.match(text) or (GREETS.match(text) and len(text.split()) < SHORT):
+        return ENOUGH
+    return 1 if turn.worked else TERSE
 
 
 def goal(found: Sequence[Turn]) -> str:
