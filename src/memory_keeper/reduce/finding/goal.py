@@ -1,8 +1,8 @@
 """What a session is about: the request that its work was for.
 
 A session is about the newest request that was worked on: whose turn, or a turn after it that only went on with it,
-changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, nor what
-was pasted.
+changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, what only
+adds to an earlier request ("while you are at it"), nor what was pasted.
 """
 
 from __future__ import annotations
@@ -51,6 +51,12 @@ FOLLOWS = re.compile(  # goes on with what was asked before: it has to say more 
     r"|wait|great|nice|good|perfect|instead|1\.|네|예|응|아니|그건|그거|그래)\b",
     re.I,
 )
+ADDS = re.compile(  # to what was asked before: as long as there is that, it is no goal, however long it is
+    r"\W*(?:(?:oh|and|ok(?:ay)?|so|now)\W+)*(?:while (?:you|we)(?:['’]re| are) (?:at it|there)|also|additionally|plus"
+    r"|(?:one|another) (?:(?:more|last|other|small|little) )*thing|by the way|btw|in addition|on top of (?:that|it)"
+    r"|p\.?s)\b",
+    re.I,
+)
 GREETS = re.compile(
     r"\W*(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
     r"|안녕|감사|고마)",
@@ -93,7 +99,7 @@ def has_goal(found: Sequence[Turn]) -> bool:
 def _needed(turn: Turn) -> int:
     """The tokens that a request has to ask for work with: fewer where work came of it."""
     text = turn.asked.text
-    if FOLLOWS.match(text) or (GREETS.match(text) and len(text.split()) < SHORT):
+    if FOLLOWS.match(text) or ADDS.match(text) or (GREETS.match(text) and len(text.split()) < SHORT):
         return ENOUGH
     return 1 if turn.worked else TERSE
 
@@ -106,7 +112,7 @@ def goal(found: Sequence[Turn]) -> str:
         worked = worked or turn.worked or going
         size = _asks_for(turn.asked.text)
         if size >= (2 * ENOUGH if FOLLOWS.match(turn.asked.text) else ENOUGH):
-            if worked:
+            if worked and not ADDS.match(turn.asked.text):
                 return turn.asked.id
             spare = spare or turn.asked.id
     told = [turn for turn in found if not COMMAND.match(turn.asked.text.strip())] or found
