@@ -89,6 +89,7 @@ DIGEST = {
     "_operator", "_sre", "_typing", "collections", "collections.abc", "contextlib", "copyreg", "enum", "functools",
     "itertools", "keyword", "math", "operator", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
     "reprlib", "types", "typing", "warnings",
+    f"{OWN}.keep.telling", f"{OWN}.tell.inherited",
     f"{OWN}.capture.calls", f"{OWN}.reduce.finding", f"{OWN}.reduce.finding.answers", f"{OWN}.reduce.finding.found",
     f"{OWN}.reduce.finding.goal", f"{OWN}.reduce.finding.latest", f"{OWN}.reduce.finding.ran",
     f"{OWN}.reduce.finding.said", f"{OWN}.reduce.finding.weights", f"{OWN}.reduce.finding.worked_on",

@@ -285,6 +285,7 @@ class Brief(NamedTuple):
     tokens: int
     cites: tuple[str, ...] = ()
     lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.handoff; else why, and worth
+    handed: str = ""  # the note of the handoff that it tells
 
 
 class Action(NamedTuple):

@@ -19,6 +19,7 @@ class Sentence(NamedTuple):
     least: int = 0  # characters that say nothing yet: how its list begins
     section: str = ""  # the tag of the section that said it: "rule", "request", "name" and so on
     each: tuple[str, ...] = ()  # of each thing it lists, the first event it was taken from
+    of: str = ""  # the session whose handoff said it, where another one hands it on
 
 
 def beginning(sentence: Sentence, budget: int, family: str = NEWEST) -> Iterator[Sentence]:

@@ -32,6 +32,7 @@ class Before(NamedTuple):
     title: str  # what it is, how old it is, and what is not as it was
     limit: int = 0  # tokens that it may take; 0: its share
     why: str = ""  # it was chosen
+    note: str = ""  # its handoff, where all of it holds here
 
 
 class View(NamedTuple):

@@ -29,6 +29,7 @@ STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 LINE, LISTED, WHERE = 2_000, 1_200, 200  # characters of a line, of one that is a list, and of the branch
 KEPT = [str, str, list, str, int, list]  # of a line
 WENT_ON, OPENED = "That request went on: ", ("goal", "asked")
+OUTLIVES = ("goal", "rule", "decision", "answer", "end", "error", "again")  # sections that hold after other work too
 OWN_COMMAND = "/memory-keeper:"
 SPOKEN = ("prompt", "reply", "call", "result", "todo")
 # what is told, in the order of reading: its name, its heading for people, and the sections of a digest that say it
@@ -71,7 +72,9 @@ def find(view: View) -> list[Sentence]:
     if not found:
         return []
     where = [Sentence(one_line(view.where, WHERE), (_last(events),), section="where")] if view.where else []
-    return [*found[:1], *where, *found[1:]]
+    from memory_keeper.tell.inherited import hand_on
+
+    return list(_kept(hand_on(view, events, [*found[:1], *where, *found[1:]]), view.family))
 
 
 def _newest(events: Iterable[Event]) -> list[Event]:
@@ -91,14 +94,17 @@ def find_in(events: Sequence[Event], family: str, folder: str) -> list[Sentence]
     """What may be handed over of some events, most needed first."""
     from memory_keeper.reduce.notes.digest import ordered
 
-    found: list[Sentence] = []
+    return list(_kept(ordered(events, family, folder), family)) if events else []
+
+
+def _kept(lines: Iterable[Sentence], family: str) -> Iterator[Sentence]:
+    """As many of some lines as are kept of a handoff."""
     left = MOST
-    for sentence in ordered(events, family, folder) if events else ():
-        left -= tokens(sentence.text, family) + 8
+    for line in lines:
+        left -= tokens(line.text, family) + 8
         if left < 0:
-            break
-        found.append(sentence._replace(text=one_line(sentence.text, LINE), cites=sentence.cites[:CITES]))
-    return found
+            return
+        yield line._replace(text=one_line(line.text, LINE), cites=line.cites[:CITES])
 
 
 def _in_the_users_words(view: View) -> Iterator[Sentence]:
@@ -135,7 +141,10 @@ def _last(events: Sequence[Event]) -> str:
 
 def dump(lines: Sequence[Sentence]) -> list[list[object]]:
     """Lines as they are kept with a note."""
-    return [[one.section, one.text, list(one.cites), one.cut, one.least, list(one.each)] for one in lines]
+    return [
+        [one.section, one.text, list(one.cites), one.cut, one.least, list(one.each), *([one.of] if one.of else [])]
+        for one in lines
+    ]
 
 
 def load(note: Note) -> list[Sentence]:
@@ -148,12 +157,16 @@ def undump(lines: Iterable[object]) -> list[Sentence]:
     """What `dump` was given; none when one of them cannot be read."""
     found = []
     for one in lines:
-        if not (
-            isinstance(one, list) and [type(part) for part in one] == KEPT and _are_ids(one[2]) and _are_ids(one[5])
+        kept = [type(part) for part in one] if isinstance(one, list) else []
+        if (
+            not isinstance(one, list)
+            or kept not in (KEPT, [*KEPT, str])
+            or not _are_ids(one[2])
+            or not _are_ids(one[5])
         ):
             return []
-        section, text, cites, cut, least, each = one
-        found.append(Sentence(text, tuple(cites), cut, least, section, tuple(each)))
+        section, text, cites, cut, least, each = one[:6]
+        found.append(Sentence(text, tuple(cites), cut, least, section, tuple(each), *one[6:]))
     return found
 
 
@@ -215,18 +228,31 @@ def _fits(lines: Sequence[Sentence], budget: int, room: int, nonce: str, family:
 
 
 def arrange(chosen: Sequence[Sentence], nonce: str) -> Iterator[str]:
-    """The lines in the order of reading; for people under headings."""
-    place = -1
+    """The lines in the order of reading; for people under headings. Those that are handed on come behind the others."""
+    heading = ""
     for line in told(chosen):
-        if _place(line) != place and not nonce:
-            yield f"## {PARTS[_place(line)][1]}\n"
-        place = _place(line)
+        above = handed_on(chosen) if line.of else "" if nonce else PARTS[_place(line)][1]
+        if above != heading:
+            yield f"## {above}\n"
+        heading = above
         yield from _told(line, nonce)
 
 
 def told(chosen: Sequence[Sentence]) -> list[Sentence]:
     """The lines in the order of reading, with those that say more of the same as one."""
-    return sorted(gather(chosen), key=_place)
+    own, others = ([line for line in chosen if bool(line.of) is of] for of in (False, True))
+    return [*sorted(gather(own), key=_place), *sorted(gather(others), key=_place)]
+
+
+def handed_on(lines: Iterable[Sentence]) -> str:
+    """The heading of lines that are handed on, with the sessions they are of; empty when there are none."""
+    of = ", ".join(dict.fromkeys(line.of[:8] for line in lines if line.of))
+    return f"Handed on from session{'s' if ',' in of else ''} {of}" if of else ""
+
+
+def handed_on_whole(lines: Iterable[Sentence]) -> tuple[str, ...]:
+    """The sessions that some lines hand on all of: only one that did little hands on what does not outlive work."""
+    return tuple(dict.fromkeys(line.of for line in lines if line.of and line.section not in OUTLIVES))
 
 
 def _place(line: Sentence) -> int:
@@ -235,7 +261,7 @@ def _place(line: Sentence) -> int:
 
 def _told(line: Sentence, nonce: str) -> Iterator[str]:
     """A line as it is told: fenced for a model; for people without what the heading says, each thing on its own."""
-    if nonce:
+    if nonce or line.of:
         yield quoted(line.text, nonce) + _cite(line.cites[:1]) + "\n"
         return
     label = next((label for label in SAID_ABOVE if line.text.startswith(label)), "")
@@ -354,7 +380,9 @@ def by_part(lines: Iterable[object]) -> Json:
     """Lines as they are kept, as JSON: by part, and by the four questions."""
     parts: dict[str, list[Json]] = {name: [] for name, _, _ in PARTS}
     for line in told(undump(lines)):
-        parts[PARTS[_place(line)][0]].append({"text": line.text, "cites": list(line.cites)})
+        parts[PARTS[_place(line)][0]].append(
+            {"text": line.text, "cites": list(line.cites), **({"of": line.of} if line.of else {})}
+        )
     skeleton = {
         question: [line["text"] for name in names for line in parts[name]] for question, names in SKELETON.items()
     }

@@ -11,9 +11,8 @@ from memory_keeper import wire
 from memory_keeper.model import Brief, Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.note import begun, lines_of
-from memory_keeper.tell import CHARACTERS, Said, Section, cut, within
+from memory_keeper.tell import CHARACTERS, Said, Section, cut, handoff, within
 from memory_keeper.tell.files import ONE_EACH
-from memory_keeper.tell.handoff import choose, compose, told
 from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
 
 TYPE_CHECKING = False
@@ -121,13 +120,27 @@ def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
 
 def handed(view: View) -> tuple[str, Iterable[Said]]:
     """What the session hands over that this one goes on from."""
+    lines = _handed(view, handed_on=False)
+    return f"Handoff of {view.before.title}" if view.before else "", lines
+
+
+def handed_on(view: View) -> tuple[str, Iterable[Said]]:
+    """What that session was handed itself, and hands on."""
+    lines = view.before.lines if view.before else ()
+    return handoff.handed_on(lines), _handed(view, handed_on=True) if any(line.of for line in lines) else ()
+
+
+def _handed(view: View, handed_on: bool) -> Iterable[Said]:
     if not view.before:
-        return "", ()
+        return ()
     limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
     lines = [line for line in view.before.lines if line.section != "where"]  # the title says it
-    chosen = choose(lines, limit, CHARACTERS, "fenced")
-    saids = (Said(line.text, line.cites[0] if line.cites else "", whole=True) for line in told(chosen))
-    return f"Handoff of {view.before.title}", saids
+    chosen = handoff.told(handoff.choose(lines, limit, CHARACTERS, "fenced"))
+    return (
+        Said(line.text, line.cites[0] if line.cites else "", whole=True)
+        for line in chosen
+        if bool(line.of) is handed_on
+    )
 
 
 def todos(view: View) -> tuple[str, Iterable[Said]]:
@@ -291,6 +304,7 @@ PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
     "start": (
         (standing, 0.5),
         (handed, 0.9),
+        (handed_on, 0.9),
         (remembered, 0.2),
         (prompts, 0.5),
         (todos, 0.35),
@@ -322,7 +336,7 @@ def _planned(name: str, view: View, nonce: str, room: int) -> Brief:
 
 def _handoff(name: str, view: View, nonce: str, room: int) -> Brief:
     """The handoff of the sessions that are told of, behind what the user wrote down to stay."""
-    return compose(view, view.budget, nonce, _where(view), standing(view), room)
+    return handoff.compose(view, view.budget, nonce, _where(view), standing(view), room)
 
 
 def _replay(name: str, view: View, nonce: str, room: int) -> Brief:

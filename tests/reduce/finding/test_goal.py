@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.finding.goal import as_typed, goal, turns
+from memory_keeper.reduce.finding.goal import as_typed, goal, has_goal, turns
 from memory_keeper.reduce.notes.digest import digest
 from tests.reduce.story import Story, sessions
 
@@ -104,3 +104,57 @@ def test_any_session_has_a_goal_where_something_was_asked(events: list[Event]) -
     found = turns(events)
     assert bool(goal(found)) == bool(found)
     assert goal(found) in {"", *(turn.asked.id for turn in found)}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "While you are at it: fewer than one try makes no sense, so let with_retry raise a ValueError for that.",
+        "Also, the table of the invoices should have its numbers at the right and its names at the left, as before.",
+        "One more thing: the module should say in its first line which currencies it knows, and which it does not.",
+        "And by the way, please write the sum in bold letters, in the invoice and in the cart and on the label too.",
+    ],
+)
+def test_what_adds_to_a_request_is_no_new_goal(more: str) -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.reply("The module is there.")
+    story.add("compact", "")
+    story.prompt(more)
+    story.edit("/p/money.ts", "b", "c")
+    story.reply("Done.")
+    assert about(story) == WORK
+    alone = Story()
+    alone.prompt(more)
+    alone.edit("/p/money.ts", "b", "c")
+    assert about(alone) == more, "it is all there is"
+
+
+@pytest.mark.parametrize(
+    ("asked", "own"),
+    [
+        ("hello", False),
+        ("Hi there, good to see you again!", False),
+        ("What did we do last time? See src/retry.py", False),
+        ("Go on with the invoices", False),
+        ("Yes, downloads as well.", False),
+        ("Add SMS login to src/login.py.", True),
+        ("History needs an index.", True),
+    ],
+)
+def test_whether_a_session_has_a_goal_of_its_own(asked: str, own: bool) -> None:
+    story = Story()
+    story.prompt(asked)
+    story.reply("Good.")
+    assert has_goal(turns(story.events)) is own
+
+
+def test_what_was_asked_again_is_what_was_asked_last() -> None:
+    """It was worked on before, and in between on something else."""
+    story = Story()
+    for asked in (WORK, "Go on with the invoices", "Check the label printer on port 9100", "Go on with the invoices"):
+        story.prompt(asked)
+        story.reply("That is done.")
+    said = [line.text for line in digest(story.events, 500)]
+    assert 'Asked last: "Go on with the invoices"' in said

@@ -284,6 +284,25 @@ def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
     assert any("keep tokens in memory" in fact.text for fact in draft.facts)
 
 
+def test_the_request_that_it_began_with_is_told_before_small_talk() -> None:
+    story = Story()
+    story.prompt("Uploads fail for good when the server answers 503 once. Add retry with back-off, at most five tries.")
+    story.edit("/p/src/retry.py", "a", "def with_retry(call, tries=5)")
+    story.reply("I decided against tenacity, as it is one more dependency. The uploader tries five times now.")
+    for number in range(4):
+        story.prompt(f"Please look through module number {number} of the project for other calls that want retries.")
+        story.run(f"grep -n upload module{number}.py", "12: upload()")
+        story.reply(f"Module {number} has one call of that kind, in its function upload, which is covered already.")
+    for asked, answer in (("Still there?", "Here."), ("Is that all?", "Yes."), ("Thanks, bye", "Bye!")):
+        story.prompt(asked)
+        story.reply(answer)
+    draft = check(story.events, 700)
+    assert "Uploads fail for good" in draft.text and "against tenacity" in draft.text
+    assert "Module 3 has one call" in draft.text
+    short = check(story.events, 250)
+    assert "Uploads fail for good" in short.text and "Still there?" not in short.text
+
+
 # --- which notes an outline takes -------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, next_steps, questions
+from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, in_context, next_steps, questions
 from tests.reduce.story import TEXTS
 
 # --- next steps -------------------------------------------------------------------------------------------------------
@@ -120,3 +120,16 @@ def test_they_are_words_of_the_answer_and_few(said: str) -> None:
         for one in found:
             assert one and one == one.strip()
             assert set(one.split()) <= {*words.split(), *words.replace("**", " ").replace("##", " ").split()}
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Should shipping be taxed too?", "Should shipping be taxed too?"),
+        ("Want me to fix that?", "The sum of the cart is rounded twice on its way. Want me to fix that?"),
+        ("Shall I?", "The sum of the cart is rounded twice on its way. Shall I?"),
+    ],
+)
+def test_a_question_is_told_with_what_it_cannot_be_understood_without(question: str, told: str) -> None:
+    answer = f"We decided to keep VAT in the cart. The sum of the cart is rounded twice on its way. {question}"
+    assert in_context(question, answer) == told

@@ -86,7 +86,7 @@ def _briefs(
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
         view = view._replace(settings=settings)
         brief = keeper.brief(name, view, budget, room)
-        yield brief._replace(lines=([before.why],)) if before else brief
+        yield brief._replace(lines=([before.why],), handed=before.note) if before else brief
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
@@ -149,7 +149,8 @@ def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int
     brief = keeper.brief("handoff", view, budget)
     if brief.text:
         said |= tell_cleared(keeper, session, where)
-    return brief
+    note = keeper.store.handoff(session)
+    return brief._replace(handed=note.id if note else "")
 
 
 def _refresh_link(home: str) -> None:

@@ -142,8 +142,13 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun
     if note and gone_on and note.at >= context.compacted:
-        return load(note)
-    return list(keeper.handed(session)) or _find(keeper, session, folder) or (load(note) if note else [])
+        return _own(load(note))
+    return _own(keeper.handed(session) or _find(keeper, session, folder) or (load(note) if note else []))
+
+
+def _own(lines: Iterable[Sentence]) -> list[Sentence]:
+    """Lines without those that were handed on to a session: a summary is held against what happened in it."""
+    return [line for line in lines if not line.of]
 
 
 def _find(keeper: Keeper, session: str, folder: str) -> list[Sentence]:

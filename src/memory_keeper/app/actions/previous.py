@@ -16,7 +16,7 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.model import Brief, NamedTuple
 from memory_keeper.tell import Before
-from memory_keeper.tell.handoff import load
+from memory_keeper.tell.handoff import handed_on_whole, load
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
@@ -61,9 +61,10 @@ def find_before(
         return None
     stale = now - chosen.note.at > STALE
     other = bool(branch and chosen.branch and branch != chosen.branch)
-    chain = find_chain(keeper.home, chosen.note.session)
+    handed = (chosen.note.session, *handed_on_whole(chosen.lines))
+    chain = tuple(one for session in handed for one in find_chain(keeper.home, session))
     was, limit = title(chosen, branch, commit, now), SHORT if stale or other else 0
-    return Before(chain, chosen.lines, was, limit, _why(chosen, branch))
+    return Before(chain, chosen.lines, was, limit, _why(chosen, branch), chosen.note.id if not limit else "")
 
 
 def recall(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
@@ -72,10 +73,12 @@ def recall(keeper: Keeper, session: str, folder: str, budget: int, now: float) -
     if not note or note.id != keeper.handoff_id(session):
         try_to_keep(keeper, session, folder, over=True)
         note = keeper.store.handoff(session)
-    lines = tuple(line for line in keeper.handed(session) if line.section != "where")  # the title says it
+    # the title says where, and what was handed on to it stands in its context already
+    lines = tuple(line for line in keeper.handed(session) if line.section != "where" and not line.of)
     was = title(_of(note), *head(config.find_root(folder)), now) if note else ""
     before = Before((session,), lines, was) if was else None
-    return keeper.brief("handoff", keeper.view(session, "resume", of=session, before=before, notes=0), budget)
+    brief = keeper.brief("handoff", keeper.view(session, "resume", of=session, before=before, notes=0), budget)
+    return brief._replace(handed=note.id if note else "")
 
 
 def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | None:

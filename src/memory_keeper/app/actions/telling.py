@@ -61,6 +61,7 @@ def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) 
         "on": on,
         "lines": list(keys),
         "why": [line for brief in briefs if brief.name in EXPLAINED for line in brief.lines],
+        "handed": next((brief.handed for brief in briefs if brief.handed), ""),
         "each": [[brief.name, brief.tokens] for brief in briefs] if len(briefs) > 1 else [],
     }
     return said | {name: value for name, value in optional.items() if value}

@@ -1,8 +1,8 @@
 """What a session is about: the request that its work was for.
 
 A session is about the newest request that was worked on: whose turn, or a turn after it that only went on with it,
-changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, nor what
-was pasted.
+changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, what only
+adds to an earlier request ("while you are at it"), nor what was pasted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 ENOUGH = 15  # tokens of a request that can be a goal: "now check it again" is none
+TERSE = 4  # and of one that is new
 WORDS = 4_000  # characters of a request that are told
 TYPED = 0.6  # of a line are letters and blanks, where somebody typed it
 FILLERS = (
@@ -48,6 +49,17 @@ FOLLOWS = re.compile(  # goes on with what was asked before: it has to say more 
     r"^\W*(?:yes|yeah|yep|no|nope|ok(?:ay)?|but|and|or|also|those|that|this|it|hmm+|u+h+|u+m+|erm+"
     r"|there['’]?s already|sure|actually|right"
     r"|wait|great|nice|good|perfect|instead|1\.|네|예|응|아니|그건|그거|그래)\b",
+    re.I,
+)
+ADDS = re.compile(  # to what was asked before: as long as there is that, it is no goal, however long it is
+    r"\W*(?:(?:oh|and|ok(?:ay)?|so|now)\W+)*(?:while (?:you|we)(?:['’]re| are) (?:at it|there)|also|additionally|plus"
+    r"|(?:one|another) (?:(?:more|last|other|small|little) )*thing|by the way|btw|in addition|on top of (?:that|it)"
+    r"|p\.?s)\b",
+    re.I,
+)
+GREETS = re.compile(
+    r"\W*(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
+    r"|안녕|감사|고마)",
     re.I,
 )
 PASTED = re.compile(r"^(?:\s*[>│╭╰├└┌|]|\t|\s{3,}(?!\s*(?:[-*+•]|\d{1,2}[.)])\s))")
@@ -79,6 +91,19 @@ def turns(events: Sequence[Event]) -> list[Turn]:
     return found
 
 
+def has_goal(found: Sequence[Turn]) -> bool:
+    """Whether some turns have a request of their own among them: no "go on", no answer to a question, no "hello"."""
+    return any(_asks_for(turn.asked.text) >= _needed(turn) for turn in found)
+
+
+def _needed(turn: Turn) -> int:
+    """The tokens that a request has to ask for work with: fewer where work came of it."""
+    text = turn.asked.text
+    if FOLLOWS.match(text) or ADDS.match(text) or (GREETS.match(text) and len(text.split()) < SHORT):
+        return ENOUGH
+    return 1 if turn.worked else TERSE
+
+
 def goal(found: Sequence[Turn]) -> str:
     """The event that says what a session is about; empty when nothing was asked."""
     worked, spare = False, ""
@@ -87,7 +112,7 @@ def goal(found: Sequence[Turn]) -> str:
         worked = worked or turn.worked or going
         size = _asks_for(turn.asked.text)
         if size >= (2 * ENOUGH if FOLLOWS.match(turn.asked.text) else ENOUGH):
-            if worked:
+            if worked and not ADDS.match(turn.asked.text):
                 return turn.asked.id
             spare = spare or turn.asked.id
     told = [turn for turn in found if not COMMAND.match(turn.asked.text.strip())] or found

@@ -159,8 +159,11 @@ def _in_own_words(requests: Iterable[Fact], events: Sequence[Event]) -> Iterator
 
 
 def _distinct(facts: Iterable[Fact]) -> list[Fact]:
-    """Each text once."""
-    return list({fact.text.casefold(): fact for fact in reversed(list(facts))}.values())[::-1]
+    """Each text once, where it comes first."""
+    found: dict[str, Fact] = {}
+    for fact in facts:
+        found.setdefault(fact.text.casefold(), fact)
+    return list(found.values())
 
 
 def _is_nod(fact: Fact) -> bool:

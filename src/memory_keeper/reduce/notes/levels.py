@@ -27,10 +27,22 @@ WORDS_PER_SENTENCE, SENTENCE = 200, 45  # of what is read, and tokens of what is
 TURNS = 0.6  # of a note, at most, for what was asked and what came of it
 REQUEST, GIST = 60, 70  # tokens of each
 ASIDE = 8  # tokens of the words around a quote
+TALK, MISSED = (
+    12,
+    4,
+)  # tokens of a request or an answer that is small talk; turns that do not fit, where no more is tried
 FAR = 4000  # characters of a prompt that are looked at
 TURN, CALL = 50, 14  # tokens for what was asked in a turn and what came of it, and for what was done in a call
 LEAST = 250  # tokens that the shortest stretch may take: what was asked, what came of it, and where
 FACTS, QUOTED = 24, 300  # facts that a note carries along for the outline above it, and characters of each
+
+
+class Turn(NamedTuple):
+    """A request and the last answer to it."""
+
+    asked: Event | None  # None: before the stretch
+    answer: Event | None
+    worked: bool = False  # something was looked at, run or changed
 
 
 class Draft(NamedTuple):
@@ -103,37 +115,56 @@ def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
 
 
 def turns(events: Sequence[Event], budget: int) -> list[Sentence]:
-    """What was asked in each turn and what came of it, in order; of too many turns, the newest."""
-    found: list[Sentence] = []
+    """What was asked in each turn and what came of it, in order; of too many turns, those that say most."""
     most = budget // 2 - ASIDE  # of either half of a line
-    for asked, answer in reversed(_turns(events)):
-        sentence = _turn(asked, answer, most)
-        budget -= measure(sentence.text)
-        if budget < 0:
-            break
-        if sentence.text:
-            found.append(sentence)
-    return found[::-1]
+    found, chosen, missed = _turns(events), dict[int, Sentence](), 0
+    for place in _by_worth(found):
+        sentence = _turn(found[place], most)
+        cost = measure(sentence.text)
+        if cost > budget:
+            missed += 1
+            if missed == MISSED:
+                break
+        elif sentence.text:
+            budget -= cost
+            chosen[place] = sentence
+    return [chosen[place] for place in sorted(chosen)]
 
 
-def _turns(events: Sequence[Event]) -> list[tuple[Event | None, Event | None]]:
+def _by_worth(found: Sequence[Turn]) -> list[int]:
+    """The places of turns, the most telling first: the last one, the one that it all began with, the others from the
+    newest on, and small talk ("Is that all?" "Yes.") at the end."""
+    newest = range(len(found) - 1, -1, -1)
+    work, talk = ([place for place in newest if _is_talk(found[place]) is one] for one in (False, True))
+    return [*work[:1], *(work[-1:] if len(work) > 1 else ()), *work[1:-1], *talk]
+
+
+def _is_talk(turn: Turn) -> bool:
+    """Whether nothing was done in a turn, and next to nothing said."""
+    said = [event.text.strip() for event in (turn.asked, turn.answer) if event]
+    return not turn.worked and all(len(text) <= 4 * TALK and measure(text) <= TALK for text in said)
+
+
+def _turns(events: Sequence[Event]) -> list[Turn]:
     """Prompts, each with the last answer that it got; the first may have been asked before these events."""
-    found: list[tuple[Event | None, Event | None]] = []
+    found: list[Turn] = []
     for event in events:
-        if event.agent or not event.text.strip():
+        if event.agent or (not event.text.strip() and event.kind not in CALLS):
             continue
         if event.kind == "prompt":
-            found.append((event, None))
-        elif event.kind == "reply":
-            found[-1:] = [(found[-1][0] if found else None, event)]
+            found.append(Turn(event, None))
+        elif event.kind == "reply" or (event.kind in CALLS and found):
+            last = found.pop() if found else Turn(None, None)
+            found.append(last._replace(answer=event) if event.kind == "reply" else last._replace(worked=True))
     return found
 
 
-def _turn(asked: Event | None, answer: Event | None, most: int) -> Sentence:
+def _turn(turn: Turn, most: int) -> Sentence:
     from memory_keeper.reduce.notes.phrasing import quote
     from memory_keeper.reduce.summarizers.extractive import gist
     from memory_keeper.reduce.words.prose import unmarked
 
+    asked, answer, _ = turn
     request = clip(unmarked(asked.text[:FAR]), min(REQUEST, most)) if asked else ""
     said = gist(answer.text, min(GIST, most)) if answer else ""
     # one kind of marks for both, so that nobody takes what stands between them for a quote

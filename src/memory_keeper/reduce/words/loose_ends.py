@@ -43,7 +43,8 @@ OFFERS = re.compile(
 POINTS_BACK = re.compile(
     r"\b(?:that|this|these|those|it|them|which|both|either|one|the (?:first|second|two|rest))\b", re.I
 )
-FEW, ABOUT = 8, 200  # words of a question that needs what was said before it; characters of both
+FEW, SAYS = 8, 3  # words of a question that can be understood by itself, and those of them that say what it is about
+ABOUT = 200  # characters of a question and what was said before it
 ENDING = 4  # sentences at the end of an answer in which a question is one to the user
 
 
@@ -77,7 +78,8 @@ def questions(text: str) -> list[str]:
 
 def in_context(question: str, text: str) -> str:
     """A question with what stands before it, where it cannot be understood without: "Want me to fix that?"."""
-    if len(question.split()) >= FEW and not POINTS_BACK.search(question):
+    says = len(CONTENT.findall(question)) >= SAYS or len(question.split()) >= FEW
+    if says and not POINTS_BACK.search(question):
         return question
     told = [unmarked(one).strip() for one in statements(text.replace("**", ""))]
     place = len(told) - 1 - told[::-1].index(question) if question in told else 0

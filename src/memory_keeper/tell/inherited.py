@@ -1,0 +1,177 @@
+"""What a handoff hands on of the one that its session began with.
+
+A context that was told a handoff at its start holds that too, and loses it when it is cleared. A session that did
+little, such as one question, hands on all of it. One that worked hands on only what outlives that: the goal before, the
+user's rules, decisions, dead ends, errors still open, files to read again; and not what had been handed on to that one
+before. So nothing is handed on through more than one piece of work, and own lines always come first.
+"""
+
+from __future__ import annotations
+
+from memory_keeper.keep.telling import told
+from memory_keeper.reduce.facts import Fact, todos
+from memory_keeper.reduce.finding import goal
+from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.sentences import Sentence, apart
+from memory_keeper.reduce.words.loose_ends import is_taken_up
+from memory_keeper.tell.handoff import OUTLIVES, WENT_ON, handed_on_whole, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memory_keeper.model import Event, Note
+    from memory_keeper.tell import View
+
+FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
+LISTED = 150  # changes of lists of tasks that are looked at
+SAID = (
+    "where",
+    "asked",
+    "last",
+    "doing",
+    "open",
+    "next",
+    "question",
+    "request",
+    "came",
+    *OUTLIVES,
+)  # what is more than names
+TASKS = ("doing", "open")  # sections that list what is not done
+STATED = {"rule": "correction", "decision": "decision"}  # sections of which a later one may take the place of another
+BEFORE = "Asked before: "
+GONE = (", gone later", ", gone after editing ")  # what is said of an error that was mended
+
+
+def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Sentence]:
+    """The lines of a session's handoff, with those that it hands on; most needed first."""
+    note = began_with(view)
+    if not note or not own:
+        return own
+    turns = goal.turns(events)
+    little = _did_little(turns, events)
+    lines = list(_still_true(_handed_on(note, little), own, [turn.asked.text for turn in turns], _done(view, note)))
+    first = next((line for line in lines if line.section == "goal"), None)
+    if first and not goal.has_goal(turns):
+        with_it = [line for line in lines if line is first or _belongs(line, first)]
+        lines = [line for line in lines if line not in with_it]
+        own = [*(_promoted(line) for line in with_it), *_asked(own)]
+    if not little:
+        return [*own, *lines]
+    return [*(one for one in own if one.section in SAID), *lines, *(one for one in own if one.section not in SAID)]
+
+
+def began_with(view: View) -> Note | None:
+    """The handoff that the oldest of some sessions was told when it began; None: none of another session."""
+    for one in told(view.store.db, view.project, view.of[-1]) if view.of else ():
+        id = one.said.get("handed")
+        note = view.store.note(id) if isinstance(id, str) else None
+        if note and note.session not in view.of:
+            return note
+    return None
+
+
+def _did_little(turns: Sequence[goal.Turn], events: Sequence[Event]) -> bool:
+    """Whether a session has nothing of its own to go on with: a few words, and at most a look around."""
+    calls = sum(event.kind == "call" for event in events)
+    worked = goal.has_goal(turns) or any(turn.worked for turn in turns)
+    return not worked and len(turns) <= FEW_REQUESTS and calls <= FEW_CALLS
+
+
+def _handed_on(note: Note, little: bool) -> Iterator[Sentence]:
+    """The lines of a handoff that the session which began with it hands on, each with whose it is."""
+    lines = load(note)
+    idle = bool(handed_on_whole(lines))  # that one did little itself: what it asked is of no use any more
+    for line in lines:
+        if line.section == "where" or (line.of and not little and not idle):
+            continue
+        outlives = line.section in OUTLIVES and not any(mended in line.text for mended in GONE)
+        if outlives or (little and (line.of or not idle or line.text.startswith(WENT_ON))):
+            yield line._replace(of=line.of or note.session)
+
+
+def _still_true(
+    lines: Iterable[Sentence], own: Sequence[Sentence], asked: Sequence[str], done: set[str]
+) -> Iterator[Sentence]:
+    """Lines without what own ones say again, and what was answered, done or changed since."""
+    known = "\n".join(line.text for line in own)
+    lines = list(lines)
+    stated = [_stated(line, 0.0) for line in lines] + [_stated(line, 1.0) for line in own]
+    held = {(fact.at, fact.text) for fact in holding([fact for fact in stated if fact])}
+    for line in lines:
+        fact = _stated(line, 0.0)
+        if fact and (fact.at, fact.text) not in held:
+            continue
+        if line.section == "question" and any(is_taken_up(_question(line), said) for said in asked):
+            continue
+        if line.section == "error" and line.text.partition(": ")[0] in known:
+            continue  # the same was run again
+        yield from _without(line, known, done)
+
+
+def _stated(line: Sentence, at: float) -> Fact | None:
+    kind = STATED.get(line.section)
+    return Fact(kind, _quoted(line.text), line.cites, at) if kind else None
+
+
+def _quoted(text: str) -> str:
+    """What a line quotes, without the word that introduces it."""
+    return text.partition(": ")[2].strip('"“”…') or text
+
+
+def _question(line: Sentence) -> str:
+    """The question itself, without what had to be told before it."""
+    return _quoted(line.text).rpartition(". ")[2]
+
+
+def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
+    """A line without the things in it that are known, or done by now; none when nothing is left."""
+    if not line.cut or not line.least:
+        if _quoted(line.text) not in known:
+            yield line
+        return
+    things = apart(line.text[line.least :], line.cut)
+    each = line.each if len(line.each) == len(things) else ("",) * len(things)
+    left = [
+        (thing, cite)
+        for thing, cite in zip(things, each, strict=True)
+        if thing.strip('"“”') not in known and not (line.section in TASKS and any(task in thing for task in done))
+    ]
+    if len(left) == len(things):
+        yield line
+    elif left:
+        text = line.text[: line.least] + line.cut.join(thing for thing, _ in left)
+        yield line._replace(text=text, each=tuple(cite for _, cite in left) if line.each else ())
+
+
+def _done(view: View, note: Note) -> set[str]:
+    """The tasks that lists of this project say are done, since a handoff was kept."""
+    listed = [event for event in view.store.latest(view.project, "todo", LISTED) if event.at >= note.at]
+    sessions = dict.fromkeys(event.session for event in listed)
+    found = (todo for session in sessions for todo in todos(view.store.todo_events(session)))
+    return {todo.text for todo in found if todo.status == "completed"}
+
+
+def _belongs(line: Sentence, goal: Sentence) -> bool:
+    """Whether a line goes on with a goal, or says what came of it."""
+    return line.cites[:1] == goal.cites[:1] and (line.text.startswith(WENT_ON) or line.section == "came")
+
+
+def _promoted(line: Sentence) -> Sentence:
+    """A line of the goal of the session before as one of this session's goal; it says whose it was."""
+    return line._replace(text=line.text.replace("Goal: ", f"Goal, of session {line.of[:8]}: ", 1), of="")
+
+
+def _asked(own: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Own lines, where what would have been the goal is only something that was asked."""
+    own = list(own)
+    last = not any(line.section == "asked" for line in own)
+    for line in own:
+        if line.section != "goal":
+            yield line
+            continue
+        text = line.text.removeprefix("Goal: ")
+        if last:
+            yield line._replace(text=f"Asked last: {text}", section="asked")
+        else:
+            yield line._replace(text=BEFORE + text, section="request", cut="; ", least=len(BEFORE), each=line.cites[:1])

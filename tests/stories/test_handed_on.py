@@ -1,0 +1,231 @@
+"""What a context was told at its start is handed on by its own handoff, until work of its own takes the place of it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from memory_keeper import wire
+from memory_keeper.app.cli import main
+from tests.machine import Machine, Session
+
+OTHER = {"ANOTHER": "process"}  # of the host, which is gone when its hook was answered
+REQUEST = "Uploads fail for good when the server answers 503 once. Add retry with back-off, at most five tries."
+DECIDED = "I decided against tenacity because it is one more dependency."
+ASKED = "Should downloads be tried again as well?"
+
+
+def first_day(machine: Machine) -> Session:
+    """A session with a goal, a rule, a decision, a command that failed, a task and a question that are open."""
+    session = machine.session()
+    session.environ = OTHER
+    session.start()
+    session.prompt(f"{REQUEST} Never print to stdout in the library.")
+    path = f"{session.project}/src/retry.py"
+    session.call("Write", {"file_path": path, "content": "def with_retry(call, tries=5):\n    return call()\n"})
+    session.call("Bash", {"command": "make check"}, "make: *** No rule to make target 'check'.  Stop.", True)
+    session.transcript.todo([("Write with_retry", "completed"), ("Wire it into the uploader", "in_progress")])
+    session.reply(f"{DECIDED} The helper with_retry is in src/retry.py. {ASKED}")
+    session.end()
+    machine.settle()
+    return session
+
+
+def began(machine: Machine, source: str = "startup") -> Session:
+    """A session in a process of its own that a test can clear."""
+    session = machine.session()
+    session.environ = {"CLAUDE_PID": str(os.getpid())}
+    session.begun = session.start(source).text  # type: ignore[attr-defined]
+    return session
+
+
+def cleared(session: Session) -> tuple[Session, str]:
+    """The session after it, and what that is told."""
+    session.end("clear")
+    session.machine.settle()
+    new = session.machine.session()
+    new.environ = session.environ
+    return new, new.start("clear").text
+
+
+def assert_handed_on(text: str, day: Session) -> None:
+    """The new context knows of the first day what a reader needs."""
+    assert f'Goal, of session {day.id[:8]}: "Uploads fail for good' in text
+    assert 'The user\'s rule: "Never print to stdout in the library."' in text
+    assert "against tenacity" in text
+    assert "make check" in text
+    assert 'In progress: "Wire it into the uploader"' in text
+    assert ASKED in text
+    assert "src/retry.py" in text
+
+
+@pytest.mark.parametrize("prompt", ["What did we do last time? See src/retry.py", "hello", "What is next?"])
+def test_one_question_and_a_clear_hand_on_what_the_context_began_with(machine: Machine, prompt: str) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    session.turn(prompt, "Retries for uploads.")
+    _, text = cleared(session)
+    assert_handed_on(text, day)
+    assert f'Asked last: "{prompt}"' in text and "Goal: " not in text
+    assert f"## Handed on from session {day.id[:8]}\n" in text
+    assert text.count("Uploads fail for good") == text.count("against tenacity") == 1
+
+
+def test_and_so_does_every_clear_after_it(machine: Machine) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    for word in ("hello", "Are you there?"):
+        session.turn(word, "Yes.")
+        session, text = cleared(session)
+        assert_handed_on(text, day)
+
+
+def test_and_a_new_session_after_ones_that_only_said_hello(machine: Machine) -> None:
+    day = first_day(machine)
+    for word in ("hello", "Are you there?"):
+        session = machine.session()
+        session.environ = OTHER
+        assert "Uploads fail for good" in session.start().text
+        session.turn(word, "Yes.")
+        session.end()
+        machine.settle()
+    session = machine.session()
+    session.environ = OTHER
+    text = session.start().text
+    assert_handed_on(text, day)
+    assert text.count("Uploads fail for good") == 1
+    assert 'Asked last: "Are you there?"' in text
+    assert "hello" not in text.partition("## Asked last")[0], "what somebody said in passing is not handed on"
+
+
+def test_a_clear_that_nobody_could_connect_hands_on_as_well(machine: Machine) -> None:
+    """The plugin was installed in the middle of a session: its context is told it as the newest handoff."""
+    day = first_day(machine)
+    session = began(machine, "clear")
+    assert f"Handoff of session {day.id[:8]}" in session.begun  # type: ignore[attr-defined]
+    session.turn("What is next?", "VAT is in the cart.")
+    _, text = cleared(session)
+    assert_handed_on(text, day)
+
+
+def worked(session: Session, prompt: str) -> None:
+    """Work of its own."""
+    session.prompt(prompt)
+    path = f"{session.project}/src/labels.py"
+    session.call("Edit", {"file_path": path, "old_string": "a", "new_string": "b"})
+    session.reply("The label printer listens on port 9100 now.")
+
+
+LABELS = "Please make the label printer listen on port 9100, and say so in its log when it begins."
+
+
+def test_work_of_its_own_hands_on_only_what_outlives_it(machine: Machine) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    worked(session, LABELS)
+    _, text = cleared(session)
+    own, _, on = text.partition(f"## Handed on from session {day.id[:8]}\n")
+    assert 'Goal: "Please make the label printer' in own and "Uploads" not in own
+    assert 'Goal: "Uploads fail for good' in on and "Never print to stdout" in on and "against tenacity" in on
+    assert "make check" in on and "Read again first: src/retry.py" in on
+    assert "Wire it into the uploader" not in text and ASKED not in text, "they may be settled"
+    assert "with_retry is in src/retry.py" not in text
+
+
+def test_what_is_only_gone_on_with_keeps_its_goal(machine: Machine) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    worked(session, "Go on with the uploader")
+    _, text = cleared(session)
+    assert f'Goal, of session {day.id[:8]}: "Uploads fail for good' in text
+    assert 'Asked last: "Go on with the uploader"' in text and "src/labels.py" in text
+
+
+def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
+    first_day(machine)
+    for number, thing in enumerate(("label printer", "cash drawer", "bar code reader")):
+        session = machine.session()
+        session.environ = OTHER
+        session.start()
+        worked(session, f"Please make the {thing} work again after the machine was asleep for a while.")
+        session.end()
+        machine.settle()
+        page = session.handoff.read_text()
+        assert ("Uploads fail for good" in page) == (number == 0)
+
+
+def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machine) -> None:
+    first_day(machine)
+    session = began(machine)
+    session.prompt("Yes, downloads as well.")
+    session.transcript.todo([("Write with_retry", "completed"), ("Wire it into the uploader", "completed")])
+    session.reply("Noted.")
+    session.turn("From now on print to stdout in the library.", "Good.")
+    _, text = cleared(session)
+    assert "Uploads fail for good" in text
+    assert ASKED not in text and "In progress" not in text
+    assert 'rule: "Never print to stdout' not in text and 'rule: "From now on print to stdout' in text
+
+
+def test_a_compaction_brings_back_only_what_happened_in_the_session(machine: Machine) -> None:
+    first_day(machine)
+    session = began(machine)
+    worked(session, LABELS)
+    session.happen("PreCompact", trigger="manual")
+    session.transcript.compact("A summary that says nothing.")
+    session.write()
+    session.happen("PostCompact", trigger="manual", compact_summary="A summary that says nothing.")
+    text = session.start("compact").text
+    assert "label printer" in text and "Uploads fail for good" not in text and "Handed on" not in text
+
+
+def test_a_resume_is_told_only_where_it_stood_itself(machine: Machine) -> None:
+    first_day(machine)
+    session = machine.session()
+    session.environ = OTHER
+    session.start()
+    worked(session, LABELS)
+    session.end()
+    machine.settle()
+    assert "Handed on" not in session.start("resume").text
+
+
+def test_another_branch_s_handoff_is_not_handed_on(machine: Machine) -> None:
+    """It was told in short, as one that may not apply."""
+    day = first_day(machine)
+    git = machine.project / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/other\n")
+    session = began(machine)
+    session.turn("hello", "Yes.")
+    _, text = cleared(session)
+    assert (f"of session {day.id[:8]}" in text) == ("may not apply" not in session.begun)  # type: ignore[attr-defined]
+
+
+def test_why_says_whose_it_was(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    session.turn("What is next?", "VAT is in the cart.")
+    new, _ = cleared(session)
+    machine.look()
+    with pytest.raises(SystemExit, match="0"):
+        main(["why", "--session", new.id, "--home", str(machine.home), "--project", str(machine.project)])
+    assert f"Handed on from session {day.id[:8]}" in capsys.readouterr().out
+
+
+def test_the_page_and_the_json_say_it_too(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    day = first_day(machine)
+    session = began(machine)
+    session.turn("What is next?", "VAT is in the cart.")
+    cleared(session)
+    assert f"## Handed on from session {day.id[:8]}\n- " in session.handoff.read_text()
+    with machine.store() as store:
+        note = store.handoff(session.id)
+    assert note and any(len(line) == 7 for line in wire.read_object(note.extra)["lines"])
+    where = ["--home", str(machine.home), "--project", str(machine.project)]
+    with pytest.raises(SystemExit, match="0"):
+        main(["brief", "handoff", "--session", session.id, "--json", *where])
+    said = json.loads(capsys.readouterr().out)
+    assert said["decided"][0]["of"] == day.id
