@@ -44,7 +44,21 @@ def test_it_is_said_once(machine: Machine) -> None:
     assert not first.start("resume").message and not first.start("clear").message
     first.end()
     machine.settle()
-    assert not at_a_terminal(machine).start().message
+    assert "which only you can read" not in at_a_terminal(machine).start().message
+
+
+def test_a_session_shows_that_it_was_told_what_went_before(machine: Machine) -> None:
+    first = at_a_terminal(machine)
+    assert "went before" not in first.start().message
+    first.turn("Build the parser.", "It is built.")
+    first.end()
+    machine.settle()
+    told = at_a_terminal(machine).start()
+    assert told.message.startswith("Memory Keeper told this session what went before, in ")
+    assert told.message.endswith(" tokens: memory-keeper why") and len(told.message) < 100
+    program = machine.session()
+    program.environ = PROGRAM
+    assert not program.start().message, "nobody would see it"
 
 
 def test_it_is_said_again_where_nobody_typed_anything(machine: Machine) -> None:

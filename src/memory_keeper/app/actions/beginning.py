@@ -31,7 +31,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
 
     A context that takes the place of one that was cleared is told that one's handoff.
     """
-    from memory_keeper.app.actions.welcome import welcome
+    from memory_keeper.app.actions.welcome import say_told, welcome
     from memory_keeper.errors import NotSetUp
 
     settings, broken = config.load(home, config.find_root(call.project_dir), environ)
@@ -56,6 +56,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
+        said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
     return said
 
 

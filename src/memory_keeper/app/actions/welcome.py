@@ -1,7 +1,7 @@
-"""What a new user is told at the start of a session: what is kept, where, and how to switch it off.
+"""What the user is shown at a start: a new one what is kept, where and how to switch it off; any, that it was told.
 
-It is told until somebody has typed in a session that was kept. So it needs no mark of its own: who has just installed
-us sees it once, in each window they open before they type, and again if that session never came to a prompt.
+The first is shown until somebody has typed in a session that was kept. So it needs no mark of its own: who has just
+installed us sees it once, in each window they open before they type, and again if that session never came to a prompt.
 """
 
 from __future__ import annotations
@@ -18,12 +18,26 @@ ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebod
 
 
 def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
-    """The line for the user, after what is said to them so far; nothing where it was read, or where nobody reads."""
-    name, attended = ATTENDED
-    if call.source != "startup" or keeper.environ.get(name) != attended or _is_known(keeper):
+    """The line for a new user, after what is said so far; nothing where it was read, or where nobody reads."""
+    if not _is_read(call, keeper.environ) or _is_known(keeper):
         return {}
-    lines = [said["systemMessage"]] if "systemMessage" in said else []
-    return {"systemMessage": "\n".join([*lines, line(keeper.home, keeper.environ)])}
+    return _after(said, line(keeper.home, keeper.environ))
+
+
+def say_told(call: Call, environ: dict[str, str], tokens: int, said: Json) -> Json:
+    """That a new session was told what went before, and how to see it."""
+    if not _is_read(call, environ):
+        return {}
+    return _after(said, f"Memory Keeper told this session what went before, in {tokens:,} tokens: memory-keeper why")
+
+
+def _is_read(call: Call, environ: dict[str, str]) -> bool:
+    name, attended = ATTENDED
+    return call.source == "startup" and environ.get(name) == attended
+
+
+def _after(said: Json, shown: str) -> Json:
+    return {"systemMessage": "\n".join([*([said["systemMessage"]] if "systemMessage" in said else []), shown])}
 
 
 def line(home: str, environ: dict[str, str]) -> str:
