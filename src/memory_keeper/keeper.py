@@ -523,7 +523,7 @@ class Keeper:
         note = self.store.handoff(session) if session else None
         if not note or note.id != self.handoff_id(session):
             return ()
-        from memory_keeper.tell.handoff import load
+        from memory_keeper.tell.lines import load
 
         return tuple(load(note))
 
@@ -538,6 +538,7 @@ class Keeper:
         if known or not id:
             return known
         from memory_keeper.tell import UNLIMITED, handoff
+        from memory_keeper.tell.lines import dump
 
         where = self._where(session, folder)
         view = self.view(session, "", of=session, where=_said(**where))
@@ -545,7 +546,7 @@ class Keeper:
         brief = handoff.compose(view._replace(handed=tuple(lines)), budget, "", "", characters=UNLIMITED)
         if not brief.text:
             return None
-        extra = wire.dumps({"cites": list(brief.cites), "lines": handoff.dump(lines), **where})
+        extra = wire.dumps({"cites": list(brief.cites), "lines": dump(lines), **where})
         note = Note(id, now or time(), "handoff", 0, view.project, brief.text, session, brief.tokens, extra)
         with Lock(self.home, patience):
             self.forget_old_store()
