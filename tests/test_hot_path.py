@@ -56,7 +56,8 @@ ASK = {
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
     "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.reduce.facts",
-    f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.parts",
+    f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.lines",
+    f"{OWN}.tell.parts",
     f"{OWN}.text",
 }  # fmt: skip
 # which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`

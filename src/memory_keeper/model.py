@@ -284,7 +284,7 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
-    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.handoff; else why, and worth
+    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines; else why, and worth
     handed: str = ""  # the note of the handoff that it tells
 
 

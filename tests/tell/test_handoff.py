@@ -23,15 +23,13 @@ from memory_keeper.tell.handoff import (
     LISTED,
     PARTS,
     SKELETON,
-    WENT_ON,
     arrange,
     by_part,
     choose,
-    dump,
     gather,
-    load,
     told,
 )
+from memory_keeper.tell.lines import WENT_ON, dump, load
 from memory_keeper.text import tokens
 from tests.reduce.story import Story, sessions
 from tests.transcripts import Transcript

@@ -315,7 +315,7 @@ class Keeper:
         note = self.store.handoff(session) if session else None
         if not note or note.id != self.handoff_id(session):
             return ()
-        from memory_keeper.tell.handoff import load
+        from memory_keeper.tell.lines import load
 
         return tuple(load(note))
 

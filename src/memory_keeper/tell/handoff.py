@@ -6,17 +6,17 @@ most needed first, so that telling it later, to any budget, is only choosing fro
 
 from __future__ import annotations
 
-from memory_keeper import wire
 from memory_keeper.model import Brief, Event
 from memory_keeper.reduce.sentences import Sentence, apart, beginning
 from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short, units
+from memory_keeper.tell.lines import WENT_ON, dump, heading, undump
 from memory_keeper.text import NEWEST, one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memory_keeper.model import Json, Note
+    from memory_keeper.model import Json
     from memory_keeper.tell import Said, View
 
 MOST = 4_000  # tokens that are kept of a handoff; no context is told more
@@ -27,9 +27,7 @@ CITES = 8  # events that are kept of a line
 BEHIND = 6  # lines that may still fit where a longer one does not
 STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 LINE, LISTED, WHERE = 2_000, 1_200, 200  # characters of a line, of one that is a list, and of the branch
-KEPT = [str, str, list, str, int, list]  # of a line
-WENT_ON, OPENED = "That request went on: ", ("goal", "asked")
-OUTLIVES = ("goal", "rule", "decision", "answer", "end", "error", "again")  # sections that hold after other work too
+OPENED = ("goal", "asked")  # sections of requests that may go on
 OWN_COMMAND = "/memory-keeper:"
 SPOKEN = ("prompt", "reply", "call", "result", "todo")
 # what is told, in the order of reading: its name, its heading for people, and the sections of a digest that say it
@@ -139,41 +137,6 @@ def _last(events: Sequence[Event]) -> str:
     return next((event.id for event in reversed(events) if event.kind in SPOKEN), events[-1].id)
 
 
-def dump(lines: Sequence[Sentence]) -> list[list[object]]:
-    """Lines as they are kept with a note."""
-    return [
-        [one.section, one.text, list(one.cites), one.cut, one.least, list(one.each), *([one.of] if one.of else [])]
-        for one in lines
-    ]
-
-
-def load(note: Note) -> list[Sentence]:
-    """The lines that are kept with a note; none when it has none that can be read."""
-    kept = wire.read_object(note.extra).get("lines")
-    return undump(kept) if isinstance(kept, list) else []
-
-
-def undump(lines: Iterable[object]) -> list[Sentence]:
-    """What `dump` was given; none when one of them cannot be read."""
-    found = []
-    for one in lines:
-        kept = [type(part) for part in one] if isinstance(one, list) else []
-        if (
-            not isinstance(one, list)
-            or kept not in (KEPT, [*KEPT, str])
-            or not _are_ids(one[2])
-            or not _are_ids(one[5])
-        ):
-            return []
-        section, text, cites, cut, least, each = one[:6]
-        found.append(Sentence(text, tuple(cites), cut, least, section, tuple(each), *one[6:]))
-    return found
-
-
-def _are_ids(ids: list[object]) -> bool:
-    return all(isinstance(id, str) for id in ids)
-
-
 def compose(
     view: View,
     budget: int,
@@ -229,12 +192,12 @@ def _fits(lines: Sequence[Sentence], budget: int, room: int, nonce: str, family:
 
 def arrange(chosen: Sequence[Sentence], nonce: str) -> Iterator[str]:
     """The lines in the order of reading; for people under headings. Those that are handed on come behind the others."""
-    heading = ""
+    said = ""
     for line in told(chosen):
-        above = handed_on(chosen) if line.of else "" if nonce else PARTS[_place(line)][1]
-        if above != heading:
+        above = heading(chosen) if line.of else "" if nonce else PARTS[_place(line)][1]
+        if above != said:
             yield f"## {above}\n"
-        heading = above
+        said = above
         yield from _told(line, nonce)
 
 
@@ -242,17 +205,6 @@ def told(chosen: Sequence[Sentence]) -> list[Sentence]:
     """The lines in the order of reading, with those that say more of the same as one."""
     own, others = ([line for line in chosen if bool(line.of) is of] for of in (False, True))
     return [*sorted(gather(own), key=_place), *sorted(gather(others), key=_place)]
-
-
-def handed_on(lines: Iterable[Sentence]) -> str:
-    """The heading of lines that are handed on, with the sessions they are of; empty when there are none."""
-    of = ", ".join(dict.fromkeys(line.of[:8] for line in lines if line.of))
-    return f"Handed on from session{'s' if ',' in of else ''} {of}" if of else ""
-
-
-def handed_on_whole(lines: Iterable[Sentence]) -> tuple[str, ...]:
-    """The sessions that some lines hand on all of: only one that did little hands on what does not outlive work."""
-    return tuple(dict.fromkeys(line.of for line in lines if line.of and line.section not in OUTLIVES))
 
 
 def _place(line: Sentence) -> int:

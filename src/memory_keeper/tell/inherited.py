@@ -14,7 +14,7 @@ from memory_keeper.reduce.finding import goal
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.sentences import Sentence, apart
 from memory_keeper.reduce.words.loose_ends import is_taken_up
-from memory_keeper.tell.handoff import OUTLIVES, WENT_ON, handed_on_whole, load
+from memory_keeper.tell.lines import OUTLIVES, WENT_ON, handed_on_whole, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.note import begun, lines_of
 from memory_keeper.tell import CHARACTERS, Said, Section, cut, handoff, within
 from memory_keeper.tell.files import ONE_EACH
+from memory_keeper.tell.lines import heading
 from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def handed(view: View) -> tuple[str, Iterable[Said]]:
 def handed_on(view: View) -> tuple[str, Iterable[Said]]:
     """What that session was handed itself, and hands on."""
     lines = view.before.lines if view.before else ()
-    return handoff.handed_on(lines), _handed(view, handed_on=True) if any(line.of for line in lines) else ()
+    return heading(lines), _handed(view, handed_on=True) if any(line.of for line in lines) else ()
 
 
 def _handed(view: View, handed_on: bool) -> Iterable[Said]:

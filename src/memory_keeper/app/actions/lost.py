@@ -107,7 +107,7 @@ def _find_lost(
     if not lines:
         return _whole(keeper, session, folder, settings, settings["tell.compactBudget"]), None
     from memory_keeper.reduce.checks.fidelity import compare
-    from memory_keeper.tell.handoff import undump
+    from memory_keeper.tell.lines import undump
 
     found = compare(lines, summary, _beside(keeper.home, session, context))
     lost = lines if blindly else found.lines
@@ -137,7 +137,7 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
 
     Of a context that has gone on, only what was kept then.
     """
-    from memory_keeper.tell.handoff import load
+    from memory_keeper.tell.lines import load
 
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun

@@ -16,7 +16,7 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.model import Brief, NamedTuple
 from memory_keeper.tell import Before
-from memory_keeper.tell.handoff import handed_on_whole, load
+from memory_keeper.tell.lines import handed_on_whole, load
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
