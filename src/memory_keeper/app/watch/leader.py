@@ -48,9 +48,10 @@ def _lead(argv: list[str], mark: str, umask: int, slave: int, report: int) -> No
     except OSError as error:
         os.write(report, NUMBER.pack(-(error.errno or errno.EIO)))
         os._exit(1)
-    for number in (*PASSED_ON, signal.SIGTSTP):
-        signal.signal(number, signal.SIG_IGN)
+    # first, and never ignored in between: until here a hang-up ends us, and the system tells the program
     signal.signal(signal.SIGHUP, lambda *_: _hang_up(program.pid))
+    for number in {*PASSED_ON, signal.SIGTSTP} - {signal.SIGHUP}:
+        signal.signal(number, signal.SIG_IGN)
     for fd in range(3):
         os.dup2(slave, fd)  # who writes into a pipe must see when the program does not read it any more
     os.write(report, NUMBER.pack(program.pid))
