@@ -157,10 +157,12 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _say(message: object, hint: str, code: int) -> int:
+    from memory_keeper.app.terminal import as_called
     from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
 
     said = one_line(clean(str(message)), LONGEST)
-    sys.stderr.write(f"memory-keeper: {said}\n" + (f"  hint: {one_line(clean(hint), LONGEST)}\n" if hint else ""))
+    hint = f"  hint: {as_called(one_line(clean(hint), LONGEST))}\n" if hint else ""
+    sys.stderr.write(f"memory-keeper: {said}\n{hint}")
     return code
 
 

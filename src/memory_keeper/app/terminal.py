@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from time import localtime, monotonic, strftime
 
-from memory_keeper.text import how_long
+from memory_keeper.text import how_long, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 SELDOM = 10.0  # seconds between two lines about progress, where no bar can be drawn
+NAME = "memory-keeper"
 
 
 def print_json(value: Any) -> None:
@@ -44,6 +45,88 @@ def width(stream: TextIO | None = None) -> int:
     return shutil.get_terminal_size().columns
 
 
+def say(text: str = "", first: str = "", rest: str = "", style: str = "") -> None:
+    """Print a text so that it fits the terminal, its first line indented so, the others so."""
+    said = wrapped(text, first, rest)
+    print(paint(said, style) if style else said)
+
+
+def wrapped(text: str, first: str = "", rest: str = "", room: int = 0) -> str:
+    """A text in rows of so many columns, by default the terminal's; whole where there is none.
+
+    The lines that it has stay its lines, each goes on beneath its own beginning, and colours take no room.
+    """
+    room = room or (width() if sys.stdout.isatty() else 0)
+    lines = text.split("\n")
+    rows = [row for number, line in enumerate(lines) for row in _rows(line, rest if number else first, rest, room)]
+    return "\n".join(rows)
+
+
+def _rows(line: str, first: str, rest: str, room: int) -> list[str]:
+    if not room or _cells(first + line) <= room:
+        return [first + line if line else ""]
+    import re
+
+    beginning = re.match(r" *(?:[-*>|] |\d+\. )?", line)
+    rest += " " * (beginning.end() if beginning else 0)
+    rest = rest if len(rest) < room // 2 else ""
+    rows, row, bare = [], first, True
+    for gap, word in re.findall(r"( *)([^ ]+)", line):
+        if not bare and _cells(row + gap + word) > room:
+            rows.append(row)
+            row, gap = rest, ""
+        row, bare = row + gap + word, False
+        while _cells(row) > room:  # a word that is longer than a row
+            head, tail = _split(row, room)
+            rows.append(head)
+            row = rest + tail
+    return [*rows, row]
+
+
+def _split(row: str, room: int) -> tuple[str, str]:
+    """As much as so many columns hold, and what is left."""
+    import re
+
+    head = ""
+    for part in re.findall(r"\x1b\[[0-9;]*m|.", row):
+        if _cells(head + part) > room:
+            break
+        head += part
+    return head, row[len(head) :]
+
+
+def fitting(text: str, room: int) -> str:
+    """As much of a text as so many columns of one line hold."""
+    said, most = one_line(text, room), room
+    while _cells(said) > room and most > 1:  # some characters take two
+        most -= -(-(_cells(said) - room) // 2)
+        said = one_line(text, most)
+    return said
+
+
+def _cells(text: str) -> int:
+    from memory_keeper.app.statusline import columns
+
+    if "\x1b" in text:
+        import re
+
+        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return columns(text)
+
+
+def as_called(text: str) -> str:
+    """A text for people in which our command has the name that it was called by, where a shell would find no other."""
+    typed = sys.argv[0]
+    if "/" not in typed or typed.rpartition("/")[2] != NAME:
+        return text
+    import re
+    from shutil import which
+
+    if which(NAME):
+        return text
+    return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-z-])", lambda _: typed, text)
+
+
 def moment(at: float) -> str:
     """A time for people, in their zone."""
     return strftime("%Y-%m-%d %H:%M", localtime(at)) if at else "never"
@@ -52,6 +135,11 @@ def moment(at: float) -> str:
 def age(at: float, now: float) -> str:
     """How long ago."""
     return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"
+
+
+def count(number: int, what: str) -> str:
+    """`1 request`, `2 requests`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def size(number: float) -> str:

@@ -150,7 +150,7 @@ def test_what_the_status_says(session: Session, asked: Any, capsys: Said, machin
     before = asked("status")
     assert (before["pending_sessions"], before["notes"].get("1", 0)) == (1, 0)
     run("status")
-    assert "not in a note  the end of 1 session, 1 tool call" in capsys.readouterr().out
+    assert "without a note the newest part of 1 session (1 tool call)" in capsys.readouterr().out
     asked("note", "set", "project", "An invoice parser.")
     asked("note", "set", "project", "A parser of invoices.")
     (note,) = asked("save")["notes"]
@@ -168,7 +168,7 @@ def test_what_the_status_says(session: Session, asked: Any, capsys: Said, machin
     said = capsys.readouterr().out
     assert "1 at level 1, 1 standing" in said
     assert "asked 1 time for better wordings: 1,050 tokens, $0.50" in said
-    assert "not in a note" not in said
+    assert "without a note" not in said
 
 
 def test_a_note_is_shown_with_its_wordings_and_what_it_rests_on(session: Session, asked: Any, capsys: Said) -> None:

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from select import select
@@ -18,16 +17,17 @@ from typing import Any
 
 from memory_keeper.app.actions.lost import scores
 from memory_keeper.app.commands.show import raw_line
-from memory_keeper.app.terminal import bar, paint, print_json, size
+from memory_keeper.app.terminal import as_called, bar, fitting, paint, print_json, size, width, wrapped
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import find
 from memory_keeper.tell import short
-from memory_keeper.text import clean, one_line, tokens
+from memory_keeper.text import clean, tokens
 
 EXAMPLE = "./memory-keeper demo"
 WINDOW = 200_000
+LINES = 4  # rows of a terminal that one line of a brief may take
 SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 START = os.path.join(HERE, "app", "start.py")
@@ -66,9 +66,10 @@ class _Say:
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
 
-    def __call__(self, text: str = "", style: str = "") -> None:
+    def __call__(self, text: str = "", style: str = "", first: str = "", rest: str = "") -> None:
         if not self.quiet:
-            print(paint(text, style) if style else text, flush=True)
+            said = wrapped(text, first, rest)
+            print(paint(said, style) if style else said, flush=True)
 
 
 class _Host:
@@ -144,29 +145,32 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
     with suppress(FileNotFoundError), open(os.path.join(host.project, written), encoding="utf-8") as page:
         handoff = page.read()
     say(f"\n2. The session is over; its handoff, {tokens(handoff):,} tokens, can be read in the project:", "bold")
-    say(f"   {written}")
+    say(written, first="   ")
     say("   A new one begins, and before its first prompt the model is given this:\n", "bold")
     text = _heard(host.start_process("SessionStart", NEXT, source="startup"))
-    say(text)
+    _say_brief(text, say)
     say("\n3. Nothing is gone: a search, and the line of the transcript behind the first match.\n", "bold")
     with Keeper(host.home) as keeper:
         hits = find(keeper.store, QUERY, limit=3)
         raw = raw_line(keeper, hits[0].id).decode("utf-8", "replace") if hits else ""
         counts = keeper.store.counts()
         measured = scores(keeper.store, keeper.project(host.project), 1)
-    width = max(40, shutil.get_terminal_size().columns - 4)
-    say(f"  $ memory-keeper search {QUERY}", "cyan")
+    room = max(40, width() - 4)
+    say(as_called(f"  $ memory-keeper search {QUERY}"), "cyan")
     for hit in hits:
-        say(f"  {short(hit.id)}  {hit.kind:8} " + one_line(_unmarked(hit.snippet), width - 21))
+        say(f"  {short(hit.id)}  {hit.kind:8} " + fitting(_unmarked(hit.snippet), room - 17))
     if hits:
-        say(f"  $ memory-keeper show {short(hits[0].id)} --raw", "cyan")
-        say("  " + _around(raw, QUERY.split()[-1], width))
+        say(as_called(f"  $ memory-keeper show {short(hits[0].id)} --raw"), "cyan")
+        say("  " + _around(raw, QUERY.split()[-1], room))
     cost, took = tokens(text), 1000 * median(host.took)
     say("\n4. What it cost\n", "bold")
     say(f"  {len(host.took)} hooks answered by the server, half of them within {took:.1f} ms")
     say(f"  {counts['events']} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
-    say(f"  {cost:,} tokens told to the new session; the old one had held up to {spent:,} tokens")
+    say(f"  {cost:,} tokens told to the new session; the old one had held up to {spent:,}")
     say("  0 model requests, 0 packages installed")
+    say("\n5. What next\n", "bold")
+    say(as_called("  memory-keeper install") + ": it is with Claude Code from the next session on")
+    say("  docs/tutorial.md: the first ten minutes, step by step")
     return {
         "events": counts["events"],
         "hooks": len(host.took),
@@ -211,7 +215,7 @@ def _session(host: _Host, say: _Say) -> int:
             content = message.get("content")
             if entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
                 said = host.ask("UserPromptSubmit", SESSION, prompt=content)
-                say(f"  > {one_line(content, 90)}", "cyan")
+                say("  > " + fitting(content, min(90, width() - 4)), "cyan")
                 _warn(said, say)
             elif entry.get("type") == "user" and isinstance(content, list):
                 _warn(host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo"), say)
@@ -229,18 +233,33 @@ def _session(host: _Host, say: _Say) -> int:
 def _compact(host: _Host, say: _Say, summary: str) -> None:
     """The hooks of a compaction, in the order of the host: a subagent of its own writes the summary."""
     asked = host.hear("PreCompact", SESSION, trigger="auto")
-    say("  Claude Code compacts. Its summarizer is asked for more than it would keep by itself:", "yellow")
-    say(_wrapped("    ", asked))
+    say("Claude Code compacts. Its summarizer is asked for more than it would keep by itself:", "yellow", "  ", "  ")
+    say(asked, first="    ", rest="    ")
     raw = f"<analysis></analysis>\n<summary>\n{summary}\n</summary>"
     host.hear("SubagentStop", SESSION, agent_id="a5", agent_type="", last_assistant_message=raw)
     back = _heard(host.ask("SessionStart", SESSION, source="compact"))
     host.hear("PostCompact", SESSION, trigger="auto", compact_summary=raw)
     score = spool.newest(host.home, SESSION, "Scored")
     if score:
-        kept, facts = score["kept"], score["kept"] + score["lost"]
-        say(f"  Its summary keeps {kept} of the {facts} facts of the handoff in {score['tokens']} tokens;", "yellow")
-        say(f"  {score['brought']} of the lost ones are brought back in {score['told']} tokens, at once:", "yellow")
-    say(textwrap.indent(back, "    "))
+        say(_scored(score), "yellow", "  ", "  ")
+    _say_brief(back, say, "    ")
+
+
+def _scored(score: dict[str, Any]) -> str:
+    """What the summary kept of a handoff's facts, and what is brought back of the others."""
+    lost, brought = score["lost"], score["brought"]
+    rest = f"; the other {lost - brought} can be searched for" if lost > brought else ""
+    return (
+        f"Its summary keeps {score['kept']} of the {score['kept'] + lost} facts of the handoff in {score['tokens']}"
+        f" tokens; {brought} of the {lost} lost ones are brought back in {score['told']} tokens, at once{rest}:"
+    )
+
+
+def _say_brief(text: str, say: _Say, margin: str = "") -> None:
+    """What a model is given, in the columns of the terminal; what would be a wall of text is cut there."""
+    room = LINES * max(40, width() - len(margin))
+    for line in text.split("\n"):
+        say(fitting(line, room) if len(line) > room else line, first=margin, rest=margin)
 
 
 def _heard(said: Any) -> str:
@@ -249,17 +268,10 @@ def _heard(said: Any) -> str:
     return text
 
 
-def _wrapped(margin: str, text: str) -> str:
-    paragraphs = [
-        textwrap.fill(line, 100, initial_indent=margin, subsequent_indent=margin) for line in text.split("\n")
-    ]
-    return "\n".join(paragraphs)
-
-
 def _warn(said: Any, say: _Say) -> None:
     """What the user is shown, and the model is told as well, once per level."""
     if said.get("systemMessage"):
-        say(textwrap.fill(said["systemMessage"], 100, initial_indent="  ! ", subsequent_indent="    "), "yellow")
+        say(said["systemMessage"], "yellow", "  ! ", "    ")
 
 
 def _gauge(held: int) -> str:

@@ -11,7 +11,7 @@ from memory_keeper import config, wire
 from memory_keeper.app.commands import folder_of, is_sure, render_memory
 from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.notes.rules import add_rule, change_rule
-from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.app.terminal import as_called, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
@@ -70,10 +70,11 @@ def _list(args: Namespace, keeper: Keeper) -> int:
         print_json([_about(rule) for rule in rules])
         return 0
     for number, rule in enumerate(rules, 1):
-        print(f"{number:2}. {one_line(clean(rule.text), 2000)}\n    {paint(f'{rule.id}  {rule.scope}', 'dim')}")
+        say(one_line(clean(rule.text), 2000), f"{number:2}. ", "    ")
+        print(f"    {paint(f'{rule.id}  {rule.scope}', 'dim')}")
     cost = full(rules, (), settings["rules.budget"], "0").tokens if rules else 0
     line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} with every other prompt"
-    print(paint(line if rules else "No rules. memory-keeper rule add TEXT writes the first one.", "dim"))
+    say(line if rules else as_called("No rules. memory-keeper rule add TEXT writes the first one."), style="dim")
     if not settings["rules.enabled"]:
         print("None of them is told: setting rules.enabled is false.")
     return 0
@@ -124,7 +125,7 @@ def _edit(args: Namespace, keeper: Keeper) -> int:
     if args.json:
         print_json({"id": rule.id, "text": kept.text, "before": rule.text})
     else:
-        print(f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}")
+        say(f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}", rest="")
         print(f"{rule.id}, {WHERE[rule.scope]}")
     return 0
 
@@ -146,7 +147,8 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
     if args.json:
         print_json({"id": rule.id, "removed": True})
     else:
-        print(f"Taken away: {rule.id}, {WHERE[rule.scope]}. `memory-keeper show {rule.id}` gives what it said.")
+        said = as_called(f"`memory-keeper show {rule.id}` gives what it said.")
+        say(f"Taken away: {rule.id}, {WHERE[rule.scope]}. {said}")
     return 0
 
 

@@ -14,7 +14,7 @@ from memory_keeper.app.commands import project_of
 from memory_keeper.app.host.registration import claude_folder, installed_at
 from memory_keeper.app.lookup.savings import Saving, saved
 from memory_keeper.app.pages.adopt import waiting
-from memory_keeper.app.terminal import age, moment, paint, print_json, size
+from memory_keeper.app.terminal import age, as_called, count, moment, paint, print_json, say, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
@@ -25,6 +25,8 @@ from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper status"
+COPY = "marketplace"  # the folder of the home with the plugin's code
+JOURNAL = ("-wal", "-shm")
 COMPACTIONS = 1000  # the newest of a project that are looked at
 
 
@@ -47,6 +49,7 @@ class Found(NamedTuple):
     spent: dict[str, Any]
     measured: list[Score]
     savings: list[Saving]
+    replaced: int  # compactions without a model; of some no later request has told yet what they saved
     learnt: dict[str, Any]
 
 
@@ -72,7 +75,7 @@ def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Nam
     store = keeper.store
     common = Found(
         project, "all projects", "", counts, store.sessions(project, 5), None, 0, store.open_sessions(project),
-        _spent(keeper, project), [], [], {},
+        _spent(keeper, project), [], [], 0, {},
     )  # fmt: skip
     if not project:
         return common
@@ -83,6 +86,7 @@ def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Nam
         standing=sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
         measured=scores(store, project, COMPACTIONS),
         savings=saved(store, project),
+        replaced=len(store.latest(project, "replaced", COMPACTIONS, text=False)),
         learnt=_learnt(keeper, project, args),
     )
 
@@ -108,37 +112,38 @@ def _about(found: Found, home: str) -> dict[str, Any]:
 def _say(found: Found, home: str) -> None:
     now, counts = time(), found.counts
     where = f"  {one_line(clean(found.root), 300)}" if found.root not in ("", found.name) else ""
-    print(paint(one_line(clean(found.name), 300), "bold") + where)
-    looked, number = counts["last_look"], counts["sessions"]
-    print(f"  last captured  {moment(looked)}" + (f" ({age(looked, now)})" if looked else ""))
-    print(f"  kept           {counts['events']} events of {number} session{'s' * (number != 1)}")
+    say(paint(one_line(clean(found.name), 300), "bold") + where)
+    looked = counts["last_look"]
+    _row("last captured", moment(looked) + (f" ({age(looked, now)})" if looked else ""))
+    _row("kept", f"{count(counts['events'], 'event')} of {count(counts['sessions'], 'session')}")
     _say_notes(counts["notes"], found.standing, found.open, found.spent)
     if found.handoff:
-        print(f"  last handoff   {moment(found.handoff.at)} ({age(found.handoff.at, now)}), {found.handoff.id}")
+        _row("last handoff", f"{moment(found.handoff.at)} ({age(found.handoff.at, now)}), {found.handoff.id}")
     _say_learnt(found.learnt)
     _say_compactions(found.measured, now)
-    _say_savings(found.savings)
-    print(f"  store          {home} ({size(_bytes(home))})")
+    _say_savings(found.savings, found.replaced)
+    _row("store", f"{home} ({', '.join(f'{size(number)} {what}' for what, number in _sizes(home).items() if number)})")
     for session in found.sessions:
-        asked = f"{session.prompts} prompt{'s' * (session.prompts != 1)}"
-        print(f"  session {session.id[:8]}  {moment(session.last)}  {asked}, {session.events} events")
+        asked = f"{count(session.prompts, 'prompt')}, {count(session.events, 'event')}"
+        say(f"  session {session.id[:8]}  {moment(session.last)}  {asked}")
+
+
+def _row(name: str, said: str) -> None:
+    say(as_called(said), f"  {name:15}", " " * 17)
 
 
 def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: dict[str, Any]) -> None:
     """How far what is kept is also said in notes, and what models took for it."""
     notes = [f"{number} at level {level}" for level, number in sorted(levels.items()) if level != "0"]
     notes += [f"{standing} standing"] if standing else []
-    print(f"  notes          {', '.join(notes) or 'none yet'}")
+    _row("notes", ", ".join(notes) or "none yet")
     if open:
-        asked = f"{len(open)} session{'s' * (len(open) != 1)}"
-        calls = sum(one.tools for one in open)
-        print(
-            f"  not in a note  the end of {asked}, {calls} tool call{'s' * (calls != 1)}: told as it is until it is due"
-        )
+        calls = count(sum(one.tools for one in open), "tool call")
+        ends = f"the newest part of {count(len(open), 'session')} ({calls})"
+        _row("without a note", f"{ends}: too short for one yet, a brief tells it as it is")
     if spent["asked"]:
-        cost = f", ${spent['cost']:.2f}" if spent["cost"] else ""
-        times = f"{spent['asked']} time{'s' * (spent['asked'] != 1)}"
-        print(f"  models         asked {times} for better wordings: {spent['tokens']:,} tokens{cost}")
+        cost = f", ${spent['cost']:.4f}".rstrip("0") if spent["cost"] else ""
+        _row("models", f"asked {count(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")
 
 
 def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
@@ -163,9 +168,9 @@ def _say_learnt(learnt: dict[str, Any]) -> None:
     said = [f"{learnt['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
     said += [f"{against} that you have spoken against since"] * bool(against)
     hint = ": `memory-keeper observe list`" if proposed or against else ""
-    print(f"  rules          {', '.join(said)}{hint}")
+    _row("rules", f"{', '.join(said)}{hint}")
     if learnt["pages_waiting"]:
-        print(f"  edited         {', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")
+        _row("edited", f"{', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")
 
 
 def _compactions(measured: list[Score]) -> dict[str, Any]:
@@ -183,27 +188,37 @@ def _say_compactions(measured: list[Score], now: float) -> None:
         return
     last = measured[0]
     facts = f"{last.percent} % of {last.kept + last.lost} facts in {last.tokens:,} tokens"
-    print(f"  compaction     {moment(last.at)} ({age(last.at, now)}), its summary kept {facts};")
-    print(f"                 the handoff brought back {last.brought} facts in {last.told:,} tokens")
+    _row("compaction", f"{moment(last.at)} ({age(last.at, now)}), its summary kept {facts};")
+    _row("", f"the handoff brought back {count(last.brought, 'fact')} in {last.told:,} tokens")
     if len(measured) > 1:
         kept, brought = _mean([one.percent for one in measured]), _mean([one.brought for one in measured])
-        print(f"                 mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
+        _row("", f"mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
 
 
-def _say_savings(savings: list[Saving]) -> None:
+def _say_savings(savings: list[Saving], replaced: int) -> None:
     """What compactions of our own kept out of later requests, as those measured it."""
+    times = count(max(replaced, len(savings)), "time")
     if not savings:
+        if replaced:
+            _row("compacted", f"{times} without a model; the next response tells what that saved")
         return
-    times, last = f"{len(savings)} time{'s' * (len(savings) != 1)}", savings[-1]
-    requests, carried = sum(one.requests for one in savings), sum(one.tokens for one in savings)
-    print(f"  compacted      {times} without a model, last from {last.before:,} to {last.after:,} tokens;")
-    print(f"                 {requests} requests since then carried {carried:,} tokens less")
+    last, carried = savings[-1], sum(one.tokens for one in savings)
+    requests = count(sum(one.requests for one in savings), "request")
+    _row("compacted", f"{times} without a model, last from {last.before:,} to {last.after:,} tokens;")
+    _row("", f"{requests} since then carried {carried:,} tokens less")
 
 
 def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:
     """What models were given and gave for better wordings, as far as is known."""
     asked = [one for one in attempts(keeper.store.spent()) if project in (None, one.project)]
     return {"asked": len(asked), "tokens": sum(one.tokens for one in asked), "cost": sum(one.cost for one in asked)}
+
+
+def _sizes(home: str) -> dict[str, int]:
+    """How many bytes are there of what."""
+    code = _bytes(os.path.join(home, COPY))
+    journal = sum(os.path.getsize(path) for end in JOURNAL if os.path.exists(path := f"{home}/store.db{end}"))
+    return {"kept": _bytes(home) - code - journal, "SQLite's journal": journal, "the plugin itself": code}
 
 
 def _bytes(home: str) -> int:

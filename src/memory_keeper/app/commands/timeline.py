@@ -8,13 +8,13 @@ from time import localtime, strftime, time
 from memory_keeper.app.commands import project_of, session_of
 from memory_keeper.app.lookup.by_id import find_one
 from memory_keeper.app.lookup.dates import since, until
-from memory_keeper.app.statusline import columns
-from memory_keeper.app.terminal import paint, print_json, width
+from memory_keeper.app.terminal import as_called, fitting, paint, print_json, say, width
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell import short
+from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.timeline import LIMIT, Entry, ago, around, grouped, of_project, of_session
-from memory_keeper.text import clean, one_line, showable
+from memory_keeper.text import clean, showable
 
 EXAMPLE = "memory-keeper timeline --around 4914e47a"
 MOST = 10_000  # lines
@@ -36,21 +36,22 @@ def run(args: Namespace) -> int:
     """In the order in which it happened: the newest last."""
     with Keeper(args.home) as keeper:
         entries = _entries(keeper, args)
+        folders = {project: project_name(keeper.store, project) for project in {entry.project for entry in entries}}
     if args.json:
         print_json([entry._asdict() for entry in entries])
         return 0
     if not entries:
-        print(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
+        say(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
         return 0
     wide = max(len(short(entry.id)) for entry in entries)
     for day, session, group in grouped(entries, _day):
         of = f"  session {session[:8]}" if session else ""
         head = f"{day}  {ago(group[-1].at, time())}{of}  "
-        where = _fitting(clean(group[0].project), max(LEAST, width() - len(head))) if args.all_projects else ""
+        where = fitting(clean(folders[group[0].project]), max(LEAST, width() - len(head))) if args.all_projects else ""
         print(paint((head + where).rstrip(), "bold"))
         for entry in group:
             _say(entry, wide)
-    print(paint(_hint(args, entries), "dim"))
+    say(as_called(_hint(args, entries)), style="dim")
     return 0
 
 
@@ -69,18 +70,9 @@ def _say(entry: Entry, wide: int) -> None:
     clock = strftime("%H:%M", localtime(showable(entry.at)))
     mark = paint(">", "yellow") if entry.here else " "
     kind, room = f"{entry.kind:9}", width() - len(clock) - wide - 8
-    said = _fitting(entry.text, max(LEAST, room - len(kind)))
+    said = fitting(entry.text, max(LEAST, room - len(kind)))
     kind = paint(kind, "red" if entry.failed else "dim")
     print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {said}")
-
-
-def _fitting(text: str, room: int) -> str:
-    """As much of a line as so many columns of a terminal hold."""
-    said, most = one_line(text, room), room
-    while columns(said) > room and most > 1:  # some characters take two
-        most -= -(-(columns(said) - room) // 2)
-        said = one_line(text, most)
-    return said
 
 
 def _hint(args: Namespace, entries: list[Entry]) -> str:

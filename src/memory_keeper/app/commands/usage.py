@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.lookup.dates import since, until
-from memory_keeper.app.terminal import Bar, paint, print_json, width
+from memory_keeper.app.terminal import Bar, paint, print_json, say, width
 from memory_keeper.errors import Busy
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
@@ -23,7 +23,9 @@ BY = ("day", "session", "model", "project", "tool")
 HEADS = ("requests", "input", "cache read", "cache write", "output", "cached", "cost")
 NAME = 60  # characters
 MONTHS = 12  # that are named
-NUMBERS = 84  # columns of all the others
+CELLS = (8, 12, 14, 12, 11, 6, 9)  # columns of each, where there is room
+GONE = ("cache write", "cached", "input", "requests")  # what a narrow terminal goes without, in this order
+SHORTEST = 10  # characters of a name
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -57,7 +59,7 @@ def run(args: Namespace) -> int:
         print_json({**about, **what, "total": sum_json(total(rows)), "prices": prices_json(prices)})
         return 0
     if not rows:
-        print(missing)
+        say(missing)
         return 0
     if args.by == "tool":
         _show_tools(tools)
@@ -92,24 +94,40 @@ def weighing(keeper: Keeper, projects: list[str], since: float, until: float) ->
 
 
 def _show(by: str, rows: list[Sum], prices: Prices) -> None:
-    shown = rows if by != "tool" else []
-    names = [_named(by, row.name) for row in shown]
-    wide = max([len(name) for name in names] + [len("total")])
-    print(paint(" ".join([by.ljust(wide) if shown else " " * wide, *_cells(HEADS)]), "bold"))
-    for name, row in zip(names, shown, strict=True):
-        print(" ".join([name.ljust(wide), *_cells(_numbers(row, prices))]))
-    everything = total(rows)
-    print(paint(" ".join(["total".ljust(wide), *_cells(_numbers(everything, prices))]), "bold"))
-    print(paint(f"cost: {prices.label}", "dim"))
+    everything, shown = total(rows), rows if by != "tool" else []
+    table = [HEADS, *(_numbers(row, prices) for row in (*shown, everything))]
+    left, sizes = _fit(table, max([len(_named(by, row.name)) for row in shown] + [SHORTEST]))
+    room = width() - sum(sizes) - len(sizes)
+    names = [by if shown else "", *(_named(by, row.name, room) for row in shown), "total"]
+    wide = max(map(len, names))
+    for place, (name, cells) in enumerate(zip(names, table, strict=True)):
+        line = " ".join([name.ljust(wide), *(cells[one].rjust(size) for one, size in zip(left, sizes, strict=True))])
+        print(paint(line, "bold") if place in (0, len(table) - 1) else line)
+    if gone := [head for place, head in enumerate(HEADS) if place not in left]:
+        say(f"not shown, as the terminal is narrow: {', '.join(gone)}", style="dim")
+    say(f"cost: {prices.label}", style="dim")
     if everything.unpriced:
-        print(paint(f"{everything.unpriced:,} tokens are of models without a price, and are not in it", "yellow"))
+        say(f"{everything.unpriced:,} tokens are of models without a price, and are not in it", style="yellow")
     if prices.problem:
         sys.stderr.write(f"memory-keeper: {prices.problem}\n")
 
 
-def _named(by: str, name: str) -> str:
-    most = min(NAME, max(12, width() - NUMBERS))
-    return short_name(name[:8] if by == "session" else name, most) or "unknown"
+def _fit(table: list[tuple[str, ...]], name: int) -> tuple[list[int], list[int]]:
+    """Which columns of numbers a terminal has room for beside the names, and how wide each is."""
+    needed = [max(len(row[place]) for row in table) for place in range(len(HEADS))]
+    left = [*range(len(HEADS))]
+    wide = [max(pair) for pair in zip(CELLS, needed, strict=True)]
+    if name + sum(wide) + len(wide) <= width():
+        return left, wide
+    for head in GONE:
+        if min(name, 2 * SHORTEST) + sum(needed[one] + 1 for one in left) + len(left) <= width():
+            break
+        left.remove(HEADS.index(head))
+    return left, [needed[one] + 1 for one in left]
+
+
+def _named(by: str, name: str, room: int = NAME) -> str:
+    return short_name(name[:8] if by == "session" else name, max(SHORTEST, min(NAME, room))) or "unknown"
 
 
 def _numbers(row: Sum, prices: Prices) -> tuple[str, ...]:
@@ -117,14 +135,11 @@ def _numbers(row: Sum, prices: Prices) -> tuple[str, ...]:
     return (*(f"{number:,}" for number in counts), percent(row.cached), priced(row, prices))
 
 
-def _cells(words: tuple[str, ...]) -> list[str]:
-    return [word.rjust(size) for word, size in zip(words, (8, 12, 14, 12, 11, 6, 9), strict=True)]
-
-
 def _show_tools(tools: list[Share]) -> None:
     """What calls and their results weigh; the host says no tokens for them."""
-    wide = max([len(_named("tool", share.what)) for share in tools] + [4])
+    room = width() - 30  # what the two numbers take
+    wide = max([len(_named("tool", share.what, room)) for share in tools] + [4])
     print(paint(f"{'tool'.ljust(wide)} {'calls':>8} {'tokens (estimated)':>20}", "bold"))
     for share in tools:
-        print(f"{_named('tool', share.what).ljust(wide)} {share.times:>8,} {share.tokens:>20,}")
+        print(f"{_named('tool', share.what, room).ljust(wide)} {share.times:>8,} {share.tokens:>20,}")
     print()
