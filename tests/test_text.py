@@ -316,3 +316,11 @@ def test_the_module_is_cheap_to_load() -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, "0"), (950, "950"), (3210, "3.2K"), (95_400, "95K"), (999_999, "1000K"), (1_230_000, "1.2M")],
+)
+def test_numbers_are_short(number: int, said: str) -> None:
+    assert t.short_number(number) == said

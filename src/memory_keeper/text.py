@@ -7,6 +7,8 @@ next to a character that is not ASCII (both would cost every hook milliseconds).
 
 from __future__ import annotations
 
+from time import gmtime, strftime
+
 from memory_keeper.model import version_of
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
@@ -314,6 +316,16 @@ def showable(at: float) -> float:
     return max(0.0, min(at, 2e11))
 
 
+def utc_day(at: float) -> str:
+    """The day of a moment, where nobody's clock is known."""
+    return strftime("%Y-%m-%d", gmtime(showable(at)))
+
+
+def utc_moment(at: float) -> str:
+    """A moment to the minute, where nobody's clock is known."""
+    return strftime("%Y-%m-%d %H:%M", gmtime(showable(at)))
+
+
 _SPANS = (("day", 86_400), ("hour", 3600), ("minute", 60))
 
 
@@ -325,6 +337,15 @@ def how_long(seconds: float, exact: bool = False) -> str:
             said = f"{number:.{0 if word == 'minute' else 1}f}".removesuffix(".0")
             return f"{said} {word}{'s' * (said != '1')}"
     return "less than a minute"
+
+
+def short_number(number: float) -> str:
+    """`950`, `3.2K`, `95K`, `1.2M`."""
+    for size, unit in ((1_000_000, "M"), (1000, "K")):
+        if number >= size:
+            share = number / size
+            return f"{share:.0f}{unit}" if share >= 9.95 else f"{share:.1f}{unit}"
+    return str(int(number))
 
 
 def storable(text: str) -> str:

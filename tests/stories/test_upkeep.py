@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from memory_keeper.app.chores import upkeep
-from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due, month_began, week_began
+from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due
 from memory_keeper.app.server.looking import Looking
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import _checksum, remove_all
+from memory_keeper.tell.spans import month_began, week_began
 from tests.machine import START as LAUNCHED
 from tests.machine import Machine, Session
 from tests.workplace import Workplace

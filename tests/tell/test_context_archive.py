@@ -18,7 +18,7 @@ from memory_keeper.keep.archive import archive_path
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.tell.archived import Entry
-from memory_keeper.tell.context_archive import ENTRIES, as_json, find, page, short_number
+from memory_keeper.tell.context_archive import ENTRIES, as_json, find, page
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import is_sealed, seal
 from tests.transcripts import Transcript
@@ -254,14 +254,6 @@ def test_what_a_compaction_left_is_what_the_next_one_has_before(keeper: Keeper, 
     keep(keeper, tmp_path, t)
     keeper.archive_by_hand(SESSION)
     assert entry(keeper).compactions[-1].before == 9_800
-
-
-@pytest.mark.parametrize(
-    ("number", "said"),
-    [(0, "0"), (950, "950"), (3210, "3.2K"), (95_400, "95K"), (999_999, "1000K"), (1_230_000, "1.2M")],
-)
-def test_numbers_are_short(number: int, said: str) -> None:
-    assert short_number(number) == said
 
 
 # --- what stands in an entry ------------------------------------------------------------------------------------------

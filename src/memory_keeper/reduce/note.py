@@ -1,4 +1,4 @@
-"""A note as it is kept: its lines and what each rests on, when what it tells of began, and how long it is.
+"""A note as it is kept: its lines and what each rests on, whose words they are and of when, and how long it is.
 
 A note may be anybody's, so what it carries beside its text is read as far as it is what it should be. A hook needs this
 at every start: nothing here is dear to load.
@@ -28,6 +28,18 @@ def begun(note: Note) -> float:
     """When what a note tells of began; when it ended, where it does not say."""
     first = wire.read_object(note.extra).get("first")
     return float(first) if isinstance(first, int | float) and 0 < first <= note.at else note.at
+
+
+def written(note: Note) -> float:
+    """When this wording of a note was written."""
+    at = wire.read_object(note.extra).get("written")
+    return at if isinstance(at, float) else note.at
+
+
+def whose(note: Note) -> str:
+    """Whose words a note has, where they are not ours: an observation has those that the user said."""
+    by = wire.read_object(note.extra).get("by", "")
+    return "the user" if note.who or by == "said" else "" if by in ("", "extractive", "rule", "user") else "a model"
 
 
 def measure(text: str) -> int:

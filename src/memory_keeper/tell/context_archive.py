@@ -7,12 +7,10 @@ If nobody has, an entry is found there again as long as what it was made of is t
 
 from __future__ import annotations
 
-from time import gmtime, strftime
-
 from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import is_sealed, seal
-from memory_keeper.text import clean, fence, how_long, one_line, showable
+from memory_keeper.text import clean, fence, how_long, one_line, short_number, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ def show(entry: Entry) -> str:
     """An entry in Markdown."""
     duration = how_long(entry.ended - entry.begun, exact=True)
     lines = [
-        f"{HEADING}{_moment(entry.begun)}]",
+        f"{HEADING}{utc_moment(entry.begun)}]",
         f"**Duration:** {duration} | **Tokens:** {_spent(entry.spent)} | **Tasks:** {len(entry.done)} completed",
         "",
         "<summary>",
@@ -144,7 +142,7 @@ def say(compactions: Sequence[Compaction]) -> str:
 
 def _said(one: Compaction) -> str:
     trigger = f" ({one.trigger})" if one.trigger else ""
-    return f"{_moment(one.at)} {BY[one.by]}{trigger}: {measured(one)}"
+    return f"{utc_moment(one.at)} {BY[one.by]}{trigger}: {measured(one)}"
 
 
 def measured(one: Compaction) -> str:
@@ -171,19 +169,6 @@ def _spent(spent: tuple[int, int, int] | None) -> str:
     read, cached, written = map(short_number, spent)
     reused = f" ({cached} from cache)" if spent[1] else ""
     return f"{read} input{reused}, {written} output"
-
-
-def short_number(number: int) -> str:
-    """`950`, `3.2K`, `95K`, `1.2M`."""
-    for size, unit in ((1_000_000, "M"), (1000, "K")):
-        if number >= size:
-            share = number / size
-            return f"{share:.0f}{unit}" if share >= 9.95 else f"{share:.1f}{unit}"
-    return str(number)
-
-
-def _moment(at: float) -> str:
-    return strftime("%Y-%m-%d %H:%M", gmtime(showable(at)))
 
 
 def _safe(text: str, most: int = LINE) -> str:

@@ -6,8 +6,7 @@ from json import dumps
 from time import gmtime, strftime
 
 from memory_keeper.reduce.folds.in_hand import stem
-from memory_keeper.tell.context_archive import short_number
-from memory_keeper.text import clean, one_line, showable, tagless
+from memory_keeper.text import clean, one_line, short_number, showable, tagless, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def _where(settings: Json) -> str:
 
 def _in_full(one: Done) -> Iterator[str]:
     yield f"- {_safe(one.id, NAME)}: {_safe(one.text)}"
-    yield f"  - Completed: {day(one.at)}"
+    yield f"  - Completed: {utc_day(one.at)}"
     if one.files:
         names = list(dict.fromkeys(_safe(stem(path), NAME) for path in one.files))
         yield f"  - Files: {len(one.files)} ({', '.join(names[:NAMES])}{', …' * (len(names) > NAMES)})"
@@ -80,7 +79,7 @@ def _table(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
         spent = _tokens(one, tokens)
         cells = (
             _safe(one.id, NAME),
-            day(one.at),
+            utc_day(one.at),
             f"{_safe(one.text)} ✓{_given(one)}",
             _files(one),
             spent,
@@ -91,7 +90,7 @@ def _table(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
 
 def _list(tasks: Sequence[Done], tokens: bool) -> Iterator[str]:
     for one in tasks:
-        yield f"- {_safe(one.id, NAME)} [{day(one.at)}]: {_safe(one.text)}{_given(one)}"
+        yield f"- {_safe(one.id, NAME)} [{utc_day(one.at)}]: {_safe(one.text)}{_given(one)}"
         kind = _safe(one.pattern, NAME)
         yield f"  | Files: {_files(one)} | Tokens: {_tokens(one, tokens)} | Pattern: {f'{kind} ' * bool(kind)}✓ |"
 
@@ -116,7 +115,7 @@ def as_json(one: Done) -> Json:
     """A task for `--json`, cleaned."""
     said = {name: one_line(clean(getattr(one, name)), TEXT) for name in TEXTS}
     files, commits = ([one_line(clean(text), TEXT) for text in texts] for texts in (one.files, one.commits))
-    when = {"session": one.session, "at": one.at, "date": day(one.at)}
+    when = {"session": one.session, "at": one.at, "date": utc_day(one.at)}
     return {**said, **when, "files": files, "tokens": one.tokens, "commits": commits}
 
 
@@ -131,11 +130,6 @@ def _files(one: Done) -> str:
 
 def _tokens(one: Done, wanted: bool) -> str:
     return short_number(one.tokens) if wanted and one.tokens else NOTHING
-
-
-def day(at: float) -> str:
-    """The day of a moment."""
-    return strftime("%Y-%m-%d", gmtime(showable(at)))
 
 
 def _month(at: float) -> str:

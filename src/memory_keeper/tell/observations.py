@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 import zlib
 from itertools import chain
-from time import gmtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import USER, Note
 from memory_keeper.tell.memory import Section, compose, item, owner, section
-from memory_keeper.text import showable
+from memory_keeper.text import utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +84,8 @@ def facts(one: Observed) -> str:
     ways += [f"{hands} by hand"] if hands else []
     known = [
         f"Confirmations: {one.confirmations}" + (f" ({', '.join(ways)})" if ways else ""),
-        f"First seen: {_day(one.first)}",
-        f"Last seen: {_day(one.last)}",
+        f"First seen: {utc_day(one.first)}",
+        f"Last seen: {utc_day(one.last)}",
         f"From: {FROM.get(one.by, one.by)}",
     ]
     known += ["Seen in: all projects"] if one.project == USER else []
@@ -102,7 +101,7 @@ def why(rule: Rule, observed: Mapping[str, Observed]) -> str:
         return ""
     said = "" if item(one.text) == item(rule.text) else f"“{item(one.text)}”, "
     times = _counted(one.confirmations, "confirmation")
-    return f"Why: {said}{times}, {_day(one.first)} to {_day(one.last)} ({FROM.get(one.by, one.by)}, {one.id})"
+    return f"Why: {said}{times}, {utc_day(one.first)} to {utc_day(one.last)} ({FROM.get(one.by, one.by)}, {one.id})"
 
 
 def _rule_section(number: int, rule: Rule, observed: Mapping[str, Observed]) -> Section:
@@ -112,7 +111,7 @@ def _rule_section(number: int, rule: Rule, observed: Mapping[str, Observed]) -> 
     if rule.scope == "shipped":
         known.append("Comes with Memory Keeper" + (", changed by you" if rule.note else ""))
     elif rule.note:
-        known.append(f"Since: {_day(rule.note.at)}")
+        known.append(f"Since: {utc_day(rule.note.at)}")
     return _with_facts(shown, [why(rule, observed), _row(known)])
 
 
@@ -128,7 +127,7 @@ def _with_facts(section: Section, lines: Iterable[str]) -> Section:
 
 
 def _escalated(one: Observed, numbers: Mapping[str, int], enough: int) -> str:
-    number, day = numbers.get(one.instead), _day(one.since)
+    number, day = numbers.get(one.instead), utc_day(one.since)
     became = f"Added as Rule #{number} on {day}" if number else f"Added as a rule on {day}, which was taken away since"
     often = _counted(one.confirmations, "confirmation") + ", promoted by hand" * (one.confirmations < enough)
     return f"- Pattern: {item(one.text)} ({often})\n  → {became}\n"
@@ -137,7 +136,7 @@ def _escalated(one: Observed, numbers: Mapping[str, int], enough: int) -> str:
 def _given_up(one: Observed) -> str:
     days = round((one.since - one.last) / DAY) if one.state == "archived" else 0
     reason = REASONS[one.state] + (f", {_counted(days, 'day')} unconfirmed" if days else "")
-    known = (f"Confirmations: {one.confirmations}", f"Archived: {_day(one.since)}", f"Reason: {reason}")
+    known = (f"Confirmations: {one.confirmations}", f"Archived: {utc_day(one.since)}", f"Reason: {reason}")
     return f"- Observation: {item(one.text)}\n  {_row(known)}\n"
 
 
@@ -147,10 +146,6 @@ def _row(known: Iterable[str]) -> str:
 
 def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _day(at: float) -> str:
-    return strftime("%Y-%m-%d", gmtime(showable(at)))
 
 
 # --- reading back ----------------------------------------------------------------------------------------------------

@@ -5,16 +5,13 @@ BRIEFS has them all, and what composes each: a plan, or a module that arranges i
 
 from __future__ import annotations
 
-from time import gmtime, strftime
-
-from memory_keeper import wire
 from memory_keeper.model import Brief, Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
-from memory_keeper.reduce.note import begun, lines_of
+from memory_keeper.reduce.note import begun, lines_of, whose, written
 from memory_keeper.tell import CHARACTERS, Said, Section, cut, handoff, within
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading
-from memory_keeper.text import clip, clip_middle, one_line, showable, tokens
+from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +60,7 @@ def remembered(view: View) -> tuple[str, Iterable[Said]]:
     found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind, limit=NOTES)]
     theirs = sorted((note for note in found if not note.who), key=lambda note: note.at, reverse=True)
     return "Kept by models in earlier sessions", (
-        Said(f"{note.kind} of {when(note)[:10]}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
+        Said(f"{note.kind} of {utc_day(note.at)}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
         for note in theirs
         if _stands(view, note)
     )
@@ -87,17 +84,11 @@ def _within(budget: int, each: list[Note], many: list[Note]) -> Iterator[Said]:
         left -= min(costs[id], fair)
     yield from (Said(text, id) for id, text in texts.items() if text)
     for note in many:
-        said = f"{note.kind} of {when(note)[:10]}: {clip(dense(note.text), STANDING_TOKENS)}"
+        said = f"{note.kind} of {utc_day(note.at)}: {clip(dense(note.text), STANDING_TOKENS)}"
         left -= tokens(said) + NOTE_LINE
         if left < 0:
             return
         yield Said(said, note.id)
-
-
-def written(note: Note) -> float:
-    """When this wording of a note was written."""
-    at = wire.read_object(note.extra).get("written")
-    return at if isinstance(at, float) else note.at
 
 
 def prompts(view: View) -> tuple[str, Iterable[Said]]:
@@ -227,7 +218,7 @@ def detailed(view: View) -> tuple[str, Iterable[Said]]:
 def outlined(view: View) -> tuple[str, Iterable[Said]]:
     """What was before that, by the outlines above the notes; the newest first."""
     return "Before that, in outline", (
-        Said(f"{_day(begun(note))} to {_day(note.at)}\n{note.text}", note.id) for note in _outlines(view)
+        Said(f"{utc_day(begun(note))} to {utc_day(note.at)}\n{note.text}", note.id) for note in _outlines(view)
     )
 
 
@@ -254,7 +245,7 @@ def done_tasks(view: View) -> tuple[str, Iterable[Said]]:
     from memory_keeper.reduce.folds.done import done
 
     return "Done, newest first", (
-        Said(f"{_day(one.at)} {one.text}{f' → {one_line(one.outcome)}' if one.outcome else ''}", one.id)
+        Said(f"{utc_day(one.at)} {one.text}{f' → {one_line(one.outcome)}' if one.outcome else ''}", one.id)
         for one in reversed(done(view.store, view.project))
     )
 
@@ -295,9 +286,8 @@ def _outlines(view: View) -> Iterator[Note]:
 def _headed(note: Note, text: str) -> str:
     """A note with its moment, its session if it is of one and, where that is not us, who wrote it."""
     of = f" session {note.session[:8]}" if note.session else ""
-    by = wire.read_object(note.extra).get("by", "")
-    whose = "the user" if note.who else "" if by in ("", "extractive", "user") else "a model"
-    return f"{when(note)}{of}{f', in the words of {whose}' if whose else ''}\n{text}"
+    by = whose(note)
+    return f"{when(note)}{of}{f', in the words of {by}' if by else ''}\n{text}"
 
 
 # what one part leaves over of its share goes to the next
@@ -434,11 +424,7 @@ def _last(view: View) -> float:
 
 def when(event: Event | Note) -> str:
     """The moment, for a person."""
-    return strftime("%Y-%m-%d %H:%M", gmtime(showable(event.at))) + "Z"
-
-
-def _day(at: float) -> str:
-    return strftime("%Y-%m-%d", gmtime(showable(at)))
+    return utc_moment(event.at) + "Z"
 
 
 def dense(text: str) -> str:

@@ -7,8 +7,6 @@ is put in other words: a message that is too long loses its middle.
 
 from __future__ import annotations
 
-from time import gmtime, strftime
-
 from memory_keeper.capture.calls import command_of
 from memory_keeper.model import Brief, Event, NamedTuple
 from memory_keeper.reduce.finding.found import doubt, find_with, worry
@@ -16,7 +14,7 @@ from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK
 from memory_keeper.reduce.finding.weights import Names
 from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short, units
-from memory_keeper.text import clip, clip_middle, showable, tokens
+from memory_keeper.text import clip, clip_middle, tokens, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,8 +89,7 @@ def _events(view: View) -> list[Event]:
 
 
 def _said(one: Message, most: int) -> Said:
-    moment = strftime("%Y-%m-%d %H:%MZ", gmtime(showable(one.event.at)))
-    return Said(f"{moment} {one.who}: {clip_middle(one.text.strip(), most, GAP)}", one.event.id)
+    return Said(f"{utc_moment(one.event.at)}Z {one.who}: {clip_middle(one.text.strip(), most, GAP)}", one.event.id)
 
 
 def chosen(events: Sequence[Event]) -> Iterator[Message]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import groupby
 from time import gmtime, strftime
 
-from memory_keeper import wire
 from memory_keeper.keep import moments
 from memory_keeper.model import Event, NamedTuple, Note
+from memory_keeper.reduce.note import whose
 from memory_keeper.tell import within
-from memory_keeper.text import clean, how_long, one_line, showable
+from memory_keeper.text import clean, how_long, one_line, showable, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,12 +149,6 @@ def _note_line(note: Note) -> Entry:
     return Entry(note.id, note.at, note.kind, note.level, note.session, note.project, one_line(said, WIDTH))
 
 
-def whose(note: Note) -> str:
-    """Whose words a note has, where they are not ours: an observation has those that the user said."""
-    by = wire.read_object(note.extra).get("by", "")
-    return "the user" if note.who or by == "said" else "" if by in ("", "extractive", "rule", "user") else "a model"
-
-
 # --- told -------------------------------------------------------------------------------------------------------------
 
 
@@ -177,11 +171,6 @@ def tell(entries: Sequence[Entry], now: float, named: Callable[[Entry], str]) ->
             mark = " <-" if entry.here else ""
             clock = strftime("%H:%MZ", gmtime(showable(entry.at)))
             yield f"{clock} {named(entry)} {entry.kind}{mark}: {entry.text}"
-
-
-def utc_day(at: float) -> str:
-    """The day of a moment, where nobody's clock is known."""
-    return strftime("%Y-%m-%d", gmtime(showable(at)))
 
 
 def ago(at: float, now: float) -> str:

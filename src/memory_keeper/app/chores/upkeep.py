@@ -7,7 +7,7 @@ that was last done, its own time says. Twice is once: who comes second finds not
 
 from __future__ import annotations
 
-from time import localtime, mktime, strftime
+from time import localtime, strftime
 
 from memory_keeper import config
 from memory_keeper.app.pages.adopt import is_wanted
@@ -33,6 +33,7 @@ from memory_keeper.tell.files import (
     write,
 )
 from memory_keeper.tell.files import OBSERVATIONS as OBSERVATIONS_PAGE
+from memory_keeper.tell.spans import month_began, week_began
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,18 +74,6 @@ class Upkept(NamedTuple):
 
 
 # --- when ------------------------------------------------------------------------------------------------------------
-
-
-def week_began(now: float) -> float:
-    """The last midnight at which a Sunday began, where this machine is."""
-    day = localtime(now)
-    return mktime((day.tm_year, day.tm_mon, day.tm_mday - (day.tm_wday + 1) % 7, 0, 0, 0, 0, 0, -1))
-
-
-def month_began(now: float, back: int = 0) -> float:
-    """The midnight at which this month began, or one so many months back."""
-    day = localtime(now)
-    return mktime((day.tm_year, day.tm_mon - back, 1, 0, 0, 0, 0, 0, -1))
 
 
 def due(keeper: Keeper, place: Place, now: float) -> tuple[str, ...]:

@@ -16,10 +16,11 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.report.markdown import as_json, show, title
-from memory_keeper.tell.report.month import Month, bounds, find_month, month_of
+from memory_keeper.tell.report.month import Month, find_month
 from memory_keeper.tell.report.prices import read_prices
 from memory_keeper.tell.report.session import find_session, session_json, show_session
 from memory_keeper.tell.report.sums import sums, total
+from memory_keeper.tell.spans import bounds, month_of
 
 EXAMPLE = "memory-keeper report --format html --out report.html"
 FORMATS = ("md", "html", "json")

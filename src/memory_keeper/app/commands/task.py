@@ -19,9 +19,8 @@ from memory_keeper.reduce.folds.by_hand import Unfinished, written
 from memory_keeper.reduce.folds.done import Done, done, open_tasks
 from memory_keeper.reduce.folds.same_task import folded, split
 from memory_keeper.reduce.note import measure
-from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.done import as_json
-from memory_keeper.text import clean, digest_of, one_line
+from memory_keeper.text import clean, digest_of, one_line, short_number
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}

@@ -20,8 +20,8 @@ from memory_keeper.keeper.moving import mark_id
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.tell import short
 from memory_keeper.tell.parts import STANDING
-from memory_keeper.tell.report.month import month_of
 from memory_keeper.tell.rules import PREFIX
+from memory_keeper.tell.spans import month_of
 from memory_keeper.tell.why import FRAME, QUOTE, Line, Part, reading, take_apart
 from memory_keeper.text import clean, one_line, showable
 

@@ -21,10 +21,10 @@ from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note
-from memory_keeper.reduce.note import lines_of
+from memory_keeper.reduce.note import lines_of, whose
 from memory_keeper.tell import CHARACTERS, envelope, short, units, within
-from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell, utc_day, whose
-from memory_keeper.text import clean, clip, digest_of, fence, one_line, tokens
+from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell
+from memory_keeper.text import clean, clip, digest_of, fence, one_line, tokens, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from math import floor, log10
 from time import localtime, mktime, strftime
 
 import memory_keeper
-from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.report.markdown import moment, named, percent, priced, short_name, summed_up, title
 from memory_keeper.tell.report.prices import money
 from memory_keeper.tell.report.savings import BY
+from memory_keeper.text import short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _per_day(month: Month) -> Iterator[str]:
     days = _days(month)
     yield "<section><h2>Tokens per day</h2><p class=note>each response once, by what was sent and what came back</p>"
     stacks = [_stack(known.get(day), day) for day in days]
-    yield from _columns(stacks, [day[8:] for day in days], _short)
+    yield from _columns(stacks, [day[8:] for day in days], short_number)
     yield '<ul class="key">'
     for field, label in reversed(KINDS.items()):
         mark = f'<svg viewBox="0 0 1 1" aria-hidden="true"><rect class="{CLASSES[field]}" width="1" height="1"/></svg>'
@@ -128,10 +128,6 @@ def _per_day(month: Month) -> Iterator[str]:
              for day in days]  # fmt: skip
     yield from _columns(costs, [day[8:] for day in days], lambda number: _amount(number, month.prices.currency))
     yield "</section>"
-
-
-def _short(number: float) -> str:
-    return short_number(int(number))
 
 
 def _amount(number: float, currency: str) -> str:
@@ -236,7 +232,7 @@ def _contexts(month: Month) -> Iterator[str]:
     left = f", the largest {SESSIONS} of {len(month.sessions)}" if len(month.sessions) > SESSIONS else ""
     yield f"<section><h2>Largest context of each session</h2><p class=note>in tokens, by the day they began{left}</p>"
     stacks = [[(one.peak, "bar", f"{one.session[:8]}, {moment(one.first)}: {one.peak:,}")] for one in shown]
-    yield from _columns(stacks, [moment(one.first)[8:10] for one in shown], _short)
+    yield from _columns(stacks, [moment(one.first)[8:10] for one in shown], short_number)
     yield "</section>"
 
 

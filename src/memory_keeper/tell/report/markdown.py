@@ -7,12 +7,12 @@ from time import localtime, strftime
 
 from memory_keeper.model import Brief
 from memory_keeper.tell import envelope, units
-from memory_keeper.tell.context_archive import short_number
-from memory_keeper.tell.report.month import find_month, month_of
+from memory_keeper.tell.report.month import find_month
 from memory_keeper.tell.report.prices import exact, money, read_prices
 from memory_keeper.tell.report.savings import BY
 from memory_keeper.tell.report.sums import total
-from memory_keeper.text import clean, clip, fence, one_line, showable, tagless, tokens
+from memory_keeper.tell.spans import month_of
+from memory_keeper.text import clean, clip, fence, one_line, short_number, showable, tagless, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

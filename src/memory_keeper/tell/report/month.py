@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from time import localtime, mktime, strftime
+from time import localtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.keep import doing, spending
@@ -79,24 +79,6 @@ class Month(NamedTuple):
     def charged(self) -> Decimal:
         """What ours did cost."""
         return sum((one.cost for one in self.tellings), self.asking.cost)
-
-
-# --- when -------------------------------------------------------------------------------------------------------------
-
-
-def month_of(at: float) -> tuple[float, float]:
-    """When the month of a moment begins and ends, by this machine's clock."""
-    year, month = localtime(at)[:2]
-    return bounds(year, month)
-
-
-def bounds(year: int, month: int) -> tuple[float, float]:
-    """When a month begins and ends, by this machine's clock."""
-    begin, end = (mktime((year, number, 1, 0, 0, 0, 0, 0, -1)) for number in (month, month + 1))
-    return begin, end
-
-
-# --- all of it --------------------------------------------------------------------------------------------------------
 
 
 def find_month(

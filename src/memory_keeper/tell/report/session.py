@@ -9,7 +9,6 @@ from memory_keeper.keep import spending
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
-from memory_keeper.tell.context_archive import short_number
 from memory_keeper.tell.files import CONTEXT_ARCHIVE, MEMORY, Folder
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.markdown import (
@@ -22,7 +21,7 @@ from memory_keeper.tell.report.markdown import (
     sum_json,
 )
 from memory_keeper.tell.report.savings import BY, Sessions, compactions
-from memory_keeper.text import clean, tokens
+from memory_keeper.text import clean, short_number, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

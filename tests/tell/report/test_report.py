@@ -18,17 +18,18 @@ from memory_keeper.model import USER, Note
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, View
 from memory_keeper.tell.report.markdown import as_json, cell, compose, report_of, show
-from memory_keeper.tell.report.month import Month, bounds, find_month, month_of
+from memory_keeper.tell.report.month import Month, find_month
 from memory_keeper.tell.report.prices import read_prices
 from memory_keeper.tell.report.session import find_session, session_json, show_session
 from memory_keeper.tell.report.sums import sums, total
+from memory_keeper.tell.spans import bounds, month_of
 from memory_keeper.text import tokens
-from tests.tell.month import APRIL, MARCH, MAY, OTHER, begin, compacted, respond, told
-from tests.tell.month import office as office
-from tests.tell.month import utc as utc
+from tests.tell.report.month import APRIL, MARCH, MAY, OTHER, begin, compacted, respond, told
+from tests.tell.report.month import office as office
+from tests.tell.report.month import utc as utc
 from tests.workplace import Workplace
 
-GOLDEN = Path(__file__).parents[1] / "data/report.md"
+GOLDEN = Path(__file__).parents[2] / "data/report.md"
 LABELS = (
     "Sessions processed", "Average session tokens", "Compactions triggered", "Token recovery",
     "Observations escalated", "Observations archived", "Tasks archived", "Cost impact",

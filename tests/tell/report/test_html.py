@@ -11,11 +11,12 @@ from memory_keeper.reduce.folds.breakdown import Share
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.report.html import page
 from memory_keeper.tell.report.markdown import show
-from memory_keeper.tell.report.month import Month, find_month, month_of
+from memory_keeper.tell.report.month import Month, find_month
 from memory_keeper.tell.report.prices import read_prices
-from tests.tell.month import APRIL, MAY
-from tests.tell.month import office as office
-from tests.tell.month import utc as utc
+from memory_keeper.tell.spans import month_of
+from tests.tell.report.month import APRIL, MAY
+from tests.tell.report.month import office as office
+from tests.tell.report.month import utc as utc
 from tests.workplace import Workplace
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=a()>\"'><svg/onload=1> | \x1b]0;t\x07 &lt;b&gt; \u202e"
