@@ -16,7 +16,6 @@ from memory_keeper.reduce.schema import (
     Outline,
     Theme,
     body,
-    build,
     check,
     from_text,
     read,
@@ -93,13 +92,13 @@ def test_what_is_wrong_is_said(value: object, problem: str) -> None:
 
 
 def test_of_more_than_ten_the_first_ten_are_written() -> None:
-    outline = Outline((), tuple(Decision(f"decision {n}") for n in range(15)), (), "All.", source="a.md", generated=AT)
-    assert [one["decision"] for one in build(outline)["keyDecisions"]] == [f"decision {n}" for n in range(10)]
+    outline = Outline((), tuple(Decision(f"decision {n}") for n in range(15)), (), "All.")
+    assert [one["decision"] for one in body(outline)["keyDecisions"]] == [f"decision {n}" for n in range(10)]
 
 
 def test_nothing_invalid_can_be_built() -> None:
     with pytest.raises(ValueError, match="overallSummary is empty"):
-        build(Outline((), (), (), "", source="a.md", generated=AT))
+        body(Outline((), (), (), ""))
 
 
 WORDS = st.text(min_size=1, max_size=60).map(clean).filter(str.strip)
@@ -122,7 +121,7 @@ OUTLINES = st.builds(
 
 @given(OUTLINES)
 def test_there_and_back(outline: Outline) -> None:
-    value = build(outline)
+    value = {"sourceFile": outline.source, "generatedAt": outline.generated, **body(outline)}
     assert check(value) == []
     assert read(json.loads(json.dumps(value))) == outline
     assert all(text in json.dumps(value, ensure_ascii=False) or "\\" in json.dumps(text) for text in texts_of(outline))

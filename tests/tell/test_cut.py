@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief, Source
 from memory_keeper.tell import OPENING, Said, Section, cut, short
-from memory_keeper.tell.parts import PLANS
+from memory_keeper.tell.plans import PLANS
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript
 
@@ -163,7 +163,7 @@ def test_no_canary_stands_outside_the_fence(keeper: Keeper, name: str, source: s
     brief = keeper.brief("start", keeper.view(session, source, project=PROJECT), 9000)
     assert brief.text or source == "resume"
     fenced = check(
-        brief, 9000, [part(_view(keeper, session, source))[0] for part, _ in PLANS["start"]], nonce_of(brief)
+        brief, 9000, [part(_view(keeper, session, source))[0] for part, _ in PLANS["start"].parts], nonce_of(brief)
     )
     outside = "\n".join(line for line in brief.text.split("\n") if not line.startswith("| "))
     assert "CANARY" not in outside
@@ -181,7 +181,12 @@ def _view(keeper: Keeper, session: str, source: str):  # type: ignore[no-untyped
 @pytest.mark.parametrize("budget", [1, 50, 150, 300, 700, 1500, 4000, 23_750])
 def test_real_briefs_keep_their_budget(keeper: Keeper, budget: int) -> None:
     brief = keeper.brief("start", keeper.view("another", "startup", project=PROJECT), budget)
-    check(brief, budget, [part(_view(keeper, "another", "startup"))[0] for part, _ in PLANS["start"]], nonce_of(brief))
+    check(
+        brief,
+        budget,
+        [part(_view(keeper, "another", "startup"))[0] for part, _ in PLANS["start"].parts],
+        nonce_of(brief),
+    )
     assert bool(brief.text) or budget < 300
 
 

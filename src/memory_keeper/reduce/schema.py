@@ -173,15 +173,11 @@ def _string_problems(value: str, schema: Json, where: str) -> Iterator[str]:
 # --- to and fro ------------------------------------------------------------------------------------------------------
 
 
-def build(outline: Outline) -> Json:
-    """The JSON of an outline; of more than ten things of a kind, the first ten. ValueError: it cannot be one."""
-    value: Json = {"sourceFile": outline.source, "generatedAt": outline.generated, **body(outline)}
-    _demand(check(value))
-    return value
-
-
 def body(outline: Outline) -> Json:
-    """The JSON of what an outline says, without the file it is of: what a note of ours carries. ValueError as above."""
+    """The JSON of what an outline says, without the file it is of: what a note of ours carries.
+
+    Of more than ten things of a kind, the first ten. ValueError: it cannot be one.
+    """
     value: Json = {
         **({"dateRange": {"first": outline.first, "last": outline.last}} if outline.first and outline.last else {}),
         "sectionCount": outline.sections,

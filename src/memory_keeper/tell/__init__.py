@@ -80,9 +80,9 @@ OPENING = (
 def compose(name: str, view: View, budget: int, nonce: str, room: int = CHARACTERS) -> Brief:
     """The brief of that name, never over its budget of tokens nor its room, in characters; empty when there is nothing
     to tell. With a nonce it is for a model, else for people."""
-    from memory_keeper.tell.parts import BRIEFS
+    from memory_keeper.tell.plans import PLANS
 
-    return BRIEFS[name](name, view._replace(budget=budget), nonce, room)
+    return PLANS[name].compose(name, view._replace(budget=budget), nonce, room)
 
 
 def envelope(
@@ -110,12 +110,10 @@ def cut(
     opening, closing, left, room = envelope(name, OPENING.format(where), nonce, budget, characters)
     written: list[str] = []
     cites: list[str] = []
-    begun = [(section, rest, next(rest, None)) for section in sections for rest in (iter(section.lines),)]
-    saying = [(section, rest, first) for section, rest, first in begun if first]
-    for number, (section, rest, first) in enumerate(saying, 1):
+    saying = _begun(sections)
+    for number, (section, first) in enumerate(saying, 1):
         share = section.share if number < len(saying) else 1.0  # nobody is left to need the rest
-        every = section._replace(lines=_chained([first], rest))
-        lines = fitting(every, int(left * share), int(room * share), nonce)
+        lines = fitting(section, int(left * share), int(room * share), nonce)
         if not lines:  # the first line of a part is worth more than its share
             lines = fitting(section._replace(lines=[first]), left, room, nonce)
         if lines:
@@ -159,8 +157,14 @@ def quoted(text: str, nonce: str) -> str:
     return fence(text, nonce) if nonce else "- " + tagless(clean(text)).replace("\n", "\n  ")
 
 
-def _chained(first: list[Said], rest: Iterator[Said]) -> Iterator[Said]:
-    yield from first
+def _begun(sections: Iterable[Section]) -> list[tuple[Section, Said]]:
+    """The sections that have anything to say, each with its first line."""
+    found = [(section, rest, next(rest, None)) for section in sections for rest in (iter(section.lines),)]
+    return [(section._replace(lines=_chained(first, rest)), first) for section, rest, first in found if first]
+
+
+def _chained(first: Said, rest: Iterator[Said]) -> Iterator[Said]:
+    yield first
     yield from rest
 
 

@@ -1,26 +1,21 @@
-"""The parts of briefs, and PLANS: which parts a brief has, in order of worth, each with its share of the budget.
-
-BRIEFS has them all, and what composes each: a plan, or a module that arranges it in a way of its own.
-"""
+"""The parts of briefs: each says one thing from the store, under a heading, the most useful lines first."""
 
 from __future__ import annotations
 
-from memory_keeper.model import Brief, Event, Note
+from memory_keeper.model import Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.note import begun, lines_of, whose, written
-from memory_keeper.tell import CHARACTERS, Said, Section, cut, handoff, within
+from memory_keeper.tell import CHARACTERS, Said, handoff, within
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from memory_keeper.tell import View
 
-    Part = Callable[["View"], tuple[str, Iterable["Said"]]]
-    Compose = Callable[[str, "View", str, int], Brief]
 
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
@@ -288,81 +283,6 @@ def _headed(note: Note, text: str) -> str:
     of = f" session {note.session[:8]}" if note.session else ""
     by = whose(note)
     return f"{when(note)}{of}{f', in the words of {by}' if by else ''}\n{text}"
-
-
-# what one part leaves over of its share goes to the next
-PLANS: dict[str, tuple[tuple[Part, float], ...]] = {
-    "start": (
-        (standing, 0.5),
-        (handed, 0.9),
-        (handed_on, 0.9),
-        (remembered, 0.2),
-        (prompts, 0.5),
-        (todos, 0.35),
-        (noted, 0.6),
-        (files, 0.4),
-        (sessions, 0.6),
-        (outlined, 1.0),
-    ),
-    "memory": (
-        (standing, 0.3),
-        (remembered, 0.2),
-        (unnoted, 0.4),
-        (todos, 0.2),
-        (detailed, 0.75),
-        (outlined, 1.0),
-    ),
-    "observations": ((observations, 1.0),),
-    "sessions": ((compacted, 1.0),),
-    "tasks": ((open_tasks, 0.4), (done_tasks, 1.0)),
-}
-
-
-def _planned(name: str, view: View, nonce: str, room: int) -> Brief:
-    """A brief by its plan."""
-    sections = [(part(view), share) for part, share in PLANS[name]]
-    parts = [Section(heading, lines, share) for (heading, lines), share in sections]
-    return cut(name, parts, view.budget, nonce, _where(view), room)
-
-
-def _handoff(name: str, view: View, nonce: str, room: int) -> Brief:
-    """The handoff of the sessions that are told of, behind what the user wrote down to stay."""
-    return handoff.compose(view, view.budget, nonce, _where(view), standing(view), room)
-
-
-def _replay(name: str, view: View, nonce: str, room: int) -> Brief:
-    """What was said, word for word; only who asks for it pays for finding it."""
-    from memory_keeper.tell.replay import compose
-
-    return compose(view, view.budget, nonce, _where(view), room)
-
-
-def _report(name: str, view: View, nonce: str, room: int) -> Brief:
-    """The month in figures."""
-    from memory_keeper.tell.report.markdown import compose
-
-    return compose(name, view, nonce, room)
-
-
-BRIEFS: dict[str, Compose] = {
-    "handoff": _handoff,
-    "memory": _planned,
-    "observations": _planned,
-    "replay": _replay,
-    "report": _report,
-    "sessions": _planned,
-    "start": _planned,
-    "tasks": _planned,
-}
-
-
-def _where(view: View) -> str:
-    """What a brief is of."""
-    if view.before and view.of:
-        return view.before.title
-    if view.source == "compact":
-        return "this session, before it was compacted"
-    return f"session {view.of[0][:8]}" if view.of else "earlier work on this project"
 
 
 def _asked(event: Event, last: bool = False) -> str:

@@ -22,16 +22,11 @@ from memory_keeper.model import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, Before, View
 from memory_keeper.tell.handoff import by_part
-from memory_keeper.tell.parts import BRIEFS
+from memory_keeper.tell.plans import PLANS
 
 EXAMPLE = "memory-keeper brief start --budget 800"
-BUDGETS = {  # the setting that limits each
-    "handoff": "tell.handoffBudget",
-    "memory": "reduce.memoryTokens",
-    "replay": "tell.replayBudget",
-}
 RECALL, RULES = "recall", "rules"
-NAMES = sorted((*BRIEFS, RECALL, RULES))
+NAMES = sorted((*PLANS, RECALL, RULES))
 NOTHING = {  # what is said of those that may well be empty
     "observations": "No observation is open.",
     "report": "No tokens were used in this project this month.",
@@ -83,7 +78,7 @@ def run(args: Namespace) -> int:
 
 
 def _budget(args: Namespace, settings: dict[str, Any]) -> int:
-    budget = args.budget or settings[BUDGETS.get(args.name, "tell.startBudget")]
+    budget = args.budget or settings[PLANS[args.name].budget]
     if args.name == "replay" and not budget:  # no context is told one, but this was asked for
         budget = settings["tell.handoffBudget"]
     return int(budget)

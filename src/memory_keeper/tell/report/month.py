@@ -5,11 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from time import localtime, strftime
 
-from memory_keeper import wire
 from memory_keeper.keep import doing, spending
 from memory_keeper.model import USER, NamedTuple
 from memory_keeper.reduce.folds.done import done, kept_and_archived
-from memory_keeper.reduce.folds.observed import observed
+from memory_keeper.reduce.folds.observed import escalated, observed
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.savings import Asking, Charge, Compaction, Sessions, asking, compactions, tellings
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
@@ -125,18 +124,10 @@ def _with_counts(month: Month, store: SqliteStore, projects: Sequence[str], sett
     places = (*projects, USER)
     seen = [one for place in places for one in observed(store, place, settings, now)]
     return month._replace(
-        escalated=in_it(at for place in places for at in _escalations(store, place)),
+        escalated=in_it(at for place in places for at, _ in escalated(store, place)),
         archived=in_it(one.since for one in seen if one.state == "archived"),
         finished=in_it(at for project in projects for at in _archivings(store, project, settings)),
     )
-
-
-def _escalations(store: SqliteStore, project: str) -> Iterator[float]:
-    """When each observation became a rule: as that was first worded, whatever became of it."""
-    for rule in store.notes(project, 0, "rule"):
-        first = store.wordings(rule.id)[0]
-        if wire.read_object(first.extra).get("source"):
-            yield first.at
 
 
 def _archivings(store: SqliteStore, project: str, settings: Json) -> Iterator[float]:
