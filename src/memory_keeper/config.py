@@ -50,7 +50,7 @@ def find_home(environ: dict[str, str]) -> str:
     if given.startswith("/") and not _in_project(given, environ):
         return given
     if not data.startswith("/") or _in_project(data, environ):
-        data = _user_home(environ) + "/.local/share"
+        data = user_home(environ) + "/.local/share"
     return data.rstrip("/") + "/memory-keeper"
 
 
@@ -59,7 +59,7 @@ def _in_project(path: str, environ: dict[str, str]) -> bool:
     if path.startswith(UNREAL):
         return True
     # who works in their home keeps it there
-    return _leads_into(path, environ) and not _leads_into(_user_home(environ), environ)
+    return _leads_into(path, environ) and not _leads_into(user_home(environ), environ)
 
 
 def _leads_into(path: str, environ: dict[str, str]) -> bool:
@@ -68,7 +68,8 @@ def _leads_into(path: str, environ: dict[str, str]) -> bool:
     return bool(project) and f"{_real(path.rstrip('/') or '/')}/".startswith(_real(project) + "/")
 
 
-def _user_home(environ: dict[str, str]) -> str:
+def user_home(environ: dict[str, str]) -> str:
+    """The user's own folder; by the system's word where the environment has none, or a project moved it."""
     home = environ.get("HOME", "")
     moved = not home.startswith("/") or home.startswith(UNREAL)
     if moved or (_leads_into(home, environ) and {"HOME", ANYTHING} & _set_by(environ["CLAUDE_PROJECT_DIR"])):
@@ -80,7 +81,7 @@ def _user_home(environ: dict[str, str]) -> str:
 
 def _absolute(path: str, environ: dict[str, str]) -> str:
     if path.startswith("~/"):
-        path = _user_home(environ) + path[1:]
+        path = user_home(environ) + path[1:]
     return path.rstrip("/")
 
 
@@ -140,7 +141,7 @@ def _is_there(path: str) -> bool:
 
 def claude_folder(environ: dict[str, str]) -> str:
     """Where Claude Code keeps its own files."""
-    return environ.get("CLAUDE_CONFIG_DIR", "") or _user_home(environ) + "/.claude"
+    return environ.get("CLAUDE_CONFIG_DIR", "") or user_home(environ) + "/.claude"
 
 
 def claude_settings(folder: str, environ: dict[str, str]) -> list[tuple[str, Json]]:
@@ -259,13 +260,13 @@ def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:
     folders = {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder} if environ else ()
     theirs = {folder: names for folder in folders if (names := _set_by(folder))}
     if theirs and not any("HOME" in names for names in theirs.values()):
-        home = _real(_user_home(environ))  # who works there has settings of their own there
+        home = _real(user_home(environ))  # who works there has settings of their own there
         theirs = {folder: names for folder, names in theirs.items() if _real(folder) != home}
     forced = {name for names in theirs.values() for name in names}
     if not forced:
         return environ
     anything = ANYTHING in forced
-    usual = {"PATH": USUAL_PATH, "HOME": _user_home(environ if anything else {})}
+    usual = {"PATH": USUAL_PATH, "HOME": user_home(environ if anything else {})}
     kept = {name: value for name, value in environ.items() if name not in (usual if anything else forced)}
     kept = {name: value for name, value in kept.items() if name in HARMLESS} if anything else kept
     return {**kept, **{name: value for name, value in usual.items() if anything or name in forced}}

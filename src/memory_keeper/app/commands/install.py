@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from argparse import ArgumentParser, Namespace
 
@@ -56,7 +57,7 @@ def _say_command(command: OwnCommand) -> None:
     else:
         folder = os.path.dirname(command.path)
         print(f"The command in your terminal is {command.path}.")
-        print(f'To type only its name, say: export PATH="{folder}:$PATH"')
+        print(f'To type only its name, say: export PATH={shlex.quote(folder)}:"$PATH"')
 
 
 def _show(home: str) -> Outcome:

@@ -13,6 +13,7 @@ from memory_keeper import config
 from memory_keeper.app import schedule
 from memory_keeper.app.host import claude_settings, own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
+from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.pages import claude_md
 from memory_keeper.app.terminal import print_json
@@ -47,7 +48,7 @@ def run(args: Namespace) -> int:
         print_json(_about(args, known, gone))
     else:
         _say(args, known, gone)
-    return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared else 0
+    return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared or gone.command.problem else 0
 
 
 class Gone(NamedTuple):
@@ -58,7 +59,7 @@ class Gone(NamedTuple):
     stuck: str  # why some of those are still ours
     problem: str  # why Claude Code still has the plugin
     back: Returned
-    command: str  # of the user's terminal, if there was one
+    command: OwnCommand  # of the user's terminal
     cleared: list[str]
     uncleared: list[str]
     rendered: int = 0
@@ -91,7 +92,7 @@ def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
         "unscheduled": gone.jobs,
         "rules": gone.cleared,
         "rules_left": gone.uncleared,
-        "command": gone.command,
+        "command": gone.command._asdict(),
         "kept": "" if args.purge else args.home,
         "left": list(gone.left),
         "rendered": gone.rendered,
@@ -145,9 +146,10 @@ def _roots(home: str) -> list[str]:
         return []  # no store, or a damaged one: then nobody knows where they are
 
 
-def _remove_program(home: str) -> str:
-    """Take away what runs us; the command of the user's terminal, if there was one."""
+def _remove_program(home: str) -> OwnCommand:
+    """Take away what runs us, and the command of the user's terminal."""
     command = own_command.remove(home)
+    registration.sweep(home)
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
     registration.drop_current(home)
     return command
@@ -180,7 +182,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
     going = [f"plugin {NAME}"] * known + [place for one in jobs for place in one.texts]
     going += [os.path.join(args.home, name) for name in gone]
-    going += filter(None, [own_command.remove(args.home, dry_run=True)])
+    going += filter(None, [own_command.remove(args.home, dry_run=True).path])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
     going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
@@ -195,8 +197,12 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
 def _say(args: Namespace, known: bool, gone: Gone) -> None:
     _say_plugin(args, known, gone)
     _say_settings(gone.settings, gone.stuck)
-    if gone.command:
-        print(f"{gone.command} is gone.")
+    if gone.command.problem:
+        sys.stderr.write(
+            f"memory-keeper: {gone.command.path} stays: {gone.command.problem}\n  hint: delete it by hand\n"
+        )
+    elif gone.command.path:
+        print(f"{gone.command.path} is gone.")
     if gone.jobs:
         print(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
     _say_rules(gone.cleared, gone.uncleared)

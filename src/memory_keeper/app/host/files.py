@@ -102,10 +102,14 @@ def _sync_folder(path: str) -> None:
 
 def sweep(path: str) -> None:
     """Take away what somebody who was killed while writing this file has left beside it."""
-    for left in glob(f"{escape(path)}{OWN}[0-9]*"):
-        pid = left.rpartition(".")[2]
-        if pid.isdecimal() and not _runs(int(pid)):
-            os.unlink(left)
+    for left in abandoned(path + OWN):
+        os.unlink(left)
+
+
+def abandoned(prefix: str) -> list[str]:
+    """What processes that run no more have left under this name and their number."""
+    found = glob(f"{escape(prefix)}[0-9]*")
+    return [left for left in found if (pid := left[len(prefix) :]).isdecimal() and not _runs(int(pid))]
 
 
 def _runs(pid: int) -> bool:

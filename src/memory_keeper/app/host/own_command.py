@@ -5,48 +5,65 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from typing import NamedTuple
 
-from memory_keeper.model import NamedTuple
+from memory_keeper import config
+from memory_keeper.app.host.files import sweep, write_file
 
 NAME = "memory-keeper"
 MARK = "# Written by `memory-keeper install`; `memory-keeper uninstall` takes it away."
 
 
 class OwnCommand(NamedTuple):
-    """What a shell runs as `memory-keeper`."""
+    """What a shell runs as `memory-keeper`, if there is anything."""
 
     path: str
     on_path: bool  # a shell finds it
-    problem: str = ""  # why it could not be put there
+    problem: str = ""  # why it could not be put there, or taken away
 
 
 def place() -> str:
     """Where a user's own programs are by custom."""
-    return os.path.join(os.path.expanduser("~"), ".local", "bin", NAME)
+    return os.path.join(config.user_home(dict(os.environ)), ".local", "bin", NAME)
 
 
 def put(home: str) -> OwnCommand:
     """Have a shell find us: by what it finds already, such as a package's command, else by a script of ours."""
     path, found = place(), shutil.which(NAME)
-    if found and os.path.abspath(found) != path:
+    if found and _lasts(found, home) and (os.path.abspath(found) != path or not _is_ours(path)):
         return OwnCommand(found, True)
     if os.path.lexists(path) and not _is_ours(path):
         return OwnCommand(path, False, "something else has that name")
     try:
-        _write(path, _script(home))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        sweep(path)
+        write_file(path, _script(home).encode(), 0o755)
     except OSError as error:
         return OwnCommand(path, False, error.strerror or str(error))
-    return OwnCommand(path, bool(shutil.which(NAME)))
+    return OwnCommand(path, shutil.which(NAME) == path)
 
 
-def remove(home: str, dry_run: bool = False) -> str:
-    """Take away the script that leads to this home; where it was, empty if there is none."""
+def remove(home: str, dry_run: bool = False) -> OwnCommand:
+    """Take away the script that leads to this home; without a path there is none."""
     path = place()
-    if _read(path) != _script(home):
-        return ""
-    if not dry_run:
-        os.unlink(path)
-    return path
+    try:
+        if _read(path) != _script(home):
+            return OwnCommand("", False)
+        if not dry_run:
+            sweep(path)
+            os.unlink(path)
+    except OSError as error:
+        return OwnCommand(path, False, error.strerror or str(error))
+    return OwnCommand(path, False)
+
+
+def _lasts(found: str, home: str) -> bool:
+    """Whether a command that a shell finds runs us tomorrow as well: not one that a session or this folder lends."""
+    lent = (os.path.join(config.claude_folder(dict(os.environ)), "plugins"), home)
+    real = os.path.realpath(found)
+    runs = any(os.path.exists(os.path.join(os.path.dirname(real), part)) for part in ("src/memory_keeper", "../plugin"))
+    ours = runs or "memory_keeper" in _read(real)  # a checkout's or a plugin's, or what a package installed
+    return os.path.isabs(found) and ours and not any(f"{real}/".startswith(f"{os.path.realpath(one)}/") for one in lent)
 
 
 def _script(home: str) -> str:
@@ -55,24 +72,11 @@ def _script(home: str) -> str:
 
 
 def _is_ours(path: str) -> bool:
-    return MARK in _read(path)
+    return MARK in _read(path) and not os.path.islink(path)
 
 
 def _read(path: str) -> str:
-    if os.path.islink(path) or not os.path.isfile(path):
+    if not os.path.isfile(path):
         return ""
     with open(path, encoding="utf-8", errors="replace") as script:
         return script.read(4096)
-
-
-def _write(path: str, text: str) -> None:
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    own = f"{path}.{os.getpid()}"
-    try:
-        with open(own, "w", encoding="utf-8") as script:
-            script.write(text)
-        os.chmod(own, 0o755)
-        os.replace(own, path)
-    finally:
-        if os.path.lexists(own):
-            os.unlink(own)

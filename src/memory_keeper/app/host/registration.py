@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.app.host import claude_settings
+from memory_keeper.app.host.files import abandoned
 from memory_keeper.errors import KeeperError, NotSetUp
 
 NAME = "memory-keeper"
@@ -101,6 +102,7 @@ def assemble(home: str) -> str:
     origin = beside if os.path.isdir(os.path.join(beside, ".claude-plugin")) else os.path.join(package, "data")
     target = os.path.join(home, "marketplace")
     fresh = f"{target}.{os.getpid()}"
+    sweep(home)
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         for part in PARTS:
@@ -114,6 +116,12 @@ def assemble(home: str) -> str:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return target
+
+
+def sweep(home: str) -> None:
+    """Take away the plugin that somebody who was killed had half put together."""
+    for left in abandoned(os.path.join(home, "marketplace.")):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def point_current(home: str) -> str:
