@@ -74,7 +74,8 @@ def arguments(actions: list[argparse.Action]) -> list[str]:
 
 def meaning(action: argparse.Action) -> str:
     text = argparse.HelpFormatter("")._expand_help(action) if action.help else ""
-    if action.choices is not None and "{" not in label(action):
+    named = action.choices is not None and all(str(one) in text for one in action.choices)
+    if action.choices is not None and "{" not in label(action) and not named:
         text += f" ({', '.join(map(str, action.choices))})"
     return text.strip().replace("|", "\\|").replace("<", "&lt;")
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from typing import NoReturn, Protocol
+    from typing import Any, NoReturn, Protocol
 
     class Command(Protocol):
         """A module of `commands`."""
@@ -23,45 +23,62 @@ if TYPE_CHECKING:
 
 
 LONGEST = 600  # characters of a message
-COMMANDS = {
-    "demo": "show what it does, in a temporary home",
-    "install": "register the plugin with Claude Code",
-    "uninstall": "take the plugin away again",
-    "doctor": "check that everything works, and say what to do",
-    "status": "this project at a glance",
-    "context": "how full the context is, what ate it, and how long it lasts",
-    "usage": "tokens, cache and cost by day, session, model, project or tool",
-    "report": "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
-    "statusline": "one line about the context for Claude Code's status line: its JSON on stdin",
-    "save": "write notes and the handoff, so that /clear or a new session loses nothing",
-    "load": "print what was saved, as a context that goes on from it is told",
-    "compact": "sum up a session, or bring a project's observations and tasks up to date, now",
-    "clear": "put the memory into the archive and begin it anew; nothing is deleted",
-    "note": "what every session is to know of a project, in your own words",
-    "rule": "what every context is to go by: list, add, change, take away, write into CLAUDE.md",
-    "task": "what is to be done and what was: list, add, say that one is done, take one away",
-    "observe": "what may be worth a rule: list, add, confirm, contradict, make it one, take it away",
-    "restart": "write the handoff and have the session cleared; it goes on from there",
-    "handoff": "write a session's handoff now and print it",
-    "watch": "answer requests to clear, through tmux or GNU screen",
-    "run": "run Claude Code in a terminal of ours, and answer requests to clear there",
-    "schedule": "have the machine's own scheduler do the weekly upkeep; take that away again",
-    "config": "the settings in force and where they come from; change them",
-    "search": "find something again",
-    "show": "one event or note, whole, or as its raw transcript line",
-    "timeline": "what happened when: around something, in a session, or in this project",
-    "fix": "what fixed an error before, here",
-    "how": "how a command or a tool was run here, and which form of it worked",
-    "blame": "which sessions and prompts touched a file, and why",
-    "embed": "make what search by meaning needs of what is kept; needs the extra `semantic`",
-    "brief": "print what a new context would be told",
-    "why": "every line that a context was told: its source, the reason, and what it cost",
-    "summarize": "make the notes that can be made now, or have a model word them better",
-    "import": "read in transcripts that are already there",
-    "export": "write what is kept of this project as files",
-    "hook": "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
-    "mcp": "the server that Claude Code starts with a session",
+GROUPS = {  # the commands, as the help lists them
+    "begin": {
+        "demo": "show what it does, in a temporary home",
+        "install": "register the plugin with Claude Code",
+        "doctor": "check that everything works, and say what to do",
+        "import": "read in transcripts that are already there",
+        "uninstall": "take the plugin away again",
+    },
+    "the context": {
+        "context": "how full the context is, what ate it, and how long it lasts",
+        "why": "every line that a context was told: its source, the reason, and what it cost",
+        "brief": "print what a new context would be told",
+        "save": "write notes and the handoff, so that /clear or a new session loses nothing",
+        "load": "print what was saved, as a context that goes on from it is told",
+        "handoff": "write a session's handoff now and print it",
+        "restart": "write the handoff and have the session cleared; it goes on from there",
+        "watch": "answer requests to clear, through tmux or GNU screen",
+        "run": "run Claude Code in a terminal of ours, and answer requests to clear there",
+    },
+    "find something again": {
+        "search": "find something again",
+        "show": "one event or note, whole, or as its raw transcript line",
+        "timeline": "what happened when: around something, in a session, or in this project",
+        "blame": "which sessions and prompts touched a file, and why",
+        "fix": "what fixed an error before, here",
+        "how": "how a command or a tool was run here, and which form of it worked",
+        "embed": "make what search by meaning needs of what is kept; needs the extra `semantic`",
+    },
+    "the memory": {
+        "status": "this project at a glance",
+        "note": "what every session is to know of a project, in your own words",
+        "summarize": "make the notes that can be made now, or have a model word them better",
+        "export": "write what is kept of this project as files",
+        "clear": "put the memory into the archive and begin it anew; nothing is deleted",
+    },
+    "rules and tasks": {
+        "rule": "what every context is to go by: list, add, change, take away, write into CLAUDE.md",
+        "observe": "what may be worth a rule: list, add, confirm, contradict, make it one, take it away",
+        "task": "what is to be done and what was: list, add, say that one is done, take one away",
+    },
+    "cost": {
+        "usage": "tokens, cache and cost by day, session, model, project or tool",
+        "report": "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
+    },
+    "settings and upkeep": {
+        "config": "the settings in force and where they come from; change them",
+        "statusline": "one line about the context for Claude Code's status line: its JSON on stdin",
+        "compact": "sum up a session, or bring a project's observations and tasks up to date, now",
+        "schedule": "have the machine's own scheduler do the weekly upkeep; take that away again",
+    },
+    "called by others": {
+        "hook": "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
+        "mcp": "the server that Claude Code starts with a session",
+    },
 }
+COMMANDS = {name: help for group in GROUPS.values() for name, help in group.items()}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -100,8 +117,13 @@ def _as_text(word: str) -> str:
     of a file stays what it is."""
     from os.path import lexists
 
-    data = word.encode("utf-8", "surrogateescape")
-    return word if lexists(word) else data.decode("utf-8", "replace")
+    if lexists(word):
+        return word
+    try:
+        data = word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half of a pair, which no shell can say but whoever calls us from Python
+        data = word.encode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "replace")
 
 
 def guarded(given: str, run: Callable[[str], int]) -> int:
@@ -145,6 +167,8 @@ def _expanded(path: str) -> str:
 def _parse(argv: list[str]) -> argparse.Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
     parser = build_parser(argv)
+    if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
+        parser.error(f"there is no command {argv[0]}; {_near(argv[0])}")
     args, rest = parser.parse_known_args(argv)
     words: list[str] | None = getattr(args, getattr(args, "words", ""), None)
     dashes = getattr(args, "dashes", False)  # those that are no options of ours are words too
@@ -154,6 +178,13 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     if words is not None:
         words.extend(rest)
     return args
+
+
+def _near(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name.lower(), COMMANDS, 2)
+    return f"did you mean {' or '.join(near)}?" if near else "`memory-keeper --help` names them all"
 
 
 def _say(message: object, hint: str, code: int) -> int:
@@ -196,7 +227,7 @@ def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     parser = _parser_class()(
         prog="memory-keeper",
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
-        epilog="example: memory-keeper demo",
+        epilog="`memory-keeper COMMAND --help` tells more of one.\nexample: memory-keeper demo",
     )
     parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -207,29 +238,81 @@ def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
         if argv is None or wanted == name:
             command = load(name)
             command.configure(sub)
-            sub.epilog = f"example: {command.EXAMPLE}"
+            sub.epilog = _explain(sub, command, argv or [])
     return parser
+
+
+def _explain(parser: argparse.ArgumentParser, command: Command, argv: list[str]) -> str:
+    """The examples of a command; of one of its verbs, if that is asked about, its own, and no options but its own."""
+    from argparse import SUPPRESS
+
+    examples: dict[str, str] = getattr(command, "EXAMPLES", {})
+    verb = next((word for word in argv if word in examples), "")
+    if not verb:
+        many = "".join(f"\n  {example}" for example in examples.values())
+        return f"examples:{many}" if many else f"example: {command.EXAMPLE}"
+    for action in parser._actions:  # what is another verb's begins with that: `add, sync: …`
+        verbs = {*(action.help or "").partition(": ")[0].split(", ")}
+        if action.option_strings and verbs <= {*examples} and verb not in verbs:
+            action.help = SUPPRESS
+    return f"example: {examples[verb]}"
 
 
 def _parser_class() -> type[argparse.ArgumentParser]:
     import argparse
+    from textwrap import fill
+
+    from memory_keeper.app.terminal import as_called
+
+    class Formatter(argparse.HelpFormatter):
+        """Wraps what is said, line by line."""
+
+        def _fill_text(self, text: str, width: int, indent: str) -> str:
+            return "\n".join(
+                fill(line, width, initial_indent=indent, subsequent_indent=indent + " " * 4 * line.startswith(" "))
+                for line in text.splitlines()
+            )
 
     class Parser(argparse.ArgumentParser):
-        """Says what was typed wrongly without what a terminal would obey."""
+        """Says what was typed wrongly without what a terminal would obey, and lists the commands in groups."""
+
+        def __init__(self, **given: Any) -> None:
+            super().__init__(formatter_class=Formatter, **given)
+
+        def format_usage(self) -> str:
+            return as_called(super().format_usage())
+
+        def format_help(self) -> str:
+            commands = self._subparsers._group_actions[0] if self._subparsers else None
+            return as_called(_overview(self, commands) if commands else super().format_help())
 
         def error(self, message: str) -> NoReturn:
             from memory_keeper.text import clean, one_line
 
-            super().error(one_line(clean(message), LONGEST))
+            super().error(as_called(one_line(clean(message), LONGEST)))
 
     return Parser
 
 
+def _overview(parser: argparse.ArgumentParser, commands: argparse.Action) -> str:
+    """The help of the whole: the commands in their groups."""
+    formatter = parser._get_formatter()
+    formatter.add_usage(parser.usage, parser._actions, parser._mutually_exclusive_groups)
+    formatter.add_text(parser.description)
+    lines = {action.dest: action for action in commands._get_subactions()}  # type: ignore[attr-defined]
+    for heading, names in GROUPS.items():
+        formatter.start_section(heading)
+        formatter.add_arguments([lines[name] for name in names])
+        formatter.end_section()
+    formatter.start_section("options")
+    formatter.add_arguments([action for action in parser._actions if action.option_strings])
+    formatter.end_section()
+    formatter.add_text(parser.epilog)
+    return formatter.format_help()
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     """The options of every command."""
-    from argparse import RawDescriptionHelpFormatter
-
-    parser.formatter_class = RawDescriptionHelpFormatter
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout, nothing else")
     parser.add_argument("--project", metavar="DIR", default="", help="default: the git root of the working directory")
     parser.add_argument("--home", metavar="DIR", default="", help="where everything is kept")

@@ -81,6 +81,12 @@ OPTIONS = {
 }
 
 
+ROWS = 3  # of a snippet
+FURTHER = (
+    "--deep also reads what hooks noted and the transcripts' own lines; `memory-keeper timeline` tells what is kept"
+)
+
+
 def main(argv: list[str]) -> None:
     """`search WORDS [OPTIONS]`, here or where a parser explains what is wrong with it."""
     import sys
@@ -247,31 +253,36 @@ def _print_json(hits: list[Hit]) -> None:
 
 
 def _print(keeper: Keeper, hits: list[Hit], asked: dict[str, Any], scope: Scope) -> None:
+    from memory_keeper.app.terminal import as_called, fitting, hint, paint, say, width
     from memory_keeper.app.terminal import moment as say_moment
-    from memory_keeper.app.terminal import paint, width
     from memory_keeper.tell import short
-    from memory_keeper.text import clean, one_line
+    from memory_keeper.text import clean
 
     if not hits:
-        print("nothing found" + _elsewhere(keeper, asked, scope))
+        others = _elsewhere(keeper, asked, scope)
+        print("nothing found" + others)
+        if not others and not asked["deep"]:
+            hint(FURTHER)
         return
     on, off = paint("\x02", "bold").split("\x02") if paint("\x02", "bold") != "\x02" else ("«", "»")
     for hit in hits:
         where = _folder(keeper, hit.project) if asked["all_projects"] else ""
         kind = f"{hit.kind} (by a model)" if hit.by == "model" else f"{hit.kind:8}"
         about = [say_moment(hit.at), kind, clean(where), clean(hit.path)]
-        head = one_line("  ".join(part for part in about if part.strip()), max(20, width() - 12))
+        head = fitting("  ".join(part for part in about if part.strip()), max(20, width() - len(short(hit.id)) - 2))
         print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")
         for line in _wrapped(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)):
             print("    " + marked(line, on, off))
-    print(paint(f"memory-keeper show {short(hits[0].id)}, or timeline --around it, says more", "dim"))
+    say(as_called(f"memory-keeper show {short(hits[0].id)}, or timeline --around it, says more"), style="dim")
 
 
 def _wrapped(text: str, columns: int) -> list[str]:
     """A snippet in lines that fit, three at most; a match is not torn apart."""
-    import textwrap
+    from memory_keeper.app.terminal import fitting, wrapped
 
-    lines = textwrap.wrap(text, columns, max_lines=3, placeholder="…", break_on_hyphens=False)
+    lines = wrapped(text, room=columns).split("\n")
+    if len(lines) > ROWS:
+        lines = [*lines[: ROWS - 1], fitting(" ".join(lines[ROWS - 1 :]), columns)]
     return [line + "\ue001" * (line.count("\ue000") > line.count("\ue001")) for line in lines]
 
 

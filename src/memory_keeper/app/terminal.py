@@ -114,6 +114,11 @@ def _cells(text: str) -> int:
     return columns(text)
 
 
+def hint(text: str) -> None:
+    """Say what to do next, beside the answer: on stderr, by the name that our command was called by."""
+    sys.stderr.write(f"  hint: {as_called(text)}\n")
+
+
 def as_called(text: str) -> str:
     """A text for people in which our command has the name that it was called by, where a shell would find no other."""
     typed = sys.argv[0]
@@ -124,7 +129,7 @@ def as_called(text: str) -> str:
 
     if which(NAME):
         return text
-    return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-z-])", lambda _: typed, text)
+    return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-zA-Z[-])", lambda _: typed, text)
 
 
 def moment(at: float) -> str:

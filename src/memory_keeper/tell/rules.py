@@ -40,6 +40,7 @@ REMINDER = "Memory Keeper: rules in force: {}."
 SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
 LEAST = 12  # tokens: no rule is told in fewer
 END, MORE = 2, 25  # tokens of the end of a line, and of the line that says how many are not told
+DEAREST = "00000000"  # a nonce that no other costs more than
 CHARACTERS = 3  # of a token, at least, of what people write
 
 
@@ -85,7 +86,8 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
     """The rules in full, and of what the user said as much as there is room for, in tokens and characters. Without a
     nonce it is for people. Where there are too many rules, the first are told and it is said how many are not."""
     begin, end = (f'<memory-keeper brief="rules" fence="{nonce}">\n', "</memory-keeper>") if nonce else ("", "")
-    left = min(budget, room // CHARACTERS) - tokens(begin + end + OPENING * bool(rules)) - 2
+    fixed = begin.replace(nonce, DEAREST[: len(nonce)]) if nonce else ""  # so that the same rules always cost the same
+    left = min(budget, room // CHARACTERS) - tokens(fixed + end + OPENING * bool(rules)) - 2
     lines, cites = [OPENING] if rules else [], []
     most = (left - MORE) // (LEAST + END)
     left -= MORE * (len(rules) > most)
@@ -104,8 +106,8 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
         cites += [one.id for one in said]
     if not lines:
         return Brief("rules", "", 0)
-    text = begin + "\n".join(lines) + ("\n" + end if end else "")
-    return Brief("rules", text, tokens(text), tuple(cites))
+    said_in_full = "\n".join(lines) + ("\n" + end if end else "")
+    return Brief("rules", begin + said_in_full, tokens(fixed + said_in_full), tuple(cites))
 
 
 def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:

@@ -31,7 +31,7 @@ RULE = "a rule in force"
 SUBAGENT = "subagent"  # how the rules are called that only a subagent is told
 # why all of a brief was told, where nothing in it says more
 REASONS = {
-    "rules": "the user said it in an earlier session, and has not taken it back",
+    "rules": "the user said it before, and has not taken it back",
     "reminder": "the rules were told in full before, in this context",
     "warning": "the context has passed a level",
 }

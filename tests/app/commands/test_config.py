@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_keeper.app.cli import main
 from memory_keeper.app.commands.config import SWITCH, with_setting, without_setting
 from memory_keeper.errors import KeeperError
-from memory_keeper.settings import DEFAULTS, flatten
+from memory_keeper.settings import DEFAULTS, SETTINGS, flatten
 
 Said = pytest.CaptureFixture[str]
 
@@ -59,14 +59,21 @@ def listed(said: Said) -> dict[str, dict[str, Any]]:
 # --- what holds -------------------------------------------------------------------------------------------------------
 
 
+def read_rows(said: str) -> dict[str, str]:
+    """The settings of a list, each with what it is said to be."""
+    return {key[2:]: value for key, equals, value in (row.partition(" = ") for row in said.splitlines()) if equals}
+
+
 def test_plain_config_lists_everything(capsys: Said) -> None:
     assert run() == 0
     plain = capsys.readouterr().out
     assert run("list") == 0
     assert capsys.readouterr().out == plain
-    rows = dict(line.split(maxsplit=1) for line in plain.splitlines())
-    assert [*rows] == [*DEFAULTS, SWITCH]
+    rows = read_rows(plain)
+    assert {*rows} == {*DEFAULTS, SWITCH}
     assert (rows["tell.startBudget"], rows["compaction.mode"], rows[SWITCH]) == ("1500", "supplement", "true")
+    assert all(f"\n      {setting.meaning}\n" in plain for setting in SETTINGS.values())
+    assert "\n* tell" not in plain, "nothing was changed"
     assert not home().exists()
 
 
@@ -77,12 +84,14 @@ def test_each_one_says_where_it_comes_from(project: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("MEMORY_KEEPER_CONTEXT_WARNINGS", "off")
     capsys.readouterr()
     assert run("list", "--show-origin") == 0
-    rows = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
-    assert rows["context.warnPercent"] == ["60", str(home() / "config.json")]
-    assert rows["tell.handoffBudget"] == ["750", str(project / ".claude/memory-keeper.json")]
-    assert rows["context.warnTokens"] == ["90000", str(home() / "config.json"), "for", str(project)]
-    assert rows["context.warnings"] == ["false", "MEMORY_KEEPER_CONTEXT_WARNINGS"]
-    assert rows["tell.startBudget"] == ["1500", "default"]
+    said = capsys.readouterr().out
+    rows = read_rows(said)
+    assert rows["context.warnPercent"] == f"60  ({home() / 'config.json'}; default 70)"
+    assert rows["tell.handoffBudget"] == f"750  ({project / '.claude/memory-keeper.json'}; default 2000)"
+    assert rows["context.warnTokens"] == f"90000  ({home() / 'config.json'} for {project}; default 0)"
+    assert rows["context.warnings"] == "false  (MEMORY_KEEPER_CONTEXT_WARNINGS; default true)"
+    assert rows["tell.startBudget"] == "1500  (default)"
+    assert said.count("\n* tell") == 1 and said.count("\n* context") == 3, "what was changed is marked"
     found = listed(capsys)
     assert found["context.warnings"] == {
         "value": False, "default": True, "origin": "MEMORY_KEEPER_CONTEXT_WARNINGS",
@@ -105,7 +114,9 @@ def test_one_of_them(capsys: Said) -> None:
     assert run("get", "context.warnings", "--show-origin") == 0
     assert capsys.readouterr().out == "true  default\n"
     assert run("get", SWITCH, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"key": SWITCH, "value": True, "origin": "default"}
+    found = json.loads(capsys.readouterr().out)
+    assert found.items() >= {"key": SWITCH, "value": True, "origin": "default", "default": True}.items()
+    assert found["users_only"] is True and "Claude Code" in found["meaning"]
 
 
 @pytest.mark.parametrize(

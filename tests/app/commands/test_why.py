@@ -65,7 +65,7 @@ def test_rules_go_by_their_numbers() -> None:
         ("rule", "rule-shipped-1", "2. Ask first."),
         (QUOTE, "obs-1", "From now on write in English."),
     ]
-    assert found[2].why.startswith("the user said it in an earlier session")
+    assert found[2].why.startswith("the user said it before")
 
 
 def test_what_the_user_said_may_be_summed_up_in_fewer_lines() -> None:

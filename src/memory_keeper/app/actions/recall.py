@@ -36,7 +36,7 @@ SURE = 8.0  # from there on four of five files that are told were read or writte
 def recall_text(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> str:
     """What a prompt's context is told, in less than so many characters; empty, and next to nothing done, for a prompt
     that names nothing."""
-    if call.agent or not _names_something(call.text):
+    if call.agent or not names_something(call.text):
         return ""
     return _told(call, home, environ, at, room, lambda finding: finding.recall(call.text))
 
@@ -51,10 +51,11 @@ def fix_text(call: Call, home: str, environ: dict[str, str], at: float, room: in
 def preview(keeper: Keeper, prompt: str, project: str, root: str, budget: int, at: float) -> Brief:
     """What a new context would be told with a prompt; nothing is written down."""
     finding = Finding(keeper, project, root, "", budget, at)
-    return finding.recall(prompt)[0] if _names_something(prompt) else NOTHING[0]
+    return finding.recall(prompt)[0] if names_something(prompt) else NOTHING[0]
 
 
-def _names_something(prompt: str) -> bool:
+def names_something(prompt: str) -> bool:
+    """Whether there is anything in a prompt to go by."""
     return not is_command(prompt) and bool(names_in(prompt) or says_error(prompt))
 
 

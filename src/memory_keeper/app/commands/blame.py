@@ -7,15 +7,17 @@ from argparse import ArgumentParser, Namespace
 
 from memory_keeper.app.commands import positive, project_of
 from memory_keeper.app.commands.fix import plain, root_of, say_nothing, scope_of
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import moment, paint, print_json, say
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame
-from memory_keeper.search.staleness import of_files, say
+from memory_keeper.search.staleness import of_files
+from memory_keeper.search.staleness import say as say_states
 from memory_keeper.tell import short
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper blame src/uploader/client.py"
+HINT = "a file is known that a call named or that was edited; `memory-keeper search --file PATH WORDS` looks further"
 SHOWN = 4  # edits of one prompt
 
 
@@ -43,10 +45,10 @@ def run(args: Namespace) -> int:
         print("\n".join(f"  {clean(one)}" for one in found.others))
         return 0
     if not found.touches:
-        say_nothing(others)
+        say_nothing(others, HINT)
         return 0
     name = clean(found.path)
-    print(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))
+    say(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))
     for touch in found.touches:
         _say(touch, found.path)
     return 0
@@ -73,23 +75,23 @@ def _since(keeper: Keeper, found: Blame, root: str) -> str:
     for touch in found.touches:
         states = of_files(keeper.store, root, touch.session, touch.last, touch.files)
         if states:
-            return say(states)
+            return say_states(states)
     return ""
 
 
 def _say(touch: Touch, path: str) -> None:
     named = f"  as {clean(touch.path)}" if touch.path != path else ""
-    print(f"\n{paint(moment(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
+    say(f"\n{paint(moment(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
     if touch.prompt:
-        print(f'  {paint(short(touch.prompt.id), "cyan")}  asked: "{touch.prompt.text}"')
+        say(f'{paint(short(touch.prompt.id), "cyan")}  asked: "{touch.prompt.text}"', "  ", " " * 12)
     for said in touch.why:
-        print(f"  {paint(short(said.id), 'cyan')}  {said.text}")
+        say(f"{paint(short(said.id), 'cyan')}  {said.text}", "  ", " " * 12)
     for edit in touch.edits[:SHOWN]:
-        print(f"  {paint(short(edit.id), 'cyan')}  {_edit(edit)}")
+        say(f"{paint(short(edit.id), 'cyan')}  {_edit(edit)}", "  ", " " * 12)
     if len(touch.edits) > SHOWN:
         print(f"  … {len(touch.edits) - SHOWN} more")
     if touch.commit:
-        print(f"  {paint(short(touch.commit.id), 'cyan')}  committed {touch.commit.text}")
+        say(f"{paint(short(touch.commit.id), 'cyan')}  committed {touch.commit.text}", "  ", " " * 12)
 
 
 def _done(touch: Touch) -> str:

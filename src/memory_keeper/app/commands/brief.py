@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from time import time
@@ -10,10 +11,10 @@ from typing import Any
 
 from memory_keeper import config
 from memory_keeper.app.actions.previous import find_before
-from memory_keeper.app.actions.recall import preview
+from memory_keeper.app.actions.recall import names_something, preview
 from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import folder_of, positive, project_of, session_of
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -26,19 +27,33 @@ from memory_keeper.tell.plans import PLANS
 
 EXAMPLE = "memory-keeper brief start --budget 800"
 RECALL, RULES = "recall", "rules"
-NAMES = sorted((*PLANS, RECALL, RULES))
+NAMES = {  # and what each is
+    "start": "what a new session is told",
+    "handoff": "what a session leaves to the next context",
+    RULES: "the rules, as the first prompt brings them",
+    RECALL: "what a PROMPT brings back by what it names",
+    "memory": "the notes of this project",
+    "observations": "what may be worth a rule",
+    "tasks": "what is to be done and what was",
+    "sessions": "the contexts that were compacted or cleared",
+    "report": "this month in figures",
+    "replay": "the last messages of a session, as they were",
+}
 NOTHING = {  # what is said of those that may well be empty
     "observations": "No observation is open.",
     "report": "No tokens were used in this project this month.",
     "sessions": "No context was compacted or cleared yet.",
     "tasks": "No task is open, and none was done.",
 }
+UNNAMED = "the prompt names no file, command, error or name that could be looked up"
+UNKNOWN = "no earlier session has something of its own about what the prompt names; what most sessions have is left out"
 OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newest where none is named
 
 
 def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
-    parser.add_argument("name", metavar="NAME", choices=NAMES, help=", ".join(NAMES))
+    each = "; ".join(f"{name}: {what}" for name, what in NAMES.items())
+    parser.add_argument("name", metavar="NAME", choices=NAMES, help=each)
     parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="of recall: the prompt that it is told with")
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
@@ -101,7 +116,11 @@ def _recall(args: Namespace) -> Brief:
         raise KeeperError("Of what prompt?", hint='memory-keeper brief recall "fix src/app.py"')
     budget = args.budget or config.load(args.home, root, config.environment())[0]["tell.recallBudget"]
     with Keeper(args.home) as keeper:
-        return preview(keeper, prompt, project_of(keeper, args), root, budget or DEFAULTS["tell.recallBudget"], time())
+        project = project_of(keeper, args)
+        brief = preview(keeper, prompt, project, root, budget or DEFAULTS["tell.recallBudget"], time())
+    if not brief.text:
+        sys.stderr.write(f"nothing would be told: {UNKNOWN if names_something(prompt) else UNNAMED}\n")
+    return brief
 
 
 def _rules(args: Namespace) -> Brief:
@@ -120,7 +139,7 @@ def _show(args: Namespace, brief: Brief) -> int:
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
         print_json({**shown, "cites": list(brief.cites), **parts})
     elif brief.text:
-        print(brief.text)
+        say(brief.text)
     return 0
 
 

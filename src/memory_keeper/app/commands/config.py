@@ -15,16 +15,41 @@ from memory_keeper.app.commands.statusline import settings_path
 from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
-from memory_keeper.app.terminal import paint, print_json
+from memory_keeper.app.terminal import as_called, paint, print_json, say
 from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
-from memory_keeper.settings import ALIASES, DEFAULTS, USERS_ONLY, flatten, problem, read_value
+from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
 
-EXAMPLE = "memory-keeper config set context.warnPercent 60"
+EXAMPLES = {
+    "list": "memory-keeper config list",
+    "get": "memory-keeper config get compaction.mode",
+    "set": "memory-keeper config set context.warnPercent 60",
+    "unset": "memory-keeper config unset context.warnPercent",
+    "restore": "memory-keeper config restore claude.autoCompactEnabled",
+}
+EXAMPLE = EXAMPLES["set"]
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
 _, PROJECT, LOCAL = config.PROJECT_FILES  # the predecessor's is only read
+GROUPS = {  # the settings by the first part of their names
+    "tell": "what a context is told",
+    "reduce": "how notes are made",
+    "summarize": "who words them, and what that may take",
+    "context": "warnings of a full context",
+    "rules": "what every context is to go by",
+    "observations": "what may become a rule",
+    "compaction": "compactions, and upkeep",
+    "claude": "Claude Code's own",
+}
+PROJECTS = f"you can set it, and so can a project, in {PROJECT[1:]}"
+HOSTS = "Whether Claude Code compacts by itself when a context is full."
+MODES = {  # what a mode does, said when it is chosen
+    "supplement": "Claude Code compacts; what its summary lost is told again at once.",
+    "clear": "A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.",
+    "replace": "Compactions are answered by Memory Keeper from now on, where Claude Code has hooks modules (2.1.286).",
+    "block": "A compaction is refused once; the context is cleared and restored when the turn is over.",
+}
 
 
 class Setting(NamedTuple):
@@ -56,8 +81,7 @@ def run(args: Namespace) -> int:
         return _list(args, root)
     key = args.rest[0] = _renamed(args)
     if key not in (SWITCH, *DEFAULTS):
-        near = get_close_matches(key, [SWITCH, *DEFAULTS], 1, 0.5)
-        raise KeeperError(f"there is no setting {key}", hint=f"did you mean {near[0]}?" if near else "see the list")
+        raise KeeperError(f"there is no setting {key}", hint=_near(key))
     if args.what == "get":
         return _get(args, root)
     if key == SWITCH:
@@ -65,6 +89,17 @@ def run(args: Namespace) -> int:
     if args.what == "restore":
         raise KeeperError(f"{key} is a setting of ours", hint=f"memory-keeper config unset {key}")
     return _change(args, root)
+
+
+def _near(key: str) -> str:
+    """The settings whose names are like one that there is not."""
+    known = [SWITCH, *DEFAULTS]
+    names = get_close_matches(key, known, 1, 0.8)
+    if not names:
+        ends = {one.rpartition(".")[2].lower(): one for one in known}
+        alike = get_close_matches(key.rpartition(".")[2].lower(), ends, 3)
+        names = [*dict.fromkeys([*(ends[end] for end in alike), *get_close_matches(key, known, 3, 0.5)])][:3]
+    return f"did you mean {' or '.join(names)}?" if names else "`memory-keeper config list` names them all"
 
 
 def _renamed(args: Namespace) -> str:
@@ -115,21 +150,45 @@ def _list(args: Namespace, root: str) -> int:
             about[key]["default"] = usual
         print_json({"settings": about, "broken": broken})
         return 0
-    width = max(len(one.key) for one in settings)
-    for one in settings:
-        origin = paint(f"  {one.origin}", "dim") if args.show_origin else ""
-        print(f"{one.key:{width}}  {_said(one.value) or '(none)':{10 * args.show_origin}}{origin}")
+    for group, named in GROUPS.items():
+        print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
+        for one in settings:
+            if one.key.partition(".")[0] == group:
+                _print(one, args.show_origin)
+        print()
+    say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
     for path in broken:
         sys.stderr.write(f"memory-keeper: {path} cannot be read: the defaults hold\n  hint: make it valid JSON\n")
     return 0
 
 
+def _print(one: Setting, origin: bool) -> None:
+    """A setting, what it means, and where it comes from if that is not where they all do."""
+    changed = one.origin != "default"
+    where = f"  ({one.origin}{f'; default {_said(_usual(one.key))}' if changed else ''})" if changed or origin else ""
+    say(f"{one.key} = {_said(one.value) or '(none)'}{where}", "* " if changed else "  ", " " * 6, "yellow" * changed)
+    say(_meaning(one.key), " " * 6, " " * 6, "dim")
+
+
+def _usual(key: str) -> Any:
+    return DEFAULTS.get(key, True)
+
+
+def _meaning(key: str) -> str:
+    return SETTINGS[key].meaning if key in SETTINGS else HOSTS
+
+
 def _get(args: Namespace, root: str) -> int:
     one = _holds(args, root)
+    about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
     if args.json:
-        print_json(one._asdict())
-    else:
-        print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+        print_json({**one._asdict(), **about})
+        return 0
+    print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+    if sys.stdout.isatty():  # a script takes the value as it is
+        say(about["meaning"], "  ", "  ")
+        say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
+        say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
     return 0
 
 
@@ -197,19 +256,17 @@ def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting
         return
     would = "would be " if args.dry_run else ""
     if value is not None:
-        print(f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})")
+        say(f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})")
     elif was is not None:
-        print(f"{key}  ({would}taken out of {path}; it was {_said(was)})")
+        say(f"{key}  ({would}taken out of {path}; it was {_said(was)})")
     else:
-        print(f"{key} is not set in {path}")
+        say(f"{key} is not set in {path}")
     if not args.dry_run and value is not None and holds.origin != path:
-        print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
-    elif key == "compaction.mode" and value == "clear" and not args.dry_run:
-        print("A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.")
-    elif key == "compaction.mode" and value == "replace" and not args.dry_run:
-        print("Compactions are answered by Memory Keeper from now on, where Claude Code has hooks modules (2.1.286).")
+        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+    elif key == "compaction.mode" and value in MODES and not args.dry_run:
+        say(MODES[value])
     elif not args.dry_run and value is None:
-        print(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
+        say(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
 
 
 def _read(path: str) -> dict[str, Any]:

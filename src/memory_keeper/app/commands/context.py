@@ -8,7 +8,7 @@ from typing import Any
 
 from memory_keeper.app.actions.fullness import Fullness, measure
 from memory_keeper.app.commands import folder_of, positive, running_session
-from memory_keeper.app.terminal import bar, moment, paint, print_json
+from memory_keeper.app.terminal import as_called, bar, fitting, moment, paint, print_json, say, width
 from memory_keeper.capture.claude_code import read_moment
 from memory_keeper.capture.newest import newest_lines
 from memory_keeper.config import environment
@@ -16,7 +16,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.policy import clears_at, compacts_at, thresholds
 from memory_keeper.reduce.folds import breakdown
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper context"
 TURNS, MANY = 3, 50  # how many turns say how fast it fills; how many are as good as any
@@ -116,15 +116,16 @@ def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown)
     what, end = next(((words, about[name]) for words, name in ends if about[name]), ("", 0))
     if window:
         mark = end / window if end else None
-        print(f"{paint(bar(tokens / window, 40, mark), style)} {about['percent']} %  {tokens:,} of {window:,} tokens")
+        say(f"{paint(bar(tokens / window, 40, mark), style)} {about['percent']} %  {tokens:,} of {window:,} tokens")
     else:
-        print(f"{tokens:,} tokens; how many the window has is not known (a statusline tells: memory-keeper statusline)")
-    print(f"  level        {paint(about['level'], style)}{_marks(about)}")
+        unknown = "how many the window has is not known (a statusline tells: memory-keeper statusline)"
+        say(as_called(f"{tokens:,} tokens; {unknown}"))
+    say(f"  level        {paint(about['level'], style)}{_marks(about)}")
     if end:
         print(f"  {what:12} {end:,}{_left(about)}")
     if about["tokens_per_turn"]:
         each = f"{about['tokens_per_turn']:,} a turn, {about['tokens_per_response'] or 0:,} a response"
-        print(f"  burn rate    {each} (medians of the last turns)")
+        say(f"  burn rate    {each} (medians of the last turns)")
     at = f", {moment(about['at'])}" if about["at"] else ""
     print(f"  model        {clean(about['model'] or 'unknown')}{at}")
     _show_shares(about["breakdown"], fullness.context.folder, found, tokens)
@@ -163,4 +164,5 @@ def _table(heading: str, rows: list[tuple[str, int, int]], tokens: int) -> None:
     for what, size, times in rows:
         often = f"  {times}x" if times > 1 else ""
         share = round(size * 100 / max(1, tokens))
-        print(f"  {size:>9,}  {share if share else '<1':>3} %  {one_line(clean(NAMES.get(what, what)), 90)}{often}")
+        said = fitting(clean(NAMES.get(what, what)), min(90, width() - 20 - len(often)))
+        print(f"  {size:>9,}  {share if share else '<1':>3} %  {said}{often}")

@@ -29,7 +29,7 @@ from memory_keeper.app.host.registration import (
 from memory_keeper.app.pages.adopt import is_wanted, waiting
 from memory_keeper.app.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.pages.render import foreign
-from memory_keeper.app.terminal import age, paint, print_json, size
+from memory_keeper.app.terminal import age, as_called, count, paint, print_json, say, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
@@ -40,6 +40,11 @@ from memory_keeper.tell.report.prices import problem as prices_problem
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
+VERDICTS = {
+    "OK": "all is well",
+    "WARN": "it works; look at what is marked WARN",
+    "FAIL": "something does not work; see the lines that begin with fix",
+}
 LITTLE_DISK = 200 << 20
 FRESH = 7 * 86400.0
 PATIENCE = 3.0  # seconds for the writer's lock
@@ -73,10 +78,11 @@ def run(args: Namespace) -> int:
         print_json({"verdict": worst, "checks": [finding._asdict() for finding in findings]})
     else:
         for finding in findings:
-            print(f"{paint(f'{finding.verdict:4}', COLOURS[finding.verdict])}  {finding.check}: {finding.said}")
+            verdict = paint(f"{finding.verdict:4}", COLOURS[finding.verdict])
+            say(f"{verdict}  {finding.check}: {finding.said}", rest=" " * 6)
             if finding.fix:
-                print(f"      fix: {finding.fix}")
-        print(f"Verdict: {paint(worst, COLOURS[worst])}")
+                say(as_called(f"fix: {finding.fix}"), " " * 6, " " * 8)
+        print(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}")
     return 1 if worst == "FAIL" else 0
 
 
@@ -143,7 +149,7 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
 
 def _home(home: str) -> Iterator[Finding]:
     if not os.path.isdir(home):
-        yield Finding("home", "WARN", f"{home} is not there yet", "start Claude Code once, or import transcripts")
+        yield _nothing_yet("home", f"{home} is not there yet")
         return
     exposed = [path for path in _paths(home) if _mode(path) & 0o077]
     if exposed:
@@ -156,6 +162,13 @@ def _home(home: str) -> Iterator[Finding]:
     yield Finding(
         "disk", "OK" if free > LITTLE_DISK else "WARN", f"{size(free)} free", "" if free > LITTLE_DISK else "make room"
     )
+
+
+def _nothing_yet(check: str, said: str) -> Finding:
+    """Before the first session that is as it should be, if the plugin is there to change it."""
+    if installed_at(claude_folder()):
+        return Finding(check, "OK", f"{said}: that begins with the next session of Claude Code")
+    return Finding(check, "WARN", said, "memory-keeper install, then start Claude Code once; or import transcripts")
 
 
 def _store(home: str, root: str) -> Iterator[Finding]:
@@ -172,7 +185,7 @@ def _store(home: str, root: str) -> Iterator[Finding]:
                 yield from _pages(keeper, root)
                 yield from _blocks(keeper, root)
     except NotSetUp:
-        yield Finding("store", "WARN", "nothing is kept yet", "start Claude Code once, or import transcripts")
+        yield _nothing_yet("store", "nothing is kept yet")
     except Busy as error:
         yield Finding("store", "WARN", f"busy: {error}", error.hint)
     except KeeperError as error:
@@ -189,7 +202,7 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
     yield from _index(keeper)
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
-    yield Finding("spool", "OK", f"{waiting} session{'s' * (waiting != 1)} with records to move or to match")
+    yield Finding("new records", "OK", f"of {count(waiting, 'session')}, kept and not sorted in yet")
 
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
@@ -240,9 +253,9 @@ def _archives(keeper: Keeper) -> Iterator[Finding]:
             damaged += 1
     if damaged:
         fix = "memory-keeper import transcripts reads again what Claude Code still has"
-        yield Finding("archive", "FAIL", f"{damaged} of {len(members)} stretches are damaged", fix)
+        yield Finding("archive", "FAIL", f"{damaged} of {count(len(members), 'piece')} of transcripts are damaged", fix)
     else:
-        yield Finding("archive", "OK", f"{len(members)} stretches of transcripts, all readable")
+        yield Finding("archive", "OK", f"{count(len(members), 'piece')} of transcripts, all readable")
 
 
 def _problems(home: str) -> Iterator[Finding]:
@@ -263,7 +276,7 @@ def _problems(home: str) -> Iterator[Finding]:
         yield Finding("hooks", "OK", "no failure in the last week")
         return
     last = recent[-1]
-    said = f"{len(recent)} failures in the last week, the last in {last.get('in')}: {last.get('problem')}"
+    said = f"{count(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
     yield Finding("hooks", "WARN", said, "memory-keeper doctor --fix, then watch whether it comes back")
 
 

@@ -8,16 +8,18 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from memory_keeper.app.commands import folder_of, positive, project_of
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import hint, moment, paint, print_json, say
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.fixes import CONFIDENT, Answer, Fix, answer
-from memory_keeper.search.staleness import State, moved_on, of_files, say
+from memory_keeper.search.staleness import State, moved_on, of_files
+from memory_keeper.search.staleness import say as say_states
 from memory_keeper.tell import short
 
 EXAMPLE = "memory-keeper fix \"ModuleNotFoundError: No module named 'yaml'\""
+HINT = "give the line that names the error; `memory-keeper search` looks for its words anywhere"
 LARGEST = 1 << 20  # characters of an output on stdin
 
 
@@ -48,7 +50,7 @@ def run(args: Namespace) -> int:
     if found.seen:
         _say(found, since)
     else:
-        say_nothing(others)
+        say_nothing(others, HINT)
     return 0
 
 
@@ -62,13 +64,14 @@ def root_of(args: Namespace) -> str:
     return find_root(folder_of(args)) if os.path.isdir(args.project or os.getcwd()) else ""
 
 
-def say_nothing(others: int, hint: str = "") -> None:
-    """That nothing was found, and where there is something."""
+def say_nothing(others: int, further: str) -> None:
+    """That nothing was found, and where there is something, or may be."""
     if others:
         times = "once" if others == 1 else f"{others} times"
-        print(f"nothing found in this project, but {times} in others: --all-projects shows them")
+        say(f"nothing found in this project, but {times} in others: --all-projects shows them")
     else:
-        print("nothing found" + (f"; {hint}" if hint else ""))
+        print("nothing found")
+        hint(further)
 
 
 def plain(value: Any) -> Any:
@@ -86,21 +89,21 @@ def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
     """What has changed since an error was fixed: its files, else the commit."""
     states = of_files(keeper.store, root, fix.session, fix.solved, fix.files)
     unknown = bool(fix.files) and not states
-    return states, moved_on(keeper.store, fix.session, root) if unknown else say(states)
+    return states, moved_on(keeper.store, fix.session, root) if unknown else say_states(states)
 
 
 def _say(found: Answer, since: list[tuple[list[State], str]]) -> None:
-    print(paint(found.error, "bold"))
+    say(found.error, style="bold")
     times = "once" if found.seen == 1 else f"{found.seen} times"
-    print(paint(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", "dim"))
+    say(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", style="dim")
     for fix, (_, said) in _both(found, since):
         sure = "" if fix.confidence >= CONFIDENT else "  perhaps"
         print(f"\n{paint(moment(fix.at), 'dim')}  session {fix.session[:8]}{paint(sure, 'yellow')}")
         if fix.signature != found.signature:
-            print(f"  {paint('nearly the same:', 'dim')} {fix.signature}")
-        print(f"  {paint(short(fix.failed), 'cyan')}  `{fix.command}` failed")
+            say(f"{paint('nearly the same:', 'dim')} {fix.signature}", "  ", " " * 12)
+        say(f"{paint(short(fix.failed), 'cyan')}  `{fix.command}` failed", "  ", " " * 12)
         for step in fix.how:
-            print(f"  {paint(short(step.id), 'cyan')}  {step.text}")
-        print(f"  {paint(short(fix.solved), 'cyan')}  then it worked")
+            say(f"{paint(short(step.id), 'cyan')}  {step.text}", "  ", " " * 12)
+        say(f"{paint(short(fix.solved), 'cyan')}  then it worked", "  ", " " * 12)
         if said:
-            print(f"  {paint(said, 'yellow')}")
+            say(f"{paint(said, 'yellow')}", "  ", " " * 12)

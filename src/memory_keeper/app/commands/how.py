@@ -6,13 +6,14 @@ from argparse import ArgumentParser, Namespace
 
 from memory_keeper.app.commands import positive
 from memory_keeper.app.commands.fix import plain, say_nothing, scope_of
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import moment, paint, print_json, say
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.how import Form, how
 from memory_keeper.tell import short
 
 EXAMPLE = "memory-keeper how docker compose"
+MARGIN = " " * 4  # of what does not fit beside an id
 HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
 
 
@@ -37,29 +38,31 @@ def run(args: Namespace) -> int:
     if not found.times:
         say_nothing(others, HINT)
         return 0
-    print(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
+    say(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
     for form in found.forms:
         _say(form)
     if found.errors:
         print(paint("\nwhat failed", "bold"))
     for error in found.errors:
-        print(f"{paint(short(error.id), 'cyan')}  {_times(error.times)}, last {moment(error.last)}: {error.error}")
+        often = f"{_times(error.times)}, last {moment(error.last)}"
+        say(f"{paint(short(error.id), 'cyan')}  {often}: {error.error}", rest=MARGIN)
     if found.instead:
         print(paint("\nwhat worked instead", "bold"))
     for one in found.instead:
-        print(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}")
-        print(f"    {paint(one.error, 'red')}")
-        print(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}")
+        say(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}", rest=MARGIN)
+        say(one.error, "    ", "    ", "red")
+        say(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}", rest=MARGIN)
     return 0
 
 
 def _say(form: Form) -> None:
     status = f" (exit {', '.join(form.exits)})" if form.exits else ""
     failed = f", {form.failed} failed{status}" if form.failed else ""
-    print(f"\n{paint(short(form.id), 'cyan')}  {form.form}")
-    print(paint(f"    {_times(form.times)}: {form.ok} worked{failed}; last {moment(form.last)}", "dim"))
+    print()
+    say(f"{paint(short(form.id), 'cyan')}  {form.form}", rest=MARGIN)
+    say(f"{_times(form.times)}: {form.ok} worked{failed}; last {moment(form.last)}", "    ", "    ", "dim")
     if form.worked and form.worked != form.form:
-        print(f"    worked as: {form.worked}")
+        say(f"worked as: {form.worked}", "    ", "    ")
 
 
 def _times(number: int) -> str:

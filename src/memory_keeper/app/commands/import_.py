@@ -14,7 +14,7 @@ from typing import Any
 
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.host.registration import claude_folder
-from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.app.terminal import Bar, as_called, count, print_json, say
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
@@ -73,14 +73,18 @@ def run(args: Namespace) -> int:
 
 
 def _say(about: dict[str, Any], names: list[str]) -> None:
-    print(
-        f"{about['files']} files, {about['lines']} new lines: {about['events_added']} events added,"
-        f" {about['events_known']} known already; {about['notes']} notes written"
+    say(
+        f"{count(about['files'], 'file')}, {count(about['lines'], 'new line')}:"
+        f" {count(about['events_added'], 'event')} added, {about['events_known']:,} known already;"
+        f" {count(about['notes'], 'note')} written"
     )
     if names:
         print(f"Projects: {_listed(names)}")
     if about["notes"]:
-        print("In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md.")
+        ways = "In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md."
+        say(as_called(ways))
+    elif about["events_added"]:
+        say(as_called("Notes and observations follow with the next session; `memory-keeper summarize` makes them now."))
 
 
 def _listed(names: list[str]) -> str:

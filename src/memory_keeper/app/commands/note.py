@@ -15,7 +15,7 @@ from typing import Any
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
 from memory_keeper.app.host.consent import outside_a_session
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
@@ -26,8 +26,15 @@ from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.text import clean, digest_of, one_line, storable
 
-EXAMPLE = 'memory-keeper note set conventions "Tests are run with make test."'
-VERBS = ("list", "get", "set", "add", "edit", "rm")
+EXAMPLES = {
+    "list": "memory-keeper note list",
+    "get": "memory-keeper note get conventions",
+    "set": 'memory-keeper note set conventions "Tests are run with make test."',
+    "add": 'memory-keeper note add conventions "Names are English."',
+    "edit": "memory-keeper note edit conventions",
+    "rm": "memory-keeper note rm conventions",
+}
+EXAMPLE = EXAMPLES["set"]
 LONGEST = 20_000  # characters
 PATIENCE = 30.0
 UNSAVED = "unsaved-note.md"
@@ -36,10 +43,10 @@ KINDS = ", ".join(STANDING)
 
 def configure(parser: ArgumentParser) -> None:
     """One of six verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument("what", nargs="?", choices=EXAMPLES, default="list", help="by default: list")
     parser.add_argument("rest", nargs="*", metavar="KIND", help=f"{KINDS}; or an ID. Then the text")
     parser.set_defaults(words="rest", fail=parser.error)
-    parser.add_argument("--kind", choices=STANDING, help="list only these")
+    parser.add_argument("--kind", choices=STANDING, metavar="KIND", help=f"list only these: {KINDS}")
     parser.add_argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
     parser.add_argument("--all", action="store_true", help="get: every wording there was")
     parser.add_argument("--yes", action="store_true", help="rm: do not ask")
@@ -90,11 +97,11 @@ def _list(args: Namespace, notes: list[Note]) -> int:
         print_json([_about(note) for note in notes])
         return 0
     if not notes:
-        print("No standing notes. memory-keeper note set project TEXT writes the first one.")
+        say(as_called("No standing notes. memory-keeper note set project TEXT writes the first one."))
     for note in notes:
         by = "" if note.who else "  by a model"
-        print(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)) + by, 'dim')}")
-        print("    " + one_line(clean(note.text), 160))
+        say(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)) + by, 'dim')}")
+        say(one_line(clean(note.text), 160), "    ", "    ")
     return 0
 
 
@@ -117,7 +124,7 @@ def _get(args: Namespace, keeper: Keeper, target: str) -> int:
         if len(wordings) > 1:
             print(paint(f"{note.id}  {moment(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
         if note.text:
-            print(clean(note.text))
+            say(clean(note.text))
     return 0
 
 
@@ -241,7 +248,8 @@ def _remove(args: Namespace, keeper: Keeper, target: str) -> int:
     if args.json:
         print_json({"id": origin(note), "removed": True})
     else:
-        print(f"Taken away: {origin(note)}. `memory-keeper note get {origin(note)} --all` shows what it said.")
+        shows = as_called(f"`memory-keeper note get {origin(note)} --all` shows what it said.")
+        say(f"Taken away: {origin(note)}. {shows}")
     return 0
 
 

@@ -13,17 +13,25 @@ from memory_keeper.app.chores.settings import Settings
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory, session_of
 from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.notes.rules import add_rule
+from memory_keeper.app.notes.said import unlearnt
 from memory_keeper.app.pages.claude_md import sync_where_wanted
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, observed_here
+from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, fold, places
 from memory_keeper.reduce.note import measure
 from memory_keeper.text import clean, digest_of, one_line
 
-EXAMPLE = 'memory-keeper observe add "The integration tests need the VPN."'
-VERBS = ("list", "add", "confirm", "contradict", "promote", "rm")
+EXAMPLES = {
+    "list": "memory-keeper observe list --all",
+    "add": 'memory-keeper observe add "The integration tests need the VPN."',
+    "confirm": "memory-keeper observe confirm note-1b19",
+    "contradict": "memory-keeper observe contradict note-1b19",
+    "promote": 'memory-keeper observe promote note-1b19 --as "Use pnpm, never npm."',
+    "rm": "memory-keeper observe rm note-1b19",
+}
+EXAMPLE = EXAMPLES["add"]
 # the states, and what each means
 STATES = {
     "proposed": "confirmed often enough to be a rule: that is for you to decide",
@@ -36,20 +44,24 @@ STATES = {
 SHOWN = ("proposed", "open")  # of those, what is listed unasked
 BY = {"user": "by you", "said": "you said so", "model": "by a model", "rule": "found in what failed"}
 LONGEST = 2_000  # characters
+NONE = (
+    "No observations. They are found by themselves in what you tell a session to do always or never, and in what fails"
+    " again and again; `memory-keeper observe add TEXT` writes one down."
+)
 SHORTEST = len("note-1234")  # what calls an observation
 PATIENCE = 30.0
 
 
 def configure(parser: ArgumentParser) -> None:
     """One of six verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument("what", nargs="?", choices=EXAMPLES, default="list", help="by default: list")
     parser.add_argument("rest", nargs="*", metavar="TEXT", help="add: the observation; else the ID of one")
     parser.set_defaults(words="rest", fail=parser.error)
     parser.add_argument(
         "--user", action="store_true", help="add, promote: in all of your projects, not only in this one"
     )
     parser.add_argument("--session", default="", metavar="ID", help="confirm: seen in this session")
-    parser.add_argument("--state", choices=STATES, help="list only these")
+    parser.add_argument("--state", choices=STATES, metavar="STATE", help=f"list only these: {', '.join(STATES)}")
     parser.add_argument("--all", action="store_true", help="list all, whatever became of them")
     parser.add_argument("--as", default="", dest="wording", metavar="TEXT", help="promote: the rule in your own words")
     parser.add_argument("--yes", action="store_true", help="promote, rm: do not ask")
@@ -70,17 +82,21 @@ def run(args: Namespace) -> int:
 # --- looking ----------------------------------------------------------------------------------------------------------
 
 
-def _known(args: Namespace, keeper: Keeper) -> list[Observed]:
-    """The observations of this project and of all projects, as they stand in this one."""
+def _known(args: Namespace, keeper: Keeper, unwritten: bool = False) -> list[Observed]:
+    """The observations of this project and of all projects, as they stand in this one; also those that are told
+    already, and will be written with the next note."""
     try:
         project = project_of(keeper, args)
-        return observed_here(keeper.store, project, Settings(keeper).of(project), time())
+        notes = [note for place in places(project) for note in keeper.store.notes(place, 0, "observation")]
+        new = unlearnt(keeper.store, project) if unwritten else ()
+        known = {origin(note): note for note in (*new, *notes)}
+        return fold(keeper.store, project, known.values(), Settings(keeper).of(project), time())
     except NotSetUp:
         return []  # nothing was ever kept: there are none
 
 
 def _list(args: Namespace, keeper: Keeper) -> int:
-    known = _known(args, keeper)
+    known = _known(args, keeper, unwritten=True)
     wanted = (args.state,) if args.state else tuple(STATES) if args.all else SHOWN
     shown = sorted((one for one in known if one.state in wanted), key=lambda one: wanted.index(one.state))
     clashing = clashes(keeper.store, project_of(keeper, args), known) if known else []
@@ -93,9 +109,9 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     hidden = len(known) - len(shown)
     if not shown:
         others = f"None of these; {hidden} other{'s' * (hidden > 1)}: memory-keeper observe list --all"
-        print(others if hidden else "No observations.")
+        say(as_called(others if hidden else NONE))
     if any(one.state == "proposed" for one in shown):
-        print("`memory-keeper observe promote ID` makes one a rule.")
+        say(as_called("`memory-keeper observe promote ID` makes one a rule."))
     for clash in clashing:
         _print_clash(clash)
     return 0
@@ -110,8 +126,9 @@ def _print(one: Observed) -> None:
     where = ", in all projects" if one.project == USER else ""
     about = f"{one.state} since {moment(one.since)}, {BY[one.by]}, {_often(one)}{where}"
     about += f", now {one.instead}" if one.instead else ""
-    print(f"{paint(one.id, 'cyan')}  {paint(about, 'yellow' if one.state == 'proposed' else 'dim')}")
-    print("    " + one_line(clean(one.text), 300))
+    style = "yellow" if one.state == "proposed" else "dim"
+    say(f"{paint(one.id, 'cyan')}  {paint(about, style)}", rest="    ")
+    say(one_line(clean(one.text), 300), "    ", "    ")
 
 
 def _often(one: Observed) -> str:
@@ -121,9 +138,9 @@ def _often(one: Observed) -> str:
 
 def _print_clash(clash: Clash) -> None:
     rule = origin(clash.rule)
-    print(f"The rule {paint(rule, 'cyan')} says: {one_line(clean(clash.rule.text), 160)}")
-    print(f"    but you said since: {one_line(clean(clash.said.text), 160)}")
-    print(f"    `memory-keeper rule rm {rule}` takes it out of force.")
+    say(f"The rule {paint(rule, 'cyan')} says: {one_line(clean(clash.rule.text), 160)}", rest="    ")
+    say(f"but you said since: {one_line(clean(clash.said.text), 160)}", "    ", "    ")
+    say(as_called(f"`memory-keeper rule rm {rule}` takes it out of force."), "    ", "    ")
 
 
 def _find(args: Namespace, keeper: Keeper) -> Observed:
@@ -134,6 +151,8 @@ def _find(args: Namespace, keeper: Keeper) -> Observed:
     found = [one for one in _known(args, keeper) if any(id.startswith(begins) for id in one.notes)]
     if len(found) == 1:
         return found[0]
+    if not found and any(id.startswith(begins) for one in _known(args, keeper, unwritten=True) for id in one.notes):
+        raise KeeperError(f"{begins} was said just now, and is not written yet", hint="`memory-keeper save` writes it")
     what = "More than one observation is" if found else "No observation is"
     raise KeeperError(f"{what} called {clean(args.rest[0])}", hint="`memory-keeper observe list --all` gives ids")
 

@@ -10,8 +10,9 @@ from time import localtime, time
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import session_of
+from memory_keeper.app.commands import running_session, session_of
 from memory_keeper.app.commands.usage import caught_up, nothing_kept, weighing
+from memory_keeper.app.terminal import wrapped
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -29,7 +30,13 @@ FORMATS = ("md", "html", "json")
 def configure(parser: ArgumentParser) -> None:
     """Of what, and in which form."""
     parser.add_argument("--month", type=_month, default=None, metavar="YYYY-MM", help="default: this month")
-    parser.add_argument("--session", default="", metavar="ID", help="the metrics of one session instead")
+    parser.add_argument(
+        "--session",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="the metrics of one session instead; without ID the one that runs this, else the newest",
+    )
     parser.add_argument("--format", choices=FORMATS, default="", help="default: md; html is one page with charts")
     parser.add_argument("--out", default="", metavar="FILE", help="write it there; default: print it")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
@@ -38,10 +45,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Measure, and tell."""
     form = "json" if args.json else args.format or "md"
-    if args.session and (args.month or form == "html"):
+    of_one = args.session is not None
+    if of_one and (args.month or form == "html"):
         raise KeeperError("--session takes no --month, and no page", hint="give --format md or json")
     with Keeper(args.home) as keeper:
-        if args.session:
+        if of_one:
             text = _of_session(keeper, args, form)
         else:
             month = gather(keeper, args)
@@ -50,7 +58,7 @@ def run(args: Namespace) -> int:
                 return 0
             text = _told(month, form)
     if not args.out:
-        sys.stdout.write(text)
+        sys.stdout.write(wrapped(text) if of_one and form == "md" else text)
         return 0
     with open(args.out, "w", encoding="utf-8", errors="replace") as file:
         file.write(text)
@@ -77,7 +85,7 @@ def _told(month: Month, form: str) -> str:
 
 
 def _of_session(keeper: Keeper, args: Namespace, form: str) -> str:
-    session, prices = session_of(keeper, args.session), read_prices(args.home)
+    session, prices = session_of(keeper, args.session or running_session(keeper, args)[0]), read_prices(args.home)
     spent = total(sums(keeper.store, prices, session=session))
     one = find_session(keeper.store, args.home, prices, session, spent)
     return _document(session_json(one)) if form == "json" else show_session(one)

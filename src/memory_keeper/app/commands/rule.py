@@ -8,6 +8,7 @@ from time import time
 from typing import Any
 
 from memory_keeper import config, wire
+from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import folder_of, is_sure, render_memory
 from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.notes.rules import add_rule, change_rule
@@ -15,11 +16,18 @@ from memory_keeper.app.terminal import as_called, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
-from memory_keeper.tell.rules import Rule, full, reminder, rules_of
+from memory_keeper.tell.rules import Rule, reminder, rules_of
 from memory_keeper.text import clean, one_line, tokens
 
-EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
-VERBS = ("list", "add", "edit", "rm", "sync", "adopt")
+EXAMPLES = {
+    "list": "memory-keeper rule list",
+    "add": 'memory-keeper rule add "Run the tests before you commit."',
+    "edit": 'memory-keeper rule edit 3 "Check the given method first."',
+    "rm": "memory-keeper rule rm 3",
+    "sync": "memory-keeper rule sync --dry-run",
+    "adopt": "memory-keeper rule adopt",
+}
+EXAMPLE = EXAMPLES["add"]
 LONGEST = 2_000  # characters
 WHERE = {"project": "in this project", "user": "in all of your projects", "shipped": "in all of your projects"}
 PATIENCE = 30.0
@@ -27,7 +35,7 @@ PATIENCE = 30.0
 
 def configure(parser: ArgumentParser) -> None:
     """One of six verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=VERBS, default="list", help="by default: list")
+    parser.add_argument("what", nargs="?", choices=EXAMPLES, default="list", help="by default: list")
     parser.add_argument(
         "rest", nargs="*", metavar="TEXT", help="add: the rule; edit: its ID, then the rule; rm: its ID"
     )
@@ -72,7 +80,7 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     for number, rule in enumerate(rules, 1):
         say(one_line(clean(rule.text), 2000), f"{number:2}. ", "    ")
         print(f"    {paint(f'{rule.id}  {rule.scope}', 'dim')}")
-    cost = full(rules, (), settings["rules.budget"], "0").tokens if rules else 0
+    cost = full_brief(keeper.home, folder_of(args), keeper.environ, settings).tokens if rules else 0
     line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} with every other prompt"
     say(line if rules else as_called("No rules. memory-keeper rule add TEXT writes the first one."), style="dim")
     if not settings["rules.enabled"]:

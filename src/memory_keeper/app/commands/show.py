@@ -11,13 +11,14 @@ from typing import Any
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
 from memory_keeper.app.lookup.by_id import find_one, raw_lines
-from memory_keeper.app.terminal import moment, paint, print_json, width
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say, width
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.note import lines_of
 from memory_keeper.tell import short
+from memory_keeper.tell.projects import project_name
 from memory_keeper.text import clean, one_line
 
 EXAMPLE = "memory-keeper show 4914e47a --raw"
@@ -54,22 +55,24 @@ def _show_event(keeper: Keeper, event: Event, args: Namespace) -> int:
     if args.json:
         print_json(about)
         return 0
-    _say(about)
-    print(clean(event.text))
+    _say(keeper, about)
+    say(clean(event.text))
     _hint(f"timeline --around {short(event.id)}", f"show {short(event.id)} --raw", f"show {note}" if note else "")
     return 0
 
 
 def _hint(*ways: str) -> None:
     """Where to go from here."""
-    print(paint(f"\nmemory-keeper {' | '.join(way for way in ways if way)}", "dim"))
+    say(as_called(f"\nmemory-keeper {' | '.join(way for way in ways if way)}"), style="dim")
 
 
-def _say(about: dict[str, Any]) -> None:
+def _say(keeper: Keeper, about: dict[str, Any]) -> None:
+    """What is known of it, as people call things; `--json` has all of it as it is kept."""
     for name, value in about.items():
-        if name != "text" and (value or name == "level"):
+        if name != "text" and value:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            print(f"{paint(name, 'dim')}: {moment(value) if name == 'at' else clean(shown)}")
+            shown = moment(value) if name == "at" else project_name(keeper.store, value) if name == "project" else shown
+            say(f"{paint(name, 'dim')}: {clean(shown)}", rest="  ")
     print()
 
 
@@ -90,9 +93,12 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     del about["extra"]
     carried = wire.read_object(note.extra)
     took = {name: carried.get(name) for name in TOOK}
-    _say({**about, "by": _by(note), **took, "covers": f"{len(children)} of the level beneath" if children else ""})
+    _say(
+        keeper,
+        {**about, "by": _by(note), **took, "covers": f"{len(children)} of the level beneath" if children else ""},
+    )
     for line, rests in lines_of(note):
-        print(clean(line) + paint(_cited(rests), "dim"))
+        say(clean(line) + paint(_cited(rests), "dim"))
     if not note.text:
         print("(it says nothing)")
     if len(wordings) > 1:
@@ -116,7 +122,7 @@ def _say_wordings(wordings: list[dict[str, Any]]) -> None:
     print(paint("\nwordings", "bold"))
     for one in wordings:
         said = one_line(clean(one["text"]), 80) or "(taken away)"
-        print(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}")
+        say(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}", rest="    ")
 
 
 def _by(note: Note) -> str:

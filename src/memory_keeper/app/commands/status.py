@@ -142,7 +142,7 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
         ends = f"the newest part of {count(len(open), 'session')} ({calls})"
         _row("without a note", f"{ends}: too short for one yet, a brief tells it as it is")
     if spent["asked"]:
-        cost = f", ${spent['cost']:.4f}".rstrip("0") if spent["cost"] else ""
+        cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
         _row("models", f"asked {count(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")
 
 

@@ -42,8 +42,9 @@ def configure(parser: ArgumentParser) -> None:
         dest="by",
         default="",
         choices=[*SUMMARIZERS, AGENT],
-        help="who words them; default: as the settings say. agent: write what there is to sum up to a file,"
-        " and take the answer on stdin with --note ID",
+        metavar="WHO",
+        help=f"who words them: {', '.join(SUMMARIZERS)}; default: as the settings say. Or {AGENT}: write what there is"
+        " to sum up to a file, and take the answer on stdin with --note ID",
     )
     parser.add_argument("--again", action="store_true", help="also notes that exist, the newest first")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="how many of those; default: 10")
@@ -189,7 +190,8 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
         return
     sessions = sum(note.level == 1 for note in made)
     outlines = len(made) - sessions
-    print(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
+    if made or not any(one.ok for one in worded):
+        print(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
     for one in worded:
         if one.ok:
             print(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")

@@ -11,7 +11,7 @@ from typing import Any
 from memory_keeper import wire
 from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
 from memory_keeper.app.host.consent import by_a_person, in_a_session
-from memory_keeper.app.terminal import moment, paint, print_json
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -22,7 +22,13 @@ from memory_keeper.reduce.note import measure
 from memory_keeper.tell.done import as_json
 from memory_keeper.text import clean, digest_of, one_line, short_number
 
-EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
+EXAMPLES = {
+    "list": "memory-keeper task list --all",
+    "add": 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42',
+    "done": 'memory-keeper task done TASK-42 --outcome "It is in."',
+    "rm": "memory-keeper task rm TASK-42",
+}
+EXAMPLE = EXAMPLES["add"]
 TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}
 LONGEST = 2_000  # characters
 ID = re.compile(r"[^\W_][\w.#/-]{0,39}")
@@ -65,9 +71,9 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     for one in shown:
         _print(one)
     if not shown:
-        print(f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down.")
+        say(as_called(f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down."))
     if "done" not in which and ended:
-        print(paint(f"{len(ended)} done: memory-keeper task list --done", "dim"))
+        say(as_called(f"{len(ended)} done: memory-keeper task list --done"), style="dim")
     return 0
 
 
@@ -90,13 +96,13 @@ def _about(one: Done | Unfinished) -> dict[str, Any]:
 def _print(one: Done | Unfinished) -> None:
     id, text = clean(one.id), one_line(clean(one.text), 160)
     if isinstance(one, Unfinished):
-        print(f"{'▸' if one.doing else '·'} {paint(id, 'cyan')}  {text}")
+        say(f"{paint(id, 'cyan')}  {text}", "▸ " if one.doing else "· ", "    ")
         return
     about = [moment(one.at)[:10]] + [f"{len(one.files)} file{'s' * (len(one.files) > 1)}"] * bool(one.files)
     about += [f"{short_number(one.tokens)} tokens"] * bool(one.tokens)
-    print(f"✓ {paint(id, 'cyan')}  {text}  {paint(', '.join((*about, *one.commits[-3:])), 'dim')}")
+    say(f"{paint(id, 'cyan')}  {text}  {paint(', '.join((*about, *one.commits[-3:])), 'dim')}", "✓ ", "    ")
     if one.given:
-        print(f"  {one_line(clean(one.outcome), 160)}")
+        say(one_line(clean(one.outcome), 160), "  ", "    ")
 
 
 def _find(args: Namespace, keeper: Keeper) -> Unfinished:

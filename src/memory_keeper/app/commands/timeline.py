@@ -43,14 +43,15 @@ def run(args: Namespace) -> int:
     if not entries:
         say(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
         return 0
-    wide = max(len(short(entry.id)) for entry in entries)
+    wide, kinds = (max(map(len, words)) for words in zip(*((short(one.id), one.kind) for one in entries), strict=True))
     for day, session, group in grouped(entries, _day):
         of = f"  session {session[:8]}" if session else ""
         head = f"{day}  {ago(group[-1].at, time())}{of}  "
-        where = fitting(clean(folders[group[0].project]), max(LEAST, width() - len(head))) if args.all_projects else ""
+        room = max(LEAST // 2, width() - len(head))
+        where = fitting(clean(folders[group[0].project]), room) if args.all_projects else ""
         print(paint((head + where).rstrip(), "bold"))
         for entry in group:
-            _say(entry, wide)
+            _say(entry, wide, kinds)
     say(as_called(_hint(args, entries)), style="dim")
     return 0
 
@@ -66,10 +67,10 @@ def _entries(keeper: Keeper, args: Namespace) -> list[Entry]:
     return of_project(keeper.store, project, args.since, args.until, args.limit)
 
 
-def _say(entry: Entry, wide: int) -> None:
+def _say(entry: Entry, wide: int, kinds: int) -> None:
     clock = strftime("%H:%M", localtime(showable(entry.at)))
     mark = paint(">", "yellow") if entry.here else " "
-    kind, room = f"{entry.kind:9}", width() - len(clock) - wide - 8
+    kind, room = entry.kind.ljust(kinds), width() - len(clock) - wide - 8
     said = fitting(entry.text, max(LEAST, room - len(kind)))
     kind = paint(kind, "red" if entry.failed else "dim")
     print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {said}")

@@ -16,7 +16,7 @@ from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.pages import claude_md
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import as_called, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import removable, remove_all
@@ -220,11 +220,19 @@ def _say_plugin(args: Namespace, known: bool, gone: Gone) -> None:
     for path in gone.back.changed:
         print(f"{path} was changed since: it keeps your changes and lost only our entries.")
     if not args.purge and registration.names_of_ours(args.home):
-        print(f"What was kept is still in {args.home}: `memory-keeper uninstall --purge` deletes it.")
+        say(f"What was kept is still in {args.home}: {_purging()}")
     elif gone.left:
         print(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
     elif args.purge:
         print(f"{args.home} is gone.")
+
+
+def _purging() -> str:
+    """What is still there after an uninstall, and how it goes."""
+    return as_called(
+        "so are the pages in .claude/memory of your projects. `memory-keeper uninstall --purge` deletes both, and"
+        " `--purge --dry-run` lists the files first. Claude Code deletes its own copy of the plugin later."
+    )
 
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:

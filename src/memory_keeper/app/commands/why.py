@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import sys
 from argparse import ArgumentParser, Namespace
 from bisect import bisect_right
 from time import localtime, strftime, time
@@ -11,7 +11,8 @@ from typing import Any
 from memory_keeper import wire
 from memory_keeper.app.actions.telling import AFTER
 from memory_keeper.app.commands import project_of, running_session
-from memory_keeper.app.terminal import moment, paint, print_json, width
+from memory_keeper.app.lookup.by_id import unwritten
+from memory_keeper.app.terminal import moment, paint, print_json, width, wrapped
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told
@@ -29,7 +30,7 @@ EXAMPLE = "memory-keeper why --last"
 SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
 PROMPTS, STARTS = 10_000, 1_000  # of a session
-WIDEST = 100  # columns
+WIDEST, PIPED = 100, 80  # columns
 PROMPT, START = "UserPromptSubmit", "SessionStart"
 CALLS = {
     "PostToolUse": "after a tool call",
@@ -169,7 +170,7 @@ def _find(keeper: Keeper, id: str, told_at: float) -> Event | Note | None:
     try:
         wordings = keeper.store.wordings(id)
         then = [note for note in wordings if wire.read_object(note.extra).get("written", 0.0) <= told_at]
-        return (then or wordings[:1])[-1] if wordings else keeper.event(id)
+        return (then or wordings[:1])[-1] if wordings else keeper.event(id) or unwritten(keeper, id)
     except NotSetUp:
         return None
 
@@ -246,14 +247,9 @@ def _named(about: dict[str, Any]) -> str:
 
 def _wrapped(text: str, first: str, rest: str) -> str:
     """A text of any length, indented, in the columns of a terminal; the lines that it has stay its lines."""
-    room = min(width(), WIDEST) if width() < 400 else 80
     rows = [one_line(clean(row), len(row) + 1) for row in text.split("\n")]
-    wrapped = [
-        textwrap.fill(row, room, initial_indent=rest if place else first, subsequent_indent=rest)
-        for place, row in enumerate(rows)
-        if row
-    ]
-    return "\n".join(wrapped)
+    room = min(width(), WIDEST) if sys.stdout.isatty() else PIPED
+    return wrapped("\n".join(row for row in rows if row), first, rest, room)
 
 
 def _show_costs(keeper: Keeper, session: Session) -> None:

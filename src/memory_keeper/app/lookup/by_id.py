@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from memory_keeper import wire
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep import archive, moments
-from memory_keeper.model import Event, Member, Note
+from memory_keeper.keep import archive, moments, spending
+from memory_keeper.model import USER, Event, Member, Note
+from memory_keeper.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +23,29 @@ def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives 
     found = [] if one else moments.called(keeper.store.db, id, SEVERAL + 1)
     if len(found) == 1:
         one = keeper.store.note(found[0])
+    if not one and not found:
+        one = unwritten(keeper, id)
     if not one and len(found) < 2:
         raise KeeperError(f"Nothing is called {id}", hint=hint)
     if not one:
         raise KeeperError(f"More than one thing is called {id}: {_named(found)}", hint="give more of the id")
     return one
+
+
+def unwritten(keeper: Keeper, id: str) -> Note | None:
+    """What a context is told that no note in the store has: a rule as it came with us, or what the user said just
+    now, as it will be kept."""
+    from memory_keeper.app.notes.said import unlearnt
+    from memory_keeper.tell.rules import rules_of
+
+    if id.startswith("rule-"):
+        texts = {rule.id: rule.text for rule in rules_of(None, "")}
+        extra = wire.dumps({"by": "Memory Keeper, with which it comes"})
+        return Note(id, 0.0, "rule", 0, USER, texts[id], "", tokens(texts[id]), extra) if id in texts else None
+    if not id.startswith("note-"):
+        return None
+    new = (note for project in spending.projects(keeper.store.db) for note in unlearnt(keeper.store, project))
+    return next((note for note in new if note.id == id), None)
 
 
 def _named(found: Sequence[str]) -> str:
