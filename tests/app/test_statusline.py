@@ -21,9 +21,10 @@ from hypothesis import strategies as st
 
 import memory_keeper
 from memory_keeper.app import statusline
+from memory_keeper.app.cells import columns
 from memory_keeper.app.cli import main
 from memory_keeper.app.commands.statusline import is_ours
-from memory_keeper.app.statusline import Answer, bar, columns, compose, join, look, read, short
+from memory_keeper.app.statusline import Answer, bar, compose, join, look, read, short
 from memory_keeper.capture.usage import LARGE, SMALL
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context

@@ -10,6 +10,7 @@ import posix
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.app.cells import columns
 from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.model import Limits, NamedTuple
 from memory_keeper.policy import clears_at, compacts_at, compacts_from, level
@@ -26,7 +27,6 @@ MARGIN = 4  # cells that the host keeps for itself; a longer line it cuts
 COLOURS = {"ok": "32", "warn": "33", "critical": "31", "unknown": "2"}
 NAME = 40  # characters of a model's name
 SPLIT = " · "
-NARROW = frozenset("▓░│·…")
 
 
 class Shown(NamedTuple):
@@ -238,24 +238,6 @@ def join(first: bytes, line: str, width: int) -> bytes:
     beside = columns(last) + 2 + columns(clean(line)) <= width
     reset = b"\x1b[0m" if b"\x1b" in first else b""
     return first + reset + (b"  " if beside else b"\n") + ours + b"\n"
-
-
-def columns(text: str) -> int:
-    """How many cells of a terminal a text takes."""
-    if all(char < "\u0300" or char in NARROW for char in text):
-        return len(text)
-    from unicodedata import category, east_asian_width
-
-    width = before = 0
-    for char in text:
-        if char == "\ufe0f":  # makes a picture of what stands before it
-            wide = 2 - before
-        elif category(char) in ("Mn", "Me", "Cf"):
-            continue
-        else:
-            wide = before = 2 if east_asian_width(char) in ("W", "F") else 1
-        width += wide
-    return width
 
 
 def _painted(environ: dict[str, str]) -> bool:

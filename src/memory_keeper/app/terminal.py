@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from time import localtime, monotonic, strftime
 
+from memory_keeper.app.cells import columns
 from memory_keeper.text import how_long, one_line
 
 TYPE_CHECKING = False
@@ -105,8 +106,6 @@ def fitting(text: str, room: int) -> str:
 
 
 def _cells(text: str) -> int:
-    from memory_keeper.app.statusline import columns
-
     if "\x1b" in text:
         import re
 
