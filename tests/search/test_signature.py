@@ -97,6 +97,11 @@ SAME = {
         "/usr/bin/ld: /tmp/ccZ9.o: undefined reference to `foo'\ncollect2: error: ld returned 1 exit status",
         "undefined reference to `foo'",
     ),
+    "a shell": (
+        "bash: line 1: make: command not found",
+        "bash: line 22: make: command not found",
+        "bash: make: command not found",
+    ),
     "git": (
         "fatal: 'main' is already used by worktree at '/home/a/shop'",
         "Exit code 128\nfatal: 'main' is already used by worktree at '/srv/b/shop'\nhint: do something",

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.app.chores.distil import distil
+from memory_keeper.keep import spool
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
@@ -170,6 +171,19 @@ def test_before_and_after_are_what_the_host_counted(keeper: Keeper, tmp_path: Pa
     (one,) = entry(keeper).compactions
     assert (one.by, one.trigger, one.before, one.after, one.estimated) == ("host", "manual", 155_000, 9_800, False)
     assert "by Claude Code (manual): 155,000 tokens before, 9,800 after" in shown(keeper)
+
+
+def test_what_we_asked_for_ourselves_is_not_called_manual(keeper: Keeper, tmp_path: Path) -> None:
+    """The host knows no other word for what a plugin asks of it."""
+    t = transcript()
+    t.prompt("Work.")
+    t.reply("Done.")
+    t.compact("Worked.", trigger="manual", pre=155_000, post=9_800)
+    keep(keeper, tmp_path, t)
+    (one,) = entry(keeper).compactions
+    spool.append(keeper.home, SESSION, {"event": "AskCompact", "at": one.at - 2, "dir": "/p"})
+    keeper.look()
+    assert "by Claude Code (by itself): 155,000 tokens before" in shown(keeper)
 
 
 def test_an_old_host_that_does_not_say_is_measured_by_its_responses(keeper: Keeper, tmp_path: Path) -> None:

@@ -188,12 +188,12 @@ def _near(name: str) -> str:
 
 
 def _say(message: object, hint: str, code: int) -> int:
-    from memory_keeper.app.terminal import as_called
+    from memory_keeper.app import terminal
     from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
 
-    said = one_line(clean(str(message)), LONGEST)
-    hint = f"  hint: {as_called(one_line(clean(hint), LONGEST))}\n" if hint else ""
-    sys.stderr.write(f"memory-keeper: {said}\n{hint}")
+    terminal.remark(f"memory-keeper: {one_line(clean(str(message)), LONGEST)}")
+    if hint:
+        terminal.hint(one_line(clean(hint), LONGEST))
     return code
 
 

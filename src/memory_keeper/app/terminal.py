@@ -114,8 +114,14 @@ def _cells(text: str) -> int:
 
 
 def hint(text: str) -> None:
-    """Say what to do next, beside the answer: on stderr, by the name that our command was called by."""
-    sys.stderr.write(f"  hint: {as_called(text)}\n")
+    """Say what to do next, by the name that our command was called by."""
+    remark(f"  hint: {as_called(text)}")
+
+
+def remark(text: str) -> None:
+    """Say something beside the answer: on stderr."""
+    room = width(sys.stderr) if sys.stderr.isatty() else len(text) * 2 + 1
+    sys.stderr.write(wrapped(text, rest="  ", room=room) + "\n")
 
 
 def as_called(text: str) -> str:

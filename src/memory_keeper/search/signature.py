@@ -193,7 +193,8 @@ def normal(line: str) -> str:
     if not keeps:
         line = line if refused else PLACE.sub("", line)
         line = TAIL_COUNT.sub("#", COUNT.sub(lambda one: _number(one, refused), line))
-    return BLANKS.sub(" ", line).removesuffix("(<span>)").strip(" .]:━─═")[:LONGEST].strip()
+    line = BLANKS.sub(" ", line).replace(":: ", ": ")  # `bash: line 1: make: …` without its place
+    return line.removesuffix("(<span>)").strip(" .]:━─═")[:LONGEST].strip()
 
 
 HOLED = ((UUID, "<id>"), (ADDRESS, "<addr>"), (STAMP, "<time>"), (DIGEST, "<hash>"), (SPAN, "<span>"))

@@ -15,7 +15,7 @@ from memory_keeper.reduce.facts import touched
 from memory_keeper.reduce.finding.found import doubt, is_trifle
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK
-from memory_keeper.reduce.folds.compactions import measure, ours
+from memory_keeper.reduce.folds.compactions import SOON, measure, ours
 from memory_keeper.reduce.folds.tasks import DOING, Task, tasks
 from memory_keeper.reduce.notes.children import read
 from memory_keeper.reduce.summarizers.extractive import gist
@@ -35,6 +35,7 @@ ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it
 TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts that are looked through
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
 CALLS, PROMPTS = 5000, 500  # of a session
+ITSELF = "by itself"  # what set off a compaction that nobody asked for
 
 
 class Compaction(NamedTuple):
@@ -42,7 +43,7 @@ class Compaction(NamedTuple):
 
     at: float
     by: str  # host | keeper | clear | hand
-    trigger: str = ""  # what set the host off: auto, manual, …
+    trigger: str = ""  # what set the host off: auto, manual, …; ITSELF: we did, at our threshold
     before: int | None = None  # tokens of the context, as the host counted; None: unknown
     after: int | None = None
     estimated: bool = False  # `after` is what the next context is told, by our estimate
@@ -82,6 +83,7 @@ class Shelf(NamedTuple):
     notes: dict[str, list[Note]]  # by session, in order
     answered: dict[str, list[float]]  # when we answered a compaction, by session
     summed: dict[str, list[float]]  # and when the host summarised
+    asked: dict[str, list[float]]  # when we asked for one ourselves, which the host calls manual
 
 
 def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]:
@@ -97,8 +99,8 @@ def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
     notes: dict[str, list[Note]] = {}
     for note in store.notes(project, 1):
         notes.setdefault(note.session, []).append(note)
-    answered, summed = _moments(store, project, "replaced"), _moments(store, project, "summary")
-    return Shelf(store, home, project, store.roots(project), _told(store, project), notes, answered, summed)
+    happened = (_moments(store, project, kind) for kind in ("replaced", "summary", "ask-compact"))
+    return Shelf(store, home, project, store.roots(project), _told(store, project), notes, *happened)
 
 
 def _moments(store: SqliteStore, project: str, kind: str) -> dict[str, list[float]]:
@@ -258,6 +260,7 @@ def _compactions(shelf: Shelf, marks: Sequence[Event], usages: Sequence[Usage]) 
         if mark.kind == "compact":
             trigger = wire.read_object(mark.extra).get("trigger")
             said = trigger[:20] if isinstance(trigger, str) and trigger.isalpha() else ""
+            said = ITSELF if any(-1 < mark.at - at < SOON for at in shelf.asked.get(session, ())) else said
             yield Compaction(mark.at, "keeper" if keepers else "host", said, one.before, one.after)
         elif mark.kind == "end":
             yield Compaction(mark.at, "clear", "", one.before, shelf.told.get(mark.session), estimated=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from time import time
@@ -14,7 +13,7 @@ from memory_keeper.app.actions.previous import find_before
 from memory_keeper.app.actions.recall import names_something, preview
 from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import folder_of, positive, project_of, session_of
-from memory_keeper.app.terminal import print_json, say
+from memory_keeper.app.terminal import print_json, remark, say
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -119,7 +118,7 @@ def _recall(args: Namespace) -> Brief:
         project = project_of(keeper, args)
         brief = preview(keeper, prompt, project, root, budget or DEFAULTS["tell.recallBudget"], time())
     if not brief.text:
-        sys.stderr.write(f"nothing would be told: {UNKNOWN if names_something(prompt) else UNNAMED}\n")
+        remark(f"nothing would be told: {UNKNOWN if names_something(prompt) else UNNAMED}")
     return brief
 
 

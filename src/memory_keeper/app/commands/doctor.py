@@ -202,7 +202,7 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
     yield from _index(keeper)
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
-    yield Finding("new records", "OK", f"of {count(waiting, 'session')}, kept and not sorted in yet")
+    yield Finding("recent sessions", "OK", f"{waiting} that hooks told of lately")
 
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:

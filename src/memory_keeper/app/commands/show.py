@@ -105,6 +105,9 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
         _say_wordings(wordings)
     if listing:
         _say_children(keeper, note, children, args.page or 1)
+    if not wordings:
+        say("It is in no note of the store yet: it is told as it stands here.", style="dim")
+        return 0
     more = f"show {note.id} --children" if children and not listing else ""
     _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
     return 0
