@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_keeper.app.cells import columns as cells
 from memory_keeper.app.cli import main
-from memory_keeper.app.statusline import columns as cells
 from tests.machine import Machine
 
 LISTS = (

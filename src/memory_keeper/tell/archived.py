@@ -81,7 +81,7 @@ class Shelf(NamedTuple):
     told: dict[str, int]  # tokens that the context after a clear was told, by the session that was cleared
     notes: dict[str, list[Note]]  # by session, in order
     answered: dict[str, list[float]]  # when we answered a compaction, by session
-    summed: dict[str, list[float]]  # and when the host summarised
+    summed: dict[str, list[float]]  # and when the host summarized
 
 
 def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]:

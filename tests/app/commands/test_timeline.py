@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.app.cells import columns as cells
 from memory_keeper.app.cli import main
-from memory_keeper.app.statusline import columns as cells
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
