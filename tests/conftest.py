@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.command import run
 from tests.machine import Machine
 
 DATA = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
@@ -69,3 +71,17 @@ def machine(tmp_path: Path, private_home: Path) -> Iterator[Machine]:
     made = Machine(tmp_path)
     yield made
     made.settle()
+
+
+@pytest.fixture
+def asked(capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """What `COMMAND ARGS --json` answers."""
+
+    def ask(*argv: str, code: int = 0) -> Any:
+        capsys.readouterr()
+        left = run(*argv, "--json")
+        said = capsys.readouterr()
+        assert left == code, said.err
+        return json.loads(said.out)
+
+    return ask

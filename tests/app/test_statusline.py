@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 import memory_keeper
 from memory_keeper.app import statusline
 from memory_keeper.app.cells import columns
-from memory_keeper.app.cli import main
 from memory_keeper.app.commands.statusline import is_ours
 from memory_keeper.app.statusline import Answer, bar, compose, join, look, read, short
 from memory_keeper.capture.usage import LARGE, SMALL
@@ -30,6 +29,7 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Limits
 from memory_keeper.text import clean
+from tests.command import run
 from tests.machine import START
 from tests.test_hot_path import NEVER, loaded
 from tests.transcripts import Transcript
@@ -430,12 +430,6 @@ def test_beside_or_below_but_never_beyond(first: bytes, width: int) -> None:
 
 
 # --- put into the settings, and taken out again -----------------------------------------------------------------------
-
-
-def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main([*argv])
-    return int(ended.value.code or 0)
 
 
 @pytest.fixture

@@ -165,7 +165,7 @@ def run(asked: dict[str, Any]) -> int:
 
     with Keeper(asked["home"]) as keeper:
         scope = _scope(keeper, asked)
-        hits = _find(keeper, keeper.searchable, asked, scope)
+        hits = _from_roots(keeper, _find(keeper, keeper.searchable, asked, scope))
         if asked["json"]:
             _print_json(hits)
         else:
@@ -188,6 +188,14 @@ def _find(keeper: Keeper, store: SqliteStore, asked: dict[str, Any], scope: Scop
     kept += [hit for hit in hits[len(kept) :] if line_of(hit.id) not in said][: limit - len(kept) - len(lines)]
     mixed = [hit for pair in zip(kept, lines, strict=False) for hit in pair]
     return mixed + kept[len(lines) :] + lines[len(kept) :]
+
+
+def _from_roots(keeper: Keeper, hits: list[Hit]) -> list[Hit]:
+    """Hits whose files are named as their project names them."""
+    from memory_keeper.capture.project import short_path
+
+    roots = {project: keeper.store.roots(project) for project in {hit.project for hit in hits if hit.path}}
+    return [hit._replace(path=short_path(hit.path, roots[hit.project])) if hit.path else hit for hit in hits]
 
 
 def _scope(keeper: Keeper, asked: dict[str, Any]) -> Scope:

@@ -77,7 +77,7 @@ def _provisional(event: str, payload: Json) -> str:
 
 
 def read_summary(text: str) -> str:
-    """What a model's answer to "summarise" leaves in the context: neither what it thought aloud nor the tags."""
+    """What a model's answer to "summarize" leaves in the context: neither what it thought aloud nor the tags."""
     text = _without(text, *ANALYSIS)
     _, opened, rest = text.partition(SUMMARY[0])
     return (rest.partition(SUMMARY[1])[0] if opened else text).strip()

@@ -1,4 +1,4 @@
-"""Which project a directory belongs to: its git remote, else its first commit, else the directory itself.
+"""Which project a directory belongs to: its git remote, else its first commit, else itself; and how its paths are said.
 
 Never a slug of the path, which two directories can share. A repository's configuration is read by hand: no git needs
 to be there, and nothing in a cloned repository can make us run a program.
@@ -63,6 +63,28 @@ def choose(place: Place, known: Aliases) -> str:
     if renamed and any(has_commit(place.root, commit) for commit in known.first_commits(before)):
         return before
     return best
+
+
+def from_root(path: str, roots: Sequence[str]) -> str:
+    """A path as seen from the project; empty when it lies elsewhere. The roots are the deepest first."""
+    if path.startswith("/"):
+        path = next((path[len(root) + 1 :] for root in roots if root and path.startswith(root + "/")), "")
+    inside = _without_worktree(path.removeprefix("./")).lstrip("/")
+    return "" if ".." in inside.split("/") or "\0" in inside else inside
+
+
+def short_path(path: str, roots: Sequence[str]) -> str:
+    """A path as seen from the project; one that lies elsewhere as it is."""
+    return from_root(path, roots) or path
+
+
+def _without_worktree(path: str) -> str:
+    """The files of a worktree below the project that is gone are the project's."""
+    for folder in WORKTREES:
+        if path.startswith(folder[1:]):
+            name, _, rest = path[len(folder) - 1 :].partition("/")
+            return rest if name and rest else path
+    return path
 
 
 def _git_dir(root: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memory_keeper.capture.calls import fields
+from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event
-from memory_keeper.search.path import short_path
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -6,11 +6,11 @@ import re
 from itertools import islice
 
 from memory_keeper.capture.calls import command_of, steps
+from memory_keeper.capture.project import short_path
 from memory_keeper.keep.passage import calls_with, results_of, tool_called
 from memory_keeper.model import NamedTuple
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import USAGE, Step
-from memory_keeper.search.path import short_path
 from memory_keeper.search.runs import (
     FOLDER,
     SHELL,

@@ -11,10 +11,9 @@ import stat
 
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import fingerprint
-from memory_keeper.capture.project import head
+from memory_keeper.capture.project import from_root, head
 from memory_keeper.keep.passage import left_by
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.path import from_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -181,8 +181,3 @@ def short(id: str) -> str:
         return id
     base = base[:8] if len(base) == 36 and base[8] == "-" else base[:10] if base.startswith("h-") else base
     return base if block == "0" else f"{base}:{block}"
-
-
-def within(roots: list[str], path: str) -> str:
-    """A path as the project's people would say it."""
-    return next((path[len(root) + 1 :] for root in roots if path.startswith(root + "/")), path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import __version__, wire
+from memory_keeper.capture.project import short_path
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import told
 from memory_keeper.model import NamedTuple
@@ -19,7 +20,6 @@ from memory_keeper.reduce.folds.compactions import SOON, measure, ours
 from memory_keeper.reduce.folds.tasks import DOING, Task, tasks
 from memory_keeper.reduce.notes.children import read
 from memory_keeper.reduce.summarizers.extractive import gist
-from memory_keeper.tell import within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Shelf(NamedTuple):
     told: dict[str, int]  # tokens that the context after a clear was told, by the session that was cleared
     notes: dict[str, list[Note]]  # by session, in order
     answered: dict[str, list[float]]  # when we answered a compaction, by session
-    summed: dict[str, list[float]]  # and when the host summarised
+    summed: dict[str, list[float]]  # and when the host summarized
     asked: dict[str, list[float]]  # when we asked for one ourselves, which the host calls manual
 
 
@@ -221,7 +221,7 @@ def _wrong(facts: Iterable[Fact]) -> list[Fact]:
 
 def _changed(shelf: Shelf, session: str) -> Iterator[str]:
     calls = shelf.store.latest(shelf.project, "call", CALLS, (session,), agents=True, text=False)
-    return (within(shelf.roots, one.path) for one in touched(calls) if one.changes)
+    return (short_path(one.path, shelf.roots) for one in touched(calls) if one.changes)
 
 
 def _first(shelf: Shelf, session: str) -> str:

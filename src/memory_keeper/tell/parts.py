@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.note import begun, lines_of, whose, written
-from memory_keeper.tell import CHARACTERS, Said, handoff, within
+from memory_keeper.tell import CHARACTERS, Said, handoff
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
@@ -147,7 +148,7 @@ def files(view: View) -> tuple[str, Iterable[Said]]:
     calls = [event for event in latest if _counts(view, event)]
     roots = view.store.roots(view.project)
     return "Files touched", (
-        Said(f"{one_line(within(roots, one.path), 300)} ({_times(one)})", one.cite, whole=True)
+        Said(f"{one_line(short_path(one.path, roots), 300)} ({_times(one)})", one.cite, whole=True)
         for one in touched(calls)
     )
 

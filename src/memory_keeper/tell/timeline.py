@@ -9,10 +9,10 @@ from __future__ import annotations
 from itertools import groupby
 from time import gmtime, strftime
 
+from memory_keeper.capture.project import short_path
 from memory_keeper.keep import moments
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.note import whose
-from memory_keeper.tell import within
 from memory_keeper.text import clean, how_long, one_line, showable, utc_day
 
 TYPE_CHECKING = False
@@ -111,7 +111,7 @@ def _lines(store: SqliteStore, events: Sequence[Event], here: str = "") -> Itera
     for event in events:
         result = came.get(event.ref) if event.kind in CALLS else None
         failed = event.failed or bool(result and result.failed)
-        path = within(roots[event.project], event.path)
+        path = short_path(event.path, roots[event.project])
         about = path if event.tool in FILES else ""
         said = f"{_said(event, about)}{_came(result, bool(about))}"
         yield Entry(

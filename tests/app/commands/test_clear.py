@@ -9,32 +9,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event
+from tests.command import run
 from tests.machine import Machine, Session
 
 Said = pytest.CaptureFixture[str]
-
-
-def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(argv))
-    return int(ended.value.code or 0)
-
-
-@pytest.fixture
-def asked(capsys: pytest.CaptureFixture[str]) -> Any:
-    """What `COMMAND ARGS --json` answers."""
-
-    def ask(*argv: str) -> Any:
-        capsys.readouterr()
-        code = run(*argv, "--json")
-        said = capsys.readouterr()
-        assert code == 0, said.err
-        return json.loads(said.out)
-
-    return ask
 
 
 @pytest.fixture

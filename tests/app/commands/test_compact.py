@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
 from memory_keeper.app.commands import compact
 from memory_keeper.app.pages.render import CHANGED, STRANGE, foreign
 from memory_keeper.app.schedule import WORK
@@ -26,32 +25,13 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.files import remove_all
+from tests.command import run
 from tests.machine import Machine, Session, without_rights
 
 Said = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[3]
 PID = {"CLAUDE_PID": str(os.getpid())}
 NAME = "CONTEXT_ARCHIVE.md"
-
-
-def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(list(argv))
-    return int(ended.value.code or 0)
-
-
-@pytest.fixture
-def asked(capsys: Said) -> Any:
-    """What `COMMAND ARGS --json` answers."""
-
-    def ask(*argv: str, code: int = 0) -> Any:
-        capsys.readouterr()
-        left = run(*argv, "--json")
-        said = capsys.readouterr()
-        assert left == code, said.err
-        return json.loads(said.out)
-
-    return ask
 
 
 @pytest.fixture

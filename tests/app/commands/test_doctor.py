@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
 from memory_keeper.app.host.registration import assemble
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
+from tests.command import run
 from tests.transcripts import SESSION, session
 
 PAGE = 4096
@@ -28,12 +28,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     here.mkdir()
     monkeypatch.chdir(here)
     return tmp_path / "keeper"
-
-
-def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main([*argv])
-    return int(ended.value.code or 0)
 
 
 def checks(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, list[dict[str, Any]]]:

@@ -10,25 +10,24 @@ import stat
 import subprocess
 import sys
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
 from memory_keeper.app.commands.note import LONGEST, UNSAVED
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from tests.command import run as run_command
 
 Said = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[3]
 
 
 def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["note", *argv])
-    return int(ended.value.code or 0)
+    return run_command("note", *argv)
 
 
 @pytest.fixture(autouse=True)
@@ -40,17 +39,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def asked(capsys: pytest.CaptureFixture[str]) -> Any:
+def asked(asked: Any) -> Any:
     """What `note ARGS --json` answers."""
-
-    def ask(*argv: str) -> Any:
-        capsys.readouterr()
-        code = run(*argv, "--json")
-        said = capsys.readouterr()
-        assert code == 0, said.err
-        return json.loads(said.out)
-
-    return ask
+    return partial(asked, "note")
 
 
 def test_the_first_one_needs_nothing_to_be_there(asked: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
+from tests.command import run
 
 # Claude Code's own commands as far as they edit files: what it takes out leaves an empty shell
 CLAUDE = """
@@ -70,12 +70,6 @@ def claude(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home/.claude"
     folder.mkdir()
     return folder
-
-
-def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main([*argv])
-    return int(ended.value.code or 0)
 
 
 def home() -> Path:

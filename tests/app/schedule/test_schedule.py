@@ -12,6 +12,7 @@ import shlex
 import shutil
 import stat
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from memory_keeper.app import schedule
 from memory_keeper.app.cli import main
 from memory_keeper.app.schedule import Job, Machine, When, command_in, cron, launchd, read_weekly, systemd
 from memory_keeper.errors import KeeperError
+from tests.command import run as run_command
 
 Said = pytest.CaptureFixture[str]
 UNITS = ".config/systemd/user"
@@ -107,23 +109,13 @@ def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
 
 
 def run(*argv: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        main(["schedule", *argv])
-    return int(ended.value.code or 0)
+    return run_command("schedule", *argv)
 
 
 @pytest.fixture
-def asked(capsys: Said) -> Any:
+def asked(asked: Any) -> Any:
     """What `schedule ARGS --json` answers."""
-
-    def ask(*argv: str, code: int = 0) -> Any:
-        capsys.readouterr()
-        left = run(*argv, "--json")
-        said = capsys.readouterr()
-        assert left == code, said.err
-        return json.loads(said.out)
-
-    return ask
+    return partial(asked, "schedule")
 
 
 # --- when ------------------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ def _score(moment: Moment) -> Json:
     """Measure a compaction's summary, where that was not done before its context began."""
     call = moment.call
     if not call.text:
-        return {}  # it was not the host that summarised
+        return {}  # it was not the host that summarized
     from memory_keeper.keep.context import read_context
 
     context = read_context(moment.home, call.session)

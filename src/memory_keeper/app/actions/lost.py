@@ -51,7 +51,7 @@ class Score(NamedTuple):
 
 
 def begin(keeper: Keeper, session: str, folder: str, settings: Json, at: float) -> Brief:
-    """What a context that begins after a compaction is told; one that the host did not summarise has only this."""
+    """What a context that begins after a compaction is told; one that the host did not summarize has only this."""
     context = read_context(keeper.home, session)
     if context.replaced:
         return _whole(keeper, session, folder, settings, shares(settings)[0])

@@ -60,7 +60,7 @@ def _word(fullness: Fullness, level: str, saved: str, clearer: str) -> tuple[str
         advise = (
             f"{'Tell the user now' if urgent else 'When the step at hand is done, tell the user'} that /clear (or"
             " /memory-keeper:soft-restart) goes on from the handoff in an empty context."
-            " Do not summarise for it, and do not read large files again."
+            " Do not summarize for it, and do not read large files again."
         )
     head, state = _reached(fullness, level)
     user = f"{head}. {handoff}{': ' if saved else '; '}{do}"

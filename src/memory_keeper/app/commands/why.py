@@ -13,6 +13,7 @@ from memory_keeper.app.actions.telling import AFTER
 from memory_keeper.app.commands import project_of, running_session
 from memory_keeper.app.lookup.by_id import unwritten
 from memory_keeper.app.terminal import moment, paint, print_json, width, wrapped
+from memory_keeper.capture.project import short_path
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told
@@ -161,7 +162,8 @@ def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
     why = line.why
     if line.source == "rule":
         why = USERS if isinstance(one, Note) and one.who else SHIPPED if rule else line.why
-    at, session, path = (one.at, one.session, one.path if isinstance(one, Event) else "") if one else (None, "", "")
+    at, session = (one.at, one.session) if one else (None, "")
+    path = short_path(one.path, keeper.store.roots(one.project)) if isinstance(one, Event) and one.path else ""
     return {"id": line.id, "source": source, "at": at, "session": session, "path": path, "why": why}
 
 

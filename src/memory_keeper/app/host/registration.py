@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.app.host import claude_settings
-from memory_keeper.app.host.files import abandoned
+from memory_keeper.app.host.files import abandoned, write_file
 from memory_keeper.errors import KeeperError, NotSetUp
 
 NAME = "memory-keeper"
@@ -267,20 +267,9 @@ def _give(path: str, link: str | None, data: bytes | None) -> None:
         os.replace(own, path)
     real = os.path.realpath(path)
     if data is not None:
-        _replace(real, data)
+        write_file(real, data)
     elif os.path.exists(real):
         os.unlink(real)
-
-
-def _replace(path: str, data: bytes) -> None:
-    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o600
-    own = f"{path}.{os.getpid()}"
-    with open(own, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.chmod(own, mode)
-    os.replace(own, path)
 
 
 # --- our home -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 from memory_keeper import config
+from memory_keeper.app.host.files import write_file
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keep.home import Lock
 from memory_keeper.model import NamedTuple
@@ -222,27 +223,14 @@ def remove(home: str, machine: Machine) -> list[Installed]:
     return gone
 
 
-def check(texts: dict[str, str]) -> None:
-    """KeeperError where something lies in the place of a file of ours that is not."""
+def write(texts: dict[str, str]) -> None:
+    """Put files of ours in their places. KeeperError where something lies in one of them that is not ours."""
     for path in texts:
         if os.path.lexists(path) and not read(path):
             raise KeeperError(f"{path} is not ours", hint="move it away, or name another scheduler with --with")
-
-
-def write(path: str, text: str) -> None:
-    """Put a file of ours in its place whole."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    own = f"{path}.{os.getpid()}"
-    try:
-        with open(own, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(own, 0o644)
-        os.replace(own, path)
-    finally:
-        if os.path.lexists(own):
-            os.unlink(own)
+    for path, text in texts.items():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_file(path, text.encode(), 0o644)
 
 
 def drop(*paths: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 from xml.sax.saxutils import escape
 
-from memory_keeper.app.schedule import MARK, Job, Machine, When, check, read, write
+from memory_keeper.app.schedule import MARK, Job, Machine, When, read, write
 from memory_keeper.errors import KeeperError
 
 LABEL = "memory-keeper.upkeep"
@@ -57,11 +57,8 @@ def when(texts: dict[str, str]) -> When | None:
 
 def install(machine: Machine, job: Job) -> None:
     """Write the property list and have launchd read it."""
-    wanted = texts(machine, job)
-    check(wanted)
+    write(texts(machine, job))
     try:
-        for path, text in wanted.items():
-            write(path, text)
         machine.run("launchctl", "bootout", f"{_domain()}/{LABEL}")  # one that is loaded is not read again
         machine.check("launchctl", "bootstrap", _domain(), _path(machine))
     except KeeperError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.app.schedule import DAYS, MARK, Job, Machine, When, check, drop, read, write
+from memory_keeper.app.schedule import DAYS, MARK, Job, Machine, When, drop, read, write
 from memory_keeper.errors import KeeperError
 
 UNIT = "memory-keeper-upkeep"
@@ -74,11 +74,8 @@ def when(texts: dict[str, str]) -> When | None:
 
 def install(machine: Machine, job: Job) -> None:
     """Write the units and have the manager start the timer."""
-    wanted = texts(machine, job)
-    check(wanted)
+    write(texts(machine, job))
     try:
-        for path, text in wanted.items():
-            write(path, text)
         machine.check("systemctl", "--user", "daemon-reload")
         machine.check("systemctl", "--user", "enable", TIMER)
         machine.check("systemctl", "--user", "restart", TIMER)  # one that runs would keep its old time

@@ -15,6 +15,7 @@ from memory_keeper.app.lookup.by_id import find_one, session_of
 from memory_keeper.app.server.arguments import LONGEST, check
 from memory_keeper.app.server.protocol import refuse
 from memory_keeper.capture.payload import is_name
+from memory_keeper.capture.project import short_path
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.keep import moments
 from memory_keeper.keep.context import read_context
@@ -22,7 +23,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.note import lines_of, whose
-from memory_keeper.tell import CHARACTERS, envelope, short, units, within
+from memory_keeper.tell import CHARACTERS, envelope, short, units
 from memory_keeper.tell.timeline import Entry, ago, around, of_project, of_session, tell
 from memory_keeper.text import clean, clip, digest_of, fence, one_line, tokens, utc_day
 
@@ -144,7 +145,7 @@ def _from_match(snippet: str) -> str:
 
 def _within(roots: list[str], path: str) -> str:
     """A path as seen from its project; of a long one the end, which tells it from others."""
-    path = one_line(clean(within(roots, path)), 1000)
+    path = one_line(clean(short_path(path, roots)), 1000)
     return path if len(path) <= PATH else "…" + path[1 - PATH :]
 
 

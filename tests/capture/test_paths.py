@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.path import from_root, short_path
+from memory_keeper.capture.project import from_root, short_path
 
 ROOTS = ("/p/.worktrees/alex/feature", "/p/sub", "/p")
 
