@@ -36,8 +36,16 @@ def written(note: Note) -> float:
     return at if isinstance(at, float) else note.at
 
 
+def page_of(note: Note) -> str:
+    """The page of the project that a note was read from; empty for others."""
+    page = wire.read_object(note.extra).get("page")
+    return page if isinstance(page, str) else ""
+
+
 def whose(note: Note) -> str:
     """Whose words a note has, where they are not ours: an observation has those that the user said."""
+    if page := page_of(note):
+        return f"whoever edited {page}"
     by = wire.read_object(note.extra).get("by", "")
     return "the user" if note.who or by == "said" else "" if by in ("", "extractive", "rule", "user") else "a model"
 

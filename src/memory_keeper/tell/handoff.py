@@ -7,6 +7,7 @@ most needed first, so that telling it later, to any budget, is only choosing fro
 from __future__ import annotations
 
 from memory_keeper.model import Brief, Event
+from memory_keeper.reduce.note import page_of
 from memory_keeper.reduce.sentences import Sentence, apart, beginning
 from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short, units
 from memory_keeper.tell.lines import WENT_ON, dump, heading, undump
@@ -106,10 +107,12 @@ def _kept(lines: Iterable[Sentence], family: str) -> Iterator[Sentence]:
 
 
 def _in_the_users_words(view: View) -> Iterator[Sentence]:
-    """What the user made of notes of these sessions."""
+    """What the user made of notes of these sessions; what stood in a page may be anybody's, and is no rule."""
     for note in view.store.notes(view.project, 1, limit=NOTES) if view.of else ():
         if note.session in view.of and note.who and note.text:
-            yield Sentence(f"The user wrote: {one_line(note.text, 400)}", (note.id,), section="rule")
+            page = page_of(note)
+            says, section = (f"Edited in {page}", "decision") if page else ("The user wrote", "rule")
+            yield Sentence(f"{says}: {one_line(note.text, 400)}", (note.id,), section=section)
 
 
 def _noted(view: View) -> Iterator[Sentence]:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memory_keeper.model import Call, Json
+    from memory_keeper.model import Call, Json, Note
     from memory_keeper.tell import Before
 
 NOTHING = Brief("", "", 0)
@@ -31,7 +31,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
 
     A context that takes the place of one that was cleared is told that one's handoff.
     """
-    from memory_keeper.app.actions.welcome import say_told, welcome
+    from memory_keeper.app.actions.welcome import say_adopted, say_told, welcome
     from memory_keeper.errors import NotSetUp
 
     settings, broken = config.load(home, config.find_root(call.project_dir), environ)
@@ -46,7 +46,8 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         said |= welcome(keeper, call, said)
         try:
             said |= _catch_up(keeper, call)
-            _adopt(keeper, call, keeper.project(call.project_dir), at)
+            adopted = _adopt(keeper, call, keeper.project(call.project_dir), at)
+            said |= say_adopted(call, environ, adopted, said)
             briefs = [brief for brief in _briefs(keeper, call, settings, name, at, after, said) if brief.text]
         except NotSetUp:
             return said  # the very first session: nothing to tell
@@ -195,7 +196,7 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
     return {}
 
 
-def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
+def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> list[Note]:
     """Read what somebody changed in the project's pages since they were written: the new context is told it. The pages
     themselves are written again with the next notes."""
     from memory_keeper.errors import Busy
@@ -206,8 +207,9 @@ def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> None:
         if changed(root):
             from memory_keeper.app.pages.adopt import adopt
 
-            adopt(keeper, project, root, at, CATCH_UP)
+            return adopt(keeper, project, root, at, CATCH_UP)
     except Busy:
         pass  # the page still says it at the next start
     except Exception as error:  # noqa: BLE001
         complain(keeper.home, "adopt", error)
+    return []

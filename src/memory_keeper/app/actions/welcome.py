@@ -11,8 +11,10 @@ from memory_keeper.keep.typed import has_typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Call, Json
+    from memory_keeper.model import Call, Json, Note
 
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
 
@@ -29,6 +31,16 @@ def say_told(call: Call, environ: dict[str, str], tokens: int, said: Json) -> Js
     if not _is_read(call, environ):
         return {}
     return _after(said, f"Memory Keeper told this session what went before, in {tokens:,} tokens: memory-keeper why")
+
+
+def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said: Json) -> Json:
+    """That a page of the project was edited, and sessions are told so from now on: it need not have been the user."""
+    if not notes or not _is_read(call, environ):
+        return {}
+    from memory_keeper.reduce.note import page_of
+
+    pages = ", ".join(sorted({page_of(note) for note in notes} - {""}))
+    return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 
 
 def _is_read(call: Call, environ: dict[str, str]) -> bool:

@@ -245,8 +245,8 @@ def _written(desk: Desk, section: Section, body: str, read: Read) -> Iterator[No
 
 
 def _about(form: str, read: Read) -> dict[str, object]:
-    """What a note by the user carries beside its text."""
-    return {"by": USER, "written": read.found.at, **({"form": form} if form else {})}
+    """What such a note carries beside its text: whoever can write to the project can edit its pages."""
+    return {"by": USER, "page": read.name, "written": read.found.at, **({"form": form} if form else {})}
 
 
 def _begun(desk: Desk, kind: str, level: int, body: str, shown: tuple[str, ...]) -> Note | None:
