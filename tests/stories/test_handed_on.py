@@ -10,6 +10,7 @@ import pytest
 from memory_keeper import wire
 from memory_keeper.app.cli import main
 from memory_keeper.keeper import Keeper
+from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 
 OTHER = {"ANOTHER": "process"}  # of the host, which is gone when its hook was answered
@@ -172,7 +173,7 @@ def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machi
     assert 'rule: "Never print to stdout' not in text and 'rule: "From now on print to stdout' in text
 
 
-def test_a_compaction_brings_back_only_what_happened_in_the_session(machine: Machine) -> None:
+def test_a_compaction_brings_back_what_happened_in_the_session_first(machine: Machine) -> None:
     first_day(machine)
     session = began(machine)
     worked(session, LABELS)
@@ -181,7 +182,20 @@ def test_a_compaction_brings_back_only_what_happened_in_the_session(machine: Mac
     session.write()
     session.happen("PostCompact", trigger="manual", compact_summary="A summary that says nothing.")
     text = session.start("compact").text
-    assert "label printer" in text and "Uploads fail for good" not in text and "Handed on" not in text
+    assert text.index("label printer") < text.index("Handed on") < text.index("tenacity"), text
+    assert tokens(text) <= 1100
+
+
+def test_a_compaction_whose_summary_has_what_was_handed_on_brings_back_nothing_of_it(machine: Machine) -> None:
+    first_day(machine)
+    session = began(machine)
+    worked(session, LABELS)
+    session.happen("PreCompact", trigger="manual")
+    told = session.handoff.read_text()
+    session.transcript.compact(told)
+    session.write()
+    session.happen("PostCompact", trigger="manual", compact_summary=told)
+    assert "tenacity" not in session.start("compact").text
 
 
 def test_a_resume_is_told_only_where_it_stood_itself(machine: Machine) -> None:

@@ -109,12 +109,13 @@ def _find_lost(
     from memory_keeper.reduce.checks.fidelity import compare
     from memory_keeper.tell.lines import undump
 
-    found = compare(lines, summary, _beside(keeper.home, session, context))
-    lost = lines if blindly else found.lines
+    own, others = _own(lines), [line for line in lines if line.of]
+    found = compare(own, summary, _beside(keeper.home, session, context))
+    lost = lines if blindly else [*found.lines, *compare(others, summary).lines]
     brief = _brief(keeper, session, settings, tuple(lost), known=bool(summary) and not blindly)
     if not summary:
         return brief, None
-    brought = compare(undump(brief.lines), summary).lost
+    brought = compare(_own(undump(brief.lines)), summary).lost
     size = tokens(summary, keeper.family(session, keeper.store.project_of(session)))
     return brief, Score(at, session, context.trigger, found.kept, found.lost, size, brought, brief.tokens)
 
@@ -142,12 +143,12 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun
     if note and gone_on and note.at >= context.compacted:
-        return _own(load(note))
-    return _own(keeper.handed(session) or _find(keeper, session, folder) or (load(note) if note else []))
+        return load(note)
+    return [*keeper.handed(session)] or _find(keeper, session, folder) or (load(note) if note else [])
 
 
 def _own(lines: Iterable[Sentence]) -> list[Sentence]:
-    """Lines without those that were handed on to a session: a summary is held against what happened in it."""
+    """Lines without those that were handed on to a session: a summary is scored by what happened in it."""
     return [line for line in lines if not line.of]
 
 
