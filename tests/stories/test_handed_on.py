@@ -173,15 +173,21 @@ def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machi
     assert 'rule: "Never print to stdout' not in text and 'rule: "From now on print to stdout' in text
 
 
+def compacted(session: Session, summary: str) -> str:
+    """What a session is told after the host has summarized it, by a subagent of its own."""
+    said = f"<analysis></analysis>\n<summary>\n{summary}\n</summary>"
+    session.happen("SubagentStop", agent_id="a1", agent_type="", last_assistant_message=said)
+    session.transcript.compact(summary)
+    session.write()
+    return session.start("compact").text
+
+
 def test_a_compaction_brings_back_what_happened_in_the_session_first(machine: Machine) -> None:
     first_day(machine)
     session = began(machine)
     worked(session, LABELS)
     session.happen("PreCompact", trigger="manual")
-    session.transcript.compact("A summary that says nothing.")
-    session.write()
-    session.happen("PostCompact", trigger="manual", compact_summary="A summary that says nothing.")
-    text = session.start("compact").text
+    text = compacted(session, "A summary that says nothing.")
     assert text.index("label printer") < text.index("Handed on") < text.index("tenacity"), text
     assert tokens(text) <= 1100
 
@@ -192,10 +198,7 @@ def test_a_compaction_whose_summary_has_what_was_handed_on_brings_back_nothing_o
     worked(session, LABELS)
     session.happen("PreCompact", trigger="manual")
     told = session.handoff.read_text()
-    session.transcript.compact(told)
-    session.write()
-    session.happen("PostCompact", trigger="manual", compact_summary=told)
-    assert "tenacity" not in session.start("compact").text
+    assert "tenacity" not in compacted(session, told)
 
 
 def test_a_resume_is_told_only_where_it_stood_itself(machine: Machine) -> None:
