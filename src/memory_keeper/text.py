@@ -339,6 +339,11 @@ def how_long(seconds: float, exact: bool = False) -> str:
     return "less than a minute"
 
 
+def ago(at: float, now: float) -> str:
+    """How long ago something was."""
+    return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"
+
+
 def short_number(number: float) -> str:
     """`950`, `3.2K`, `95K`, `1.2M`."""
     for size, unit in ((1_000_000, "M"), (1000, "K")):

@@ -6,7 +6,7 @@ import sys
 from time import localtime, monotonic, strftime
 
 from memory_keeper.app.cells import columns
-from memory_keeper.text import how_long, one_line
+from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,11 +140,6 @@ def as_called(text: str) -> str:
 def moment(at: float) -> str:
     """A time for people, in their zone."""
     return strftime("%Y-%m-%d %H:%M", localtime(at)) if at else "never"
-
-
-def age(at: float, now: float) -> str:
-    """How long ago."""
-    return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"
 
 
 def count(number: int, what: str) -> str:

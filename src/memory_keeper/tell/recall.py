@@ -21,7 +21,7 @@ from memory_keeper.reduce.words.own_words import own_words
 from memory_keeper.reduce.words.prose import sentences
 from memory_keeper.search.recall import ASKED, HAND, SAYS, WROTE, pattern_of
 from memory_keeper.tell import CHARACTERS, Said, Section, envelope, fitting
-from memory_keeper.text import clean, how_long, one_line, tokens
+from memory_keeper.text import ago, clean, one_line, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,8 +151,8 @@ def _because(line: Line, said: Said) -> Telling:
 def _helped(fix: Fix, now: float, seen: str, most: int) -> Telling:
     ran = f"; then `{one_line(clean(fix.command), COMMAND)}` succeeded" if fix.command else ""
     steps = one_line("; ".join(_step(step.text) for step in fix.how) + ran, most)
-    said = Said(f"{seen} before, {_ago(fix.at, now)}; fixed by: {steps}", fix.solved, whole=True)
-    return Telling(said, fix.solved, f"helped against the same error {_ago(fix.at, now)}", fix.confidence)
+    said = Said(f"{seen} before, {ago(fix.at, now)}; fixed by: {steps}", fix.solved, whole=True)
+    return Telling(said, fix.solved, f"helped against the same error {ago(fix.at, now)}", fix.confidence)
 
 
 def _step(text: str) -> str:
@@ -278,7 +278,7 @@ def _line(fact: Fact, one: About, now: float) -> Line:
     of = "" if one.how == SAYS else f" ({'after writing' if one.how == WROTE else 'asked about'} {one.name.text})"
     why = f" ({one_line(fact.because, WHY)})" if fact.because and fact.because not in fact.text else ""
     quote = one_line(clean(fact.text), QUOTE)
-    text = f"{_ago(one.row.at, now)}{of}, {who}: {quote}{why}"
+    text = f"{ago(one.row.at, now)}{of}, {who}: {quote}{why}"
     worth *= NEAR[one.how] * _fresh(one.row.at, now) * (COMMON if one.common else 1.0)
     worth *= 1.0 if one.how == SAYS else _aside(fact.text)
     settles = fact.kind != "said"
@@ -295,13 +295,9 @@ def _noted(one: About, now: float) -> Line:
     """What the user wrote down, or had a model write down."""
     users = one.row.who == "user"
     quote = one_line(clean(one.text), NOTED)
-    text = f"{_ago(one.row.at, now)}, {'noted by the user' if users else 'noted by a model'} ({one.row.kind}): {quote}"
+    text = f"{ago(one.row.at, now)}, {'noted by the user' if users else 'noted by a model'} ({one.row.kind}): {quote}"
     worth = (5.0 if users else 3.0) * _fresh(one.row.at, now) * (COMMON if one.common else 1.0)
     return Line(worth, quote, text, one.row.id, one.name.text, None, one.row.session, one.row.at)
-
-
-def _ago(at: float, now: float) -> str:
-    return f"{how_long(max(0.0, now - at))} ago"
 
 
 def _fresh(at: float, now: float) -> float:

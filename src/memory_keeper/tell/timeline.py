@@ -13,7 +13,7 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.keep import moments
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.note import whose
-from memory_keeper.text import clean, how_long, one_line, showable, utc_day
+from memory_keeper.text import ago, clean, one_line, showable, utc_day
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,8 +171,3 @@ def tell(entries: Sequence[Entry], now: float, named: Callable[[Entry], str]) ->
             mark = " <-" if entry.here else ""
             clock = strftime("%H:%MZ", gmtime(showable(entry.at)))
             yield f"{clock} {named(entry)} {entry.kind}{mark}: {entry.text}"
-
-
-def ago(at: float, now: float) -> str:
-    """How long ago something was."""
-    return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"

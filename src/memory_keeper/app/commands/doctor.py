@@ -29,7 +29,7 @@ from memory_keeper.app.host.registration import (
 from memory_keeper.app.pages.adopt import is_wanted, waiting
 from memory_keeper.app.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.pages.render import foreign
-from memory_keeper.app.terminal import age, as_called, count, paint, print_json, say, size
+from memory_keeper.app.terminal import as_called, count, paint, print_json, say, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
@@ -37,6 +37,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.report.prices import problem as prices_problem
+from memory_keeper.text import ago
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -197,7 +198,7 @@ def _store(home: str, root: str) -> Iterator[Finding]:
 def _kept(keeper: Keeper) -> Iterator[Finding]:
     counts = keeper.store.counts()
     fresh = time() - counts["last_look"] < FRESH
-    said = f"{counts['events']} events, the last captured {age(counts['last_look'], time())}"
+    said = f"{counts['events']} events, the last captured {ago(counts['last_look'], time())}"
     yield Finding("last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin")
     yield from _index(keeper)
     yield from _archives(keeper)

@@ -14,7 +14,7 @@ from memory_keeper.app.commands import project_of
 from memory_keeper.app.host.registration import claude_folder, installed_at
 from memory_keeper.app.lookup.savings import Saving, saved
 from memory_keeper.app.pages.adopt import waiting
-from memory_keeper.app.terminal import age, as_called, count, moment, paint, print_json, say, size
+from memory_keeper.app.terminal import as_called, count, moment, paint, print_json, say, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
@@ -22,7 +22,7 @@ from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import ago, clean, one_line
 
 EXAMPLE = "memory-keeper status"
 COPY = "marketplace"  # the folder of the home with the plugin's code
@@ -114,11 +114,11 @@ def _say(found: Found, home: str) -> None:
     where = f"  {one_line(clean(found.root), 300)}" if found.root not in ("", found.name) else ""
     say(paint(one_line(clean(found.name), 300), "bold") + where)
     looked = counts["last_look"]
-    _row("last captured", moment(looked) + (f" ({age(looked, now)})" if looked else ""))
+    _row("last captured", moment(looked) + (f" ({ago(looked, now)})" if looked else ""))
     _row("kept", f"{count(counts['events'], 'event')} of {count(counts['sessions'], 'session')}")
     _say_notes(counts["notes"], found.standing, found.open, found.spent)
     if found.handoff:
-        _row("last handoff", f"{moment(found.handoff.at)} ({age(found.handoff.at, now)}), {found.handoff.id}")
+        _row("last handoff", f"{moment(found.handoff.at)} ({ago(found.handoff.at, now)}), {found.handoff.id}")
     _say_learnt(found.learnt)
     _say_compactions(found.measured, now)
     _say_savings(found.savings, found.replaced)
@@ -188,7 +188,7 @@ def _say_compactions(measured: list[Score], now: float) -> None:
         return
     last = measured[0]
     facts = f"{last.percent} % of {last.kept + last.lost} facts in {last.tokens:,} tokens"
-    _row("compaction", f"{moment(last.at)} ({age(last.at, now)}), its summary kept {facts};")
+    _row("compaction", f"{moment(last.at)} ({ago(last.at, now)}), its summary kept {facts};")
     _row("", f"the handoff brought back {count(last.brought, 'fact')} in {last.told:,} tokens")
     if len(measured) > 1:
         kept, brought = _mean([one.percent for one in measured]), _mean([one.brought for one in measured])

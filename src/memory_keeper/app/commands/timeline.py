@@ -13,8 +13,8 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell import short
 from memory_keeper.tell.projects import project_name
-from memory_keeper.tell.timeline import LIMIT, Entry, ago, around, grouped, of_project, of_session
-from memory_keeper.text import clean, showable
+from memory_keeper.tell.timeline import LIMIT, Entry, around, grouped, of_project, of_session
+from memory_keeper.text import ago, clean, showable
 
 EXAMPLE = "memory-keeper timeline --around 4914e47a"
 MOST = 10_000  # lines
