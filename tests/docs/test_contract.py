@@ -595,7 +595,7 @@ def test_the_files_for_people(history: History) -> None:
     assert missing(outline, "dateRange sectionCount themes keyDecisions issues overallSummary") == set()
     (archive, *_) = json.loads((folder / "memory-index.json").read_text())["rotatedFiles"]
     assert missing(archive, "file rotatedAt tokens bytes summary summaryGenerated dateRange") == set()
-    first = json.loads(next(folder.glob("sessions/*")).read_text().splitlines()[0])
+    first = json.loads(next(folder.glob("sessions/*.l1.jsonl")).read_text().splitlines()[0])
     assert missing(first, "ts role text") == set()
 
 

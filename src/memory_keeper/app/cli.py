@@ -249,8 +249,7 @@ def _explain(parser: argparse.ArgumentParser, command: Command, argv: list[str])
     examples: dict[str, str] = getattr(command, "EXAMPLES", {})
     verb = next((word for word in argv if word in examples), "")
     if not verb:
-        many = "".join(f"\n  {example}" for example in examples.values())
-        return f"examples:{many}" if many else f"example: {command.EXAMPLE}"
+        return "\n".join(f"example: {example}" for example in examples.values() or (command.EXAMPLE,))
     for action in parser._actions:  # what is another verb's begins with that: `add, sync: …`
         verbs = {*(action.help or "").partition(": ")[0].split(", ")}
         if action.option_strings and verbs <= {*examples} and verb not in verbs:

@@ -119,9 +119,8 @@ def hint(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """Say something beside the answer: on stderr."""
-    room = width(sys.stderr) if sys.stderr.isatty() else len(text) * 2 + 1
-    sys.stderr.write(wrapped(text, rest="  ", room=room) + "\n")
+    """Say something beside the answer: on stderr, in one line, from which a path can be copied whole."""
+    sys.stderr.write(f"{text}\n")
 
 
 def as_called(text: str) -> str:
