@@ -25,7 +25,14 @@ GOES_ON = re.compile(r"\s*\\\n\s*")
 BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
 ASSIGNS = re.compile(r"[A-Za-z_]\w*=")  # of use for what follows only
 SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
-COMMITS = re.compile(r"\bgit (?:-C \S+ )?commit\b")
+BETWEEN = str.maketrans(";&|()", "\n\n\n\n\n")  # what parts the commands of a line
+WITH_WORD = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")  # options of git
+QUIET = re.compile(r"--quiet$|-[aensv]*q")
+# what was given as a commit's message: its first line
+MESSAGE = re.compile(
+    r"""\bcommit\b[^\n;|"']{0,200}?\s(?:-[a-z]*m\s*|--message[=\s]\s*)"""
+    r"""(?:"\$\(cat <<-?\s*['"]?\w+['"]?\n\s*([^\n]+)|"((?:\\.|[^"\\\n])+)|'([^'\n]+)|([^\s"'$;&|]+))"""
+)
 COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
 UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|revert (?!--)|reset --hard HEAD[~^])")
 DROPS = re.compile(r"git (?:checkout (?:HEAD )?-- |restore )([\w./@+-]*[\w.]\.\w+)$")
@@ -132,6 +139,38 @@ def command_of(event: Event) -> str:
     return fields(event).get("command", "") if event.kind == "call" and event.tool == "Bash" else ""
 
 
+def commits(command: str) -> bool:
+    """Whether one of the commands of a line for the shell is `git commit`."""
+    return bool(_commit(command))
+
+
+def quiet_commit(command: str) -> str:
+    """The subject of a commit that says nothing of itself; empty: there is none, or the line does not have it."""
+    found = MESSAGE.search(command) if any(map(QUIET.match, _commit(command))) else None
+    return next(filter(None, found.groups())) if found else ""
+
+
+def _commit(command: str) -> list[str]:
+    """The words of a line's first `git commit` that means it, its options and what follows; none: there is none."""
+    for part in GOES_ON.sub(" ", command).translate(BETWEEN).splitlines():
+        words = part.split()
+        while words and "=" in words[0]:  # a variable is set for it
+            words = words[1:]
+        if words[:1] == ["git"] and _subcommand(words[1:]) == "commit" and "--dry-run" not in words:
+            return words[1:]
+    return []
+
+
+def _subcommand(words: Sequence[str]) -> str:
+    """What git is to do: behind its options, of which some have a word of their own."""
+    skip = False
+    for word in words:
+        if not skip and word[:1] != "-":
+            return word
+        skip = not skip and word in WITH_WORD
+    return ""
+
+
 def undone(events: Sequence[Event]) -> set[str]:
     """The edits that were taken back: by their opposite, or by git, which drops all of a file since a commit."""
     made: dict[tuple[str, str, str], str] = {}
@@ -147,7 +186,7 @@ def undone(events: Sequence[Event]) -> set[str]:
                 made[event.path, old, new] = event.id
                 since.setdefault(event.path, []).append(event.id)
         elif (line := command_of(event)) and "git" in line:
-            if COMMITS.search(line):
+            if commits(line):
                 since.clear()
             elif dropped := DROPS.match(first_step(line)):
                 gone.update(id for path in since if ends_with("/" + path, dropped[1]) for id in since[path])

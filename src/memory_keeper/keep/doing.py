@@ -102,6 +102,17 @@ def commits(store: SqliteStore, project: str) -> list[tuple[int, Event]]:
     return [(seq, found[seq]) for seq in calls if seq in found and not found[seq].failed]
 
 
+def calls(db: Connection, numbers: Sequence[int]) -> dict[int, Event]:
+    """Some calls by their numbers, with the beginnings of their texts."""
+    short = ", ".join({"text": f"substr(text, 1, {SAID})"}.get(field, field) for field in Event._fields)
+    found: dict[int, Event] = {}
+    for at in range(0, len(numbers), AT_ONCE):
+        part = numbers[at : at + AT_ONCE]
+        rows = db.execute(f"select seq, {short} from event where seq in ({blanks(part)})", part)
+        found.update((row[0], read_event(row[1:])) for row in rows)
+    return found
+
+
 class Asked(NamedTuple):
     """A prompt of the user's."""
 

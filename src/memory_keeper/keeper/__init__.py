@@ -212,7 +212,7 @@ class Keeper:
         """Keep that a session, as it is now, was put into the context archive; once, however often it is done."""
         with self.writing(5.0):
             store = self.writer
-            path = store.transcript(session) or f"{self.home}/spool/{session}.spool"
+            path = store.transcript(session) or spool.path_of(self.home, session)
             source, newest = store.source(path), store.newest(session)
             if source:
                 id, at = f"archived-{digest_of(session, newest)}:0", store.last_moment(session) or time()

@@ -210,10 +210,9 @@ while sys.stdin.read(1) != "q": pass
 
 @pytest.mark.parametrize(("key", "name"), [("\x03", "SIGINT"), ("\x1c", "SIGQUIT")])
 def test_a_key_that_interrupts_does(terminal: Open, key: str, name: str) -> None:
-    code = f"print('ready', flush=True)\nsignal.signal(signal.{name}, signal.SIG_DFL)\ntime.sleep(600)"
+    code = f"signal.signal(signal.{name}, signal.SIG_DFL)\nprint('ready', flush=True)\ntime.sleep(600)"
     there = terminal([*RUN, *python("import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n" + code)])
     there.see("ready")
-    time.sleep(0.2)
     there.type(key)
     assert there.wait() == -signal.Signals[name]
     assert there.is_as_before()

@@ -133,6 +133,22 @@ def test_a_commit_that_no_task_explains_is_one(kept: Kept) -> None:
     ]
 
 
+def test_a_quiet_commit_is_one_by_the_subject_it_was_given(kept: Kept) -> None:
+    t = kept.session()
+    t.prompt("Fix the login.")
+    edit(t, "src/login.py")
+    t.call("Bash", {"command": "git add -A && git commit -q -m 'Fix the login loop'"}, "")
+    edit(t, "src/logout.py")
+    line = "git commit -qam 'Fix the logout' && git log --oneline -1"
+    t.call("Bash", {"command": line}, "34d27b8 (HEAD -> main) Fix the logout")
+    t.call("Bash", {"command": "git commit -q -m 'Refused by a hook'"}, "no", is_error=True)
+    kept.look(t)
+    assert [(one.id, one.text, one.files, one.commits) for one in kept.done()] == [
+        (short_id("Fix the login loop"), "Fix the login loop", ("src/login.py",), ()),
+        ("34d27b8", "Fix the logout", ("src/logout.py",), ("34d27b8",)),
+    ]
+
+
 def test_a_merge_is_nobodys_task(kept: Kept) -> None:
     t = kept.session()
     commit(t, "7b848b0", "Merge branch main into feature")

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Event
 
 LATEST = 400  # events in which a turn's commit is looked for
-LONGEST = 4_000  # characters of a command that are read
 DOING = "in_progress"  # what the model's list says of a task
-WITH_WORD = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env")  # options of git
 
 
 def at_boundary(store: SqliteStore, session: str) -> bool:
@@ -25,7 +23,7 @@ def at_boundary(store: SqliteStore, session: str) -> bool:
 
 def _committed(events: Sequence[Event]) -> bool:
     """Whether a commit was made since the last prompt."""
-    from memory_keeper.capture.calls import command_of
+    from memory_keeper.capture.calls import command_of, commits
 
     answered: dict[str, bool] = {}
     for event in reversed(events):
@@ -33,30 +31,9 @@ def _committed(events: Sequence[Event]) -> bool:
             break
         if event.kind == "result":
             answered[event.ref] = not event.failed
-        elif answered.get(event.ref) and commits(command_of(event)[:LONGEST]):
+        elif answered.get(event.ref) and commits(command_of(event)):
             return True
     return False
-
-
-def commits(command: str) -> bool:
-    """Whether one of the commands of a line for the shell is `git commit`."""
-    for part in "".join("\n" if char in ";&|()" else char for char in command).splitlines():
-        words = part.split()
-        while words and "=" in words[0]:  # a variable is set for it
-            words = words[1:]
-        if words[:1] == ["git"] and _subcommand(words[1:]) == "commit":
-            return "--dry-run" not in words
-    return False
-
-
-def _subcommand(words: Sequence[str]) -> str:
-    """What git is to do: behind its options, of which some have a word of their own."""
-    skip = False
-    for word in words:
-        if not skip and word[:1] != "-":
-            return word
-        skip = not skip and word in WITH_WORD
-    return ""
 
 
 def size_after(store: SqliteStore, session: str, at: float) -> int:

@@ -87,7 +87,7 @@ def find_running(home: str, pid: int) -> str:
         return ""
     for name in spool.names(home):
         try:
-            touched = posix.stat(f"{home}/spool/{name}.spool").st_mtime
+            touched = posix.stat(spool.path_of(home, name)).st_mtime
         except OSError:
             continue
         if touched <= latest:

@@ -14,6 +14,7 @@ from time import time
 from typing import Any
 
 from memory_keeper.errors import KeeperError
+from memory_keeper.keep import spool
 from memory_keeper.keep.branches import NOTE
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.leaves import EVENT
@@ -92,7 +93,7 @@ def _keep_marks(keeper: Keeper, events: list[Event]) -> int:
     with Lock(keeper.home, PATIENCE):
         for session in dict.fromkeys(event.session for event in events):
             own = [event for event in events if event.session == session]
-            path = f"{keeper.home}/spool/{session}.spool"
+            path = spool.path_of(keeper.home, session)
             source = keeper.writer.source(path) or keeper.writer.begin(Source(path, session, own[0].project))
             kept += keeper.writer.record(source, [Placed(event, 0) for event in own], now=time())
     return kept

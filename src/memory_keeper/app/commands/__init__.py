@@ -69,7 +69,7 @@ def _sessions_here(keeper: Keeper, args: Namespace) -> list[tuple[bool, float, s
         context = read_context(keeper.home, name)
         if context.folder and find_root(context.folder) == root:
             runs = not context.ended and bool(context.born) and born(context.pid) == context.born
-            found.append((runs, os.lstat(f"{keeper.home}/spool/{name}.spool").st_mtime, name))
+            found.append((runs, os.lstat(spool.path_of(keeper.home, name)).st_mtime, name))
     return sorted(found, reverse=True)
 
 

@@ -30,7 +30,7 @@ def open_asks(home: str, now: float) -> list[Ask]:
     """Clears that were asked for, can still be answered, and whose session sits idle; the oldest first."""
     found = []
     for session in spool.names(home):
-        if _touched(f"{home}/spool/{session}.spool") < now - 2 * TTL:
+        if _touched(spool.path_of(home, session)) < now - 2 * TTL:
             continue
         context = read_context(home, session)
         if may_be_answered(context, now) and now - context.asked >= MOMENT:

@@ -182,7 +182,7 @@ def _told(store: SqliteStore, work: Work, session: str, ends: Sequence[End]) -> 
     for end, steps, took in zip(ends, wrote, spent, strict=True):
         paths = dict.fromkeys(step.path for step in steps)
         files = tuple(dict.fromkeys(file for path in paths if (file := _inside(work.roots, path))))
-        id = end.id or (end.commits[0] if end.is_commit else short_id(end.text))
+        id = end.id or (end.commits[0] if end.is_commit and end.commits else short_id(end.text))
         told = Done(id, end.text, session, end.at, files, sum(tokens for _, tokens in took), end.commits)
         kind = in_hand.pattern(files, end.text)
         yield end, told._replace(outcome=end.outcome, given=bool(end.outcome), pattern=kind)

@@ -6,7 +6,9 @@ for two.
 
 from __future__ import annotations
 
-from memory_keeper.capture.calls import COMMITTED, WRITES
+import re
+
+from memory_keeper.capture.calls import COMMITTED, WRITES, command_of, quiet_commit
 from memory_keeper.keep import doing
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.folds.in_hand import LAST, SAID, End, Order
@@ -69,7 +71,7 @@ class Commit(NamedTuple):
 
     place: int
     at: float
-    hash: str
+    hash: str  # empty: it was not shown
     id: str  # of the task that it names
     subject: str
 
@@ -104,13 +106,25 @@ def find_work(store: SqliteStore, project: str, ids: Iterable[str], lists: dict[
         main.setdefault(call.session, []).append((seq, call.at))
     roots = store.roots(project) or [project.removeprefix("dir:")]
     work = Work(writes, prompts, {}, roots, {session: Order(steps) for session, steps in main.items()})
-    for seq, result in doing.commits(store, project):
+    for seq, result, hash, subject in _committed(store, project):
         place = work.order(result.session).place(result.at) if result.agent else seq
-        for _, hash, subject in COMMITTED.findall(result.text[: doing.SAID]):
-            if not subject.startswith(MERGES):
-                commit = Commit(place, result.at, hash[:7], *split(subject, ids))
-                work.commits.setdefault(result.session, []).append(commit)
+        if not subject.startswith(MERGES):
+            commit = Commit(place, result.at, hash[:7], *split(subject, ids))
+            work.commits.setdefault(result.session, []).append(commit)
     return work
+
+
+def _committed(store: SqliteStore, project: str) -> Iterator[tuple[int, Event, str, str]]:
+    """The commits of a project: the numbers of their calls, what those printed, their hashes and subjects. One that was
+    made quietly has the subject that it was given, and a hash only where the same line showed it."""
+    found = [(seq, result, result.text[: doing.SAID]) for seq, result in doing.commits(store, project)]
+    calls = doing.calls(store.db, [seq for seq, _, printed in found if not COMMITTED.search(printed)])
+    for seq, result, printed in found:
+        for _, hash, subject in COMMITTED.findall(printed):
+            yield seq, result, hash, subject
+        if seq in calls and (subject := quiet_commit(command_of(calls[seq]))):
+            shown = re.search(rf"^([0-9a-f]{{7,40}}) (?:\([^)\n]*\) )?{re.escape(subject)}$", printed, re.M)
+            yield seq, result, shown[1] if shown else "", subject
 
 
 def in_order(work: Work, session: str, ends: Iterable[End], writes: Sequence[Step]) -> list[End]:
@@ -146,7 +160,7 @@ def _with_commits(ends: Sequence[End], commits: Sequence[Commit], session: str, 
             those = [(End(commit.id, commit.subject, session, begin, commit.place, commit.at, is_commit=True), [])]
             held += those
         for _, hashes in those:
-            hashes.append(commit.hash)
+            hashes += [commit.hash] if commit.hash else []
         before = commit.place
     found = [end._replace(commits=tuple(dict.fromkeys(hashes))) for end, hashes in held]
     return sorted(found, key=lambda one: one.end)
