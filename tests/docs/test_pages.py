@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 from collections.abc import Iterator
@@ -9,16 +10,24 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.cli import COMMANDS, _parse
+from memory_keeper import errors
+from memory_keeper.app.cli import COMMANDS, _parse, build_parser
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.config import PROJECT_FILES
-from memory_keeper.settings import ALIASES, SETTINGS, USERS_ONLY
+from memory_keeper.settings import ALIASES, SETTINGS, USERS_ONLY, variable
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 STAGES = {key.partition(".")[0] for key in SETTINGS}
 HOW_TO, REFERENCE = (sorted((ROOT / "docs" / folder).glob("*.md")) for folder in ("how-to", "reference"))
+
+# of Claude Code, git, pip and our own tests and benchmarks, where they are spoken of
+OTHERS_OPTIONS = {
+    *("--continue", "--data", "--fork-session", "--no-verify", "--quiet", "--realtime", "--resume", "--rg"),
+    *("--ci", "--hash", "--model", "--no-deps", "--require-hashes", "--run", "--scope", "--settings", "--speed"),
+    "--token",
+}
 
 FENCED = re.compile(r"^(```+)[^\n]*\n(.*?)^\1`*\s*$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*\n|\n)+")
@@ -102,6 +111,28 @@ def test_every_setting_named_exists(page: Path) -> None:
         rf"(?:`|config set )((?:{'|'.join(STAGES)})\.(?!py\b)[a-z][\w.]+)", page.read_text(encoding="utf-8")
     )
     assert not {*named} - SETTINGS.keys() - ALIASES.keys()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_option_and_variable_named_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    said = [one for one in code(text) if not re.match(r"\s*(?:\./dev|claude|git|demo) ", one)]
+    assert {*re.findall(r"(?<![\w-])--[a-z][a-z-]+", "\n".join(said))} - {*options(build_parser())} <= OTHERS_OPTIONS
+    assert {*re.findall(r"MEMORY_KEEPER_[A-Z_]+", text)} <= {"MEMORY_KEEPER_HOME", *map(variable, SETTINGS)}
+
+
+def options(parser: argparse.ArgumentParser) -> Iterator[str]:
+    for action in parser._actions:
+        yield from action.option_strings
+        for child in action.choices.values() if isinstance(action, argparse._SubParsersAction) else ():
+            yield from options(child)
+
+
+def test_the_exit_codes_are_those_of_the_program() -> None:
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    raised = {kind.code for kind in (errors.KeeperError, errors.NotSetUp, errors.Busy, errors.PartlyDone)}
+    assert told == {0, 2, 130} | raised
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "README.md"], ids=name)

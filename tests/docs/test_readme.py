@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from docs.figures import value
+from memory_keeper.app.server.protocol import TOOLS
+from memory_keeper.config import find_home
+from memory_keeper.settings import DEFAULTS
+from memory_keeper.tell.rules import SHIPPED
 from tests.docs.pages import commands
 from tests.docs.terminal import Terminal
-from tests.e2e.cli import Sandbox
+from tests.e2e.cli import OLD, Sandbox
 from tests.e2e.model import Model, text
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -47,8 +51,22 @@ def test_it_is_short_and_its_parts_are_there() -> None:
 
 def test_what_it_says_it_costs_was_measured() -> None:
     page = README.read_text(encoding="utf-8")
-    assert f"| {value('cost.first_prompt')} once, then {value('cost.prompt')} |" in page
+    first, other = value("cost.first_prompt"), value("cost.prompt")
+    assert f"| at most {DEFAULTS['rules.budget']:,} once ({first} measured), then {other} |" in page
     assert f"| {value('cost.schema')}, always on |" in page
+
+
+def test_what_it_counts_is_so() -> None:
+    page = README.read_text(encoding="utf-8")
+    tools = [tool["name"] for tool in TOOLS]
+    assert f"six tools: {', '.join(tools)} |" in page and len(tools) == 6
+    assert "Five rules come with it" in page and len(SHIPPED) == 5
+    warn, critical = DEFAULTS["context.warnPercent"], DEFAULTS["context.criticalPercent"]
+    assert f"a warning at {warn} and {critical} % of the window" in page
+    for budget in ("start", "compact", "handoff"):
+        assert f"| at most {DEFAULTS[f'tell.{budget}Budget']:,} |" in page
+    assert "Python 3.11 or newer" in page and f"any Claude Code from {OLD} on" in page
+    assert f"`~{find_home({'HOME': '/me'}).removeprefix('/me')}`" in page
 
 
 @pytest.mark.e2e
