@@ -94,7 +94,7 @@ DIGEST = {
     f"{OWN}.reduce.finding.goal", f"{OWN}.reduce.finding.latest", f"{OWN}.reduce.finding.ran",
     f"{OWN}.reduce.finding.said", f"{OWN}.reduce.finding.weights", f"{OWN}.reduce.finding.worked_on",
     f"{OWN}.reduce.notes", f"{OWN}.reduce.notes.desk", f"{OWN}.reduce.notes.digest", f"{OWN}.reduce.notes.phrasing",
-    f"{OWN}.reduce.notes.sections", f"{OWN}.reduce.words", f"{OWN}.reduce.words.claims",
+    f"{OWN}.reduce.notes.sections", f"{OWN}.reduce.own_commands", f"{OWN}.reduce.words", f"{OWN}.reduce.words.claims",
     f"{OWN}.reduce.words.loose_ends", f"{OWN}.reduce.words.names", f"{OWN}.reduce.words.own_words",
     f"{OWN}.reduce.words.prose",
 }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import main
+from memory_keeper.keep.context import LINKS
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
@@ -82,6 +83,18 @@ def test_and_so_does_every_clear_after_it(machine: Machine) -> None:
         session.turn(word, "Yes.")
         session, text = cleared(session)
         assert_handed_on(text, day)
+
+
+def test_after_many_clears_the_session_is_named_in_which_it_was_said(machine: Machine) -> None:
+    """A handoff tells of the sessions of a process together, as long as they are few."""
+    session = began(machine)
+    session.turn(f"{REQUEST} Never print to stdout in the library.", DECIDED)
+    first = session.id[:8]
+    for _ in range(LINKS + 2):
+        session, text = cleared(session)
+        session.turn("What is the state?", "As before.")
+    assert f'Goal, of session {first}: "Uploads fail for good' in text
+    assert f"## Handed on from session {first}\n" in text
 
 
 def test_and_a_new_session_after_ones_that_only_said_hello(machine: Machine) -> None:

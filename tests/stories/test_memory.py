@@ -379,3 +379,35 @@ def test_the_user_s_own_words_are_told_however_they_begin(machine: Machine) -> N
         newest = keeper.store.notes(keeper.project(str(machine.project)), 1)[-1]
     memory_keeper(machine, "note", "set", newest.id, "Last said: nothing that counts.")
     assert "Last said: nothing that counts." in machine.session().start().text
+
+
+def test_what_our_own_commands_said_is_told_nowhere(machine: Machine) -> None:
+    """A session of nothing else is covered, as every other, by a note without words."""
+    session = machine.session()
+    session.start()
+    work(session, "parser")
+    ask_us(session, "why", "The brief at the start cost 155 tokens.")
+    session.end()
+    for name in ("status", "search", "context-check"):
+        other = machine.session()
+        other.start()
+        ask_us(other, name, f"The {name} of it is src/echo_{name}.py.")
+        other.end()
+    machine.settle()
+    with Keeper(str(machine.home), {}) as keeper:
+        distil(keeper, time(), force=True)
+        notes = keeper.store.notes(keeper.store.project_of(other.id), 1)
+        assert {note.session for note in notes if note.text} == {session.id}
+        assert not keeper.store.open_sessions()
+    text = machine.session().start().text
+    assert "The parser is built." in text
+    assert not [said for said in ("155 tokens", "of it is", "echo_", other.id[:8]) if said in text]
+
+
+def ask_us(session: Session, command: str, answer: str) -> None:
+    """A command of ours, which the model answers with a copy of our report."""
+    session.happen("UserPromptSubmit", prompt=f"/memory-keeper:{command}")
+    session.transcript.command(f"memory-keeper:{command}")
+    session.write()
+    session.call("Bash", {"command": f"memory-keeper {command}"}, answer)
+    session.reply(answer)

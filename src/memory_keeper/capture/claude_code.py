@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 
 from memory_keeper import wire
-from memory_keeper.capture.payload import COMMANDS, NOTICES, is_name
+from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name
 from memory_keeper.model import Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
@@ -229,7 +229,7 @@ def _said(kind: str, text: str, about: Json, door: str) -> Block:
         name, words = _between(text, "command-name"), _between(text, "command-args")
         # the host's own commands begin with their name, those that are prompts with a message
         asked = name and (words or text.startswith("<command-message>")) and name not in OWN_COMMANDS
-        asked = asked and not name.startswith("/memory-keeper:")
+        asked = asked and not name.startswith(OWN_COMMAND)
         kind, text = ("prompt", f"{name} {words}".strip()) if asked else ("command", text)
     return _block(kind, text, extra=UNTYPED if kind == "prompt" and not speakers <= PEOPLE else "")
 

@@ -19,6 +19,7 @@ NOTICES = (
     "This session is being continued from a previous conversation",
 )
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
+OWN_COMMAND = "/memory-keeper:"  # how ours begin, as they are typed
 PROVISIONAL = {
     "UserPromptSubmit": "prompt",
     "Stop": "last_assistant_message",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_keeper.capture.payload import OWN_COMMAND
 from memory_keeper.keep import spool
 from memory_keeper.model import Event
 
@@ -9,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
 
-OWN_COMMAND = "/memory-keeper:"
 PREFIX = "spool-"  # how the ids of these events begin
 
 

@@ -29,7 +29,6 @@ BEHIND = 6  # lines that may still fit where a longer one does not
 STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 LINE, LISTED, WHERE = 2_000, 1_200, 200  # characters of a line, of one that is a list, and of the branch
 OPENED = ("goal", "asked")  # sections of requests that may go on
-OWN_COMMAND = "/memory-keeper:"
 SPOKEN = ("prompt", "reply", "call", "result", "todo")
 # what is told, in the order of reading: its name, its heading for people, and the sections of a digest that say it
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -65,6 +64,8 @@ def find(view: View) -> list[Sentence]:
     """All that may be handed over, most needed first: by rule from what happened. Dear, and needs no hook."""
     if not view.of:
         return []
+    from memory_keeper.reduce.own_commands import others
+
     said = [event for event in reversed(view.provisional) if event.session in view.of]
     events = [*_newest(others(view.store.stretch(view.of, STRETCH))), *said]
     found = find_in(events, view.family, next(iter(view.store.roots(view.project)), ""))
@@ -121,18 +122,6 @@ def _noted(view: View) -> Iterator[Sentence]:
     told = [note.id for note in reversed(found) if note.session in view.of and note.text][:LISTED_NOTES]
     if told:
         yield Sentence("Notes of it: " + " ".join(told), (), " ", 13, "ref")
-
-
-def others(events: Iterable[Event]) -> Iterator[Event]:
-    """What happened but for our own commands and what came of them."""
-    ours = False
-    for event in events:
-        if event.kind == "prompt" and not event.agent:
-            ours = event.text.startswith(OWN_COMMAND)
-        elif event.kind == "command" and event.text.startswith("<command-") and not event.agent:
-            ours = f"<command-name>{OWN_COMMAND}" in event.text[:400]
-        if not ours:
-            yield event
 
 
 def _last(events: Sequence[Event]) -> str:

@@ -50,7 +50,9 @@ def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Se
         return own
     turns = goal.turns(events)
     little = _did_little(turns, events)
-    lines = list(_still_true(_handed_on(note, little), own, [turn.asked.text for turn in turns], _done(view, note)))
+    lines = list(
+        _still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], _done(view, note))
+    )
     first = next((line for line in lines if line.section == "goal"), None)
     if first and not goal.has_goal(turns):
         with_it = [line for line in lines if line is first or _belongs(line, first)]
@@ -78,7 +80,7 @@ def _did_little(turns: Sequence[goal.Turn], events: Sequence[Event]) -> bool:
     return not worked and len(turns) <= FEW_REQUESTS and calls <= FEW_CALLS
 
 
-def _handed_on(note: Note, little: bool) -> Iterator[Sentence]:
+def _handed_on(view: View, note: Note, little: bool) -> Iterator[Sentence]:
     """The lines of a handoff that the session which began with it hands on, each with whose it is."""
     lines = load(note)
     idle = bool(handed_on_whole(lines))  # that one did little itself: what it asked is of no use any more
@@ -87,7 +89,13 @@ def _handed_on(note: Note, little: bool) -> Iterator[Sentence]:
             continue
         outlives = line.section in OUTLIVES and not any(mended in line.text for mended in GONE)
         if outlives or (little and (line.of or not idle or line.text.startswith(WENT_ON))):
-            yield line._replace(of=line.of or note.session)
+            yield line._replace(of=line.of or _said_in(view, line) or note.session)
+
+
+def _said_in(view: View, line: Sentence) -> str:
+    """The session that a line is of: a handoff may tell of several, each cleared; empty when nothing tells."""
+    event = view.store.event(line.cites[0]) if line.cites else None
+    return event.session if event else ""
 
 
 def _still_true(

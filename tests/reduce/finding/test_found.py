@@ -414,6 +414,19 @@ def test_the_parts_of_a_call_and_the_numbers_of_tasks_are_no_names() -> None:
     assert not {"activeForm", "taskId", "maxResults", "sortOrder", "#101"} & names_in(story)
 
 
+def test_the_folders_that_a_project_lies_in_are_no_names() -> None:
+    root = "/home/john_doe/my_app"
+    story = Story()
+    path = f"{root}/src/user_views/parser.py"
+    story.call("Write", f"File created successfully at: {path}", file_path=path, content="def read_head(): pass")
+    story.run(f"cd {root} && ls -l", f"{root}/src/other_views:\nfile:{root}\n")
+    story.reply(f"It is in {root}/src: see `{root}/src/user_views/b.py`.")
+    story.reply("GET /api/get_user/all calls read_head.")
+    named = names_in(story)
+    assert {"read_head", "get_user"} <= named and not {"john_doe", "my_app", "user_views"} & named
+    assert found(story, "file")[0].about == "read_head"
+
+
 def test_what_only_looks_like_a_path() -> None:
     assert names.paths(r'"out": "done\n/home/dev/a.py"') == {"/home/dev/a.py"}
     assert names.paths("prepCmd.Env README.MD") == {"README.MD"}

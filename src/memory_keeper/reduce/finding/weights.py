@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     Seen = tuple[Event, str, Event | None, str, set[str], set[str], set[str]]
 
 Key = TypeVar("Key", str, tuple[str, str])
+WHOLE = re.compile(rf"(?<![\w.~/-])(?:/[\w.@+~{BLANK}-]+)+")  # a path from the root on
 QUOTED = re.compile(r"""(["'])(~?/[^"'\n]{1,200}/[^"'\n]{1,200})\1""")
 WAYS = {
     "Edit": "edit",
@@ -38,6 +39,7 @@ ASIDE = frozenset({"read"})  # a file that is named in another and nowhere else 
 PASSING = frozenset({"thinking", "shell"})  # a name that came up in no other own way is used once in a hundred times
 HALF, LONG_HALF = 30, 150  # calls after which recency is half
 SPACED = 50  # parts of paths with blanks that are known
+DEEP = 1_000  # characters of a path that are looked at for the folders it is in
 MOST = 50  # files of one base name that are told apart
 
 
@@ -71,24 +73,27 @@ class Names(NamedTuple):
     root: str  # the folder that short paths are short for; empty when nothing tells
 
 
-def weigh(events: Sequence[Event]) -> Names:
-    """Every name of a session's events with its weight."""
+def weigh(events: Sequence[Event], folder: str = "") -> Names:
+    """Every name of a session's events with its weight; `folder` is the project's."""
     calls = {event.ref: event for event in events if event.kind in ("call", "todo") and event.ref}
     whole = _Paths()  # each file by the longest path it was ever given
     seen = []
     spaced = _spaced(events)
+    folders = _folders([f"{folder}/", *(event.path for event in events if event.kind == "call")], spaced)
     own = {event.session[:7] for event in events}  # which nobody has to be told
     for event in events:
         way = _way(event, calls)
         if way:
             text = looked_at(event)
+            joined = _joined(text, spaced)
             call = event if event.kind == "call" else calls.get(event.ref)
             path = call.path if call and ENDING.search(call.path) else ""
-            named = paths(_joined(text, spaced)) | ({path} if path and event.kind == "call" else set())
+            named = paths(joined) | ({path} if path and event.kind == "call" else set())
             for one in sorted(named):  # of two that end alike the first counts: not as a set happens to lie
                 whole.add(one)
             listing = event.kind == "todo" or (call is not None and call.kind == "todo")  # numbers of tasks
-            seen.append((event, way, call, path, named, names(text), set() if listing else refs(text) - own))
+            said = names(_inside(joined, folders))
+            seen.append((event, way, call, path, named, said, set() if listing else refs(text) - own))
     return _weighed(seen, whole, sum(event.kind == "call" for event in events), undone(events))
 
 
@@ -106,6 +111,29 @@ def _joined(text: str, spaced: Sequence[str]) -> str:
     for part in spaced:
         text = text.replace(part, part.replace(" ", BLANK))
     return text
+
+
+def _folders(paths: Sequence[str], spaced: Sequence[str]) -> set[str]:
+    """The folders that some files lie in, and those above."""
+    found: set[str] = set()
+    for path in paths:
+        folder = _joined(path[:DEEP], spaced).rpartition("/")[0]
+        while folder[:1] == "/" and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
+def _inside(text: str, folders: set[str]) -> str:
+    """A text whose paths begin below folders that are known: those are where a name is, and none."""
+
+    def below(path: re.Match[str]) -> str:
+        folder = path[0][:DEEP]
+        while folder and folder not in folders:
+            folder = folder.rpartition("/")[0]
+        return path[0][len(folder) :]
+
+    return WHOLE.sub(below, text) if folders and "/" in text else text
 
 
 def _weighed(seen: list[Seen], whole: _Paths, total: int, undone: set[str]) -> Names:

@@ -68,7 +68,7 @@ def ordered(
     `size` is the budget where it is known: all that fits into it then comes in one round, so that nothing need be
     named twice.
     """
-    return _ordered(Desk(events, model_family, folder, weighed or weights.weigh(events)), told, size)
+    return _ordered(Desk(events, model_family, folder, weighed or weights.weigh(events, folder)), told, size)
 
 
 def _ordered(desk: Desk, told: Sequence[Sentence], size: int) -> Iterator[Sentence]:

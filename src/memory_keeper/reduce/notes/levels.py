@@ -100,12 +100,14 @@ def note_budget(events: Sequence[Event], most: int) -> int:
 
 
 def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
-    """A note about a stretch, by rule; empty when there is nothing to tell."""
+    """A note about a stretch, by rule; empty when there is nothing to tell but of our own commands."""
     from memory_keeper.reduce.finding.found import facts_of
     from memory_keeper.reduce.finding.weights import weigh
     from memory_keeper.reduce.notes.digest import digest
+    from memory_keeper.reduce.own_commands import others
 
-    weighed, budget = weigh(events), note_budget(events, most)
+    events = list(others(events))
+    weighed, budget = weigh(events, folder), note_budget(events, most)
     told = turns(events, int(budget * TURNS))
     left = budget - measure("\n".join(sentence.text for sentence in told))
     sentences = [*told, *digest(events, left, folder=folder, weighed=weighed, told=told)]
