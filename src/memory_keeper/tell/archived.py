@@ -16,7 +16,7 @@ from memory_keeper.reduce.facts import touched
 from memory_keeper.reduce.finding.found import doubt, is_trifle
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK
-from memory_keeper.reduce.folds.compactions import SOON, measure, ours
+from memory_keeper.reduce.folds.compactions import SOON, compactions, moments
 from memory_keeper.reduce.folds.tasks import DOING, Task, tasks
 from memory_keeper.reduce.notes.children import read
 from memory_keeper.reduce.summarizers.extractive import gist
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Note, Usage
     from memory_keeper.reduce.facts import Fact
+    from memory_keeper.reduce.folds.compactions import Compaction
 
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
 DOUBT = 2  # a decision of the model's is one that it said, and said why or in plain words
@@ -36,17 +37,6 @@ TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts that are l
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
 CALLS, PROMPTS = 5000, 500  # of a session
 ITSELF = "by itself"  # what set off a compaction that nobody asked for
-
-
-class Compaction(NamedTuple):
-    """A moment at which a context was compacted or cleared, and what that was measured to do."""
-
-    at: float
-    by: str  # host | keeper | clear | hand
-    trigger: str = ""  # what set the host off: auto, manual, …; ITSELF: we did, at our threshold
-    before: int | None = None  # tokens of the context, as the host counted; None: unknown
-    after: int | None = None
-    estimated: bool = False  # `after` is what the next context is told, by our estimate
 
 
 class Entry(NamedTuple):
@@ -68,7 +58,7 @@ class Entry(NamedTuple):
     errors: tuple[Fact, ...]
     asked: str  # the last request
     answered: str  # and what came of it; empty: nothing yet
-    compactions: tuple[Compaction, ...]
+    compactions: tuple[Compaction, ...]  # set off by ITSELF: we did, at our threshold
     transcripts: tuple[str, ...]
 
 
@@ -99,16 +89,8 @@ def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
     notes: dict[str, list[Note]] = {}
     for note in store.notes(project, 1):
         notes.setdefault(note.session, []).append(note)
-    happened = (_moments(store, project, kind) for kind in ("replaced", "summary", "ask-compact"))
+    happened = (moments(store, project, kind) for kind in ("replaced", "summary", "ask-compact"))
     return Shelf(store, home, project, store.roots(project), _told(store, project), notes, *happened)
-
-
-def _moments(store: SqliteStore, project: str, kind: str) -> dict[str, list[float]]:
-    """When something of a kind happened, by session."""
-    found: dict[str, list[float]] = {}
-    for event in store.latest(project, kind, STARTS, text=False):
-        found.setdefault(event.session, []).append(event.at)
-    return found
 
 
 def stamp(shelf: Shelf, session: str, marks: Sequence[Event]) -> str:
@@ -253,20 +235,18 @@ def _sum(usages: Sequence[Usage]) -> tuple[int, int, int] | None:
 
 
 def _compactions(shelf: Shelf, marks: Sequence[Event], usages: Sequence[Usage]) -> Iterator[Compaction]:
-    """What each compaction did, as far as somebody counted it."""
+    """What each compaction did, as far as somebody counted it; where another session goes on, what that is told."""
     session = marks[0].session if marks else ""
-    mine = ours(marks, shelf.answered.get(session, ()), shelf.summed.get(session, ()))
-    for mark, one, keepers in zip(marks, measure(marks, usages), mine, strict=True):
-        if mark.kind == "compact":
-            trigger = wire.read_object(mark.extra).get("trigger")
-            said = trigger[:20] if isinstance(trigger, str) and trigger.isalpha() else ""
-            said = ITSELF if any(-1 < mark.at - at < SOON for at in shelf.asked.get(session, ())) else said
-            yield Compaction(mark.at, "keeper" if keepers else "host", said, one.before, one.after)
-        elif mark.kind == "end":
-            yield Compaction(mark.at, "clear", "", one.before, shelf.told.get(mark.session), estimated=True)
-        else:
+    answered, summed = shelf.answered.get(session, ()), shelf.summed.get(session, ())
+    for mark, one in zip(marks, compactions(marks, usages, answered, summed), strict=True):
+        if one.by == "clear":
+            yield one._replace(after=shelf.told.get(session))
+        elif one.by == "hand":
             note = shelf.store.note(mark.ref) if mark.ref else None
-            yield Compaction(mark.at, "hand", "", one.before, note.tokens if note else None, estimated=True)
+            yield one._replace(after=note.tokens if note else None)
+        else:
+            asked = any(-1 < one.at - at < SOON for at in shelf.asked.get(session, ()))
+            yield one._replace(trigger=ITSELF) if asked else one
 
 
 def _transcripts(shelf: Shelf, session: str) -> Iterator[str]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
     from memory_keeper.reduce.facts import Fact
-    from memory_keeper.tell.archived import Compaction, Entry
+    from memory_keeper.reduce.folds.compactions import Compaction
+    from memory_keeper.tell.archived import Entry
 
 TITLE = "# Context Archive - Session Transcripts"
 ABOUT = (
@@ -194,7 +195,10 @@ def as_json(entry: Entry) -> Json:
             {"text": fact.text, "because": fact.because, "cites": list(fact.cites)} for fact in entry.decisions
         ],
         "asked": entry.asked,
-        "compactions": [one._asdict() for one in entry.compactions],
+        "compactions": [
+            {name: getattr(one, name) for name in ("at", "by", "trigger", "before", "after", "estimated")}
+            for one in entry.compactions
+        ],
         "transcripts": list(entry.transcripts),
         "summary": list(summary(entry)),
     }

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.app.chores.allowance import attempts
-from memory_keeper.app.lookup.savings import saved
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import tally
 from memory_keeper.keep.telling import told as told_in
 from memory_keeper.model import USER, Note
+from memory_keeper.reduce.folds.compactions import saved
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, View
 from memory_keeper.tell.report.markdown import as_json, cell, compose, report_of, show
@@ -100,7 +100,7 @@ def test_savings_are_those_of_our_own_compactions(office: Workplace) -> None:
         known = saved(store, office.project("app"))
         asked = attempts(store.spent())
         telling = tally(told_in(store.db, office.project("app"), "", APRIL, MAY, reminders=True))
-    assert found.saved == sum(one.tokens for one in known) == (90_000 - 12_000) * 3
+    assert found.saved == sum(one.saved for one in known) == (90_000 - 12_000) * 3
     assert found.spared == Decimal("0.5") * found.saved / 1_000_000
     assert [one.by for one in found.compactions if one.saved] == ["keeper"]
     assert (found.asking.times, found.asking.tokens) == (len(asked), sum(one.tokens for one in asked)) == (1, 1500)

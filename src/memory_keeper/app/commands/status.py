@@ -12,12 +12,12 @@ from memory_keeper.app.actions.lost import Score, scores
 from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.host.registration import claude_folder, installed_at
-from memory_keeper.app.lookup.savings import Saving, saved
 from memory_keeper.app.pages.adopt import waiting
 from memory_keeper.app.terminal import as_called, count, moment, paint, print_json, say, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
+from memory_keeper.reduce.folds.compactions import Compaction, saved
 from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     open: list[Open]
     spent: dict[str, Any]
     measured: list[Score]
-    savings: list[Saving]
+    savings: list[Compaction]
     replaced: int  # compactions without a model; of some no later request has told yet what they saved
     learnt: dict[str, Any]
 
@@ -104,9 +104,14 @@ def _about(found: Found, home: str) -> dict[str, Any]:
         "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
         "compactions": _compactions(found.measured),
         **found.learnt,
-        "replaced": [{**one._asdict(), "tokens": one.tokens} for one in found.savings],
+        "replaced": [_saving(one) for one in found.savings],
         "recent": [session._asdict() for session in found.sessions],
     }
+
+
+def _saving(one: Compaction) -> dict[str, Any]:
+    sizes = {"before": one.before, "after": one.after, "requests": one.requests, "tokens": one.saved}
+    return {"session": one.session, "at": one.at, **sizes}
 
 
 def _say(found: Found, home: str) -> None:
@@ -195,14 +200,14 @@ def _say_compactions(measured: list[Score], now: float) -> None:
         _row("", f"mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
 
 
-def _say_savings(savings: list[Saving], replaced: int) -> None:
+def _say_savings(savings: list[Compaction], replaced: int) -> None:
     """What compactions of our own kept out of later requests, as those measured it."""
     times = count(max(replaced, len(savings)), "time")
     if not savings:
         if replaced:
             _row("compacted", f"{times} without a model; the next response tells what that saved")
         return
-    last, carried = savings[-1], sum(one.tokens for one in savings)
+    last, carried = savings[-1], sum(one.saved for one in savings)
     requests = count(sum(one.requests for one in savings), "request")
     _row("compacted", f"{times} without a model, last from {last.before:,} to {last.after:,} tokens;")
     _row("", f"{requests} since then carried {carried:,} tokens less")

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from memory_keeper.keep.spending import Used
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
+    from memory_keeper.reduce.folds.compactions import Compaction
     from memory_keeper.tell import View
     from memory_keeper.tell.report.month import Month
     from memory_keeper.tell.report.prices import Prices
-    from memory_keeper.tell.report.savings import Compaction
     from memory_keeper.tell.report.sums import Sum
 
 ROWS = 15  # of a table; the rest is summed up in one
@@ -311,4 +311,4 @@ def as_json(month: Month) -> Json:
 
 def compaction_json(one: Compaction) -> Json:
     """A compaction and what it saved."""
-    return {**one._asdict(), "spared": exact(one.spared)}
+    return {**one._asdict(), "saved": one.saved, "spared": exact(one.spared or Decimal(0))}

@@ -10,7 +10,7 @@ from memory_keeper.model import USER, NamedTuple
 from memory_keeper.reduce.folds.done import done, kept_and_archived
 from memory_keeper.reduce.folds.observed import escalated, observed
 from memory_keeper.tell.projects import project_name
-from memory_keeper.tell.report.savings import Asking, Charge, Compaction, Sessions, asking, compactions, tellings
+from memory_keeper.tell.report.savings import Asking, Charge, Sessions, asking, find_compactions, tellings
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
     from memory_keeper.reduce.folds.breakdown import Share
+    from memory_keeper.reduce.folds.compactions import Compaction
     from memory_keeper.tell.report.prices import Prices
 
 ARCHIVES = "compaction.triggers.taskArchive."
@@ -72,7 +73,7 @@ class Month(NamedTuple):
     @property
     def spared(self) -> Decimal:
         """What those tokens would have cost."""
-        return sum((one.spared for one in self.compactions), Decimal(0))
+        return sum((one.spared for one in self.compactions if one.spared), Decimal(0))
 
     @property
     def charged(self) -> Decimal:
@@ -93,7 +94,7 @@ def find_month(
     begin, end = span
     known = [project] if project is not None else spending.projects(store.db)
     all = [Sessions(store, one) for one in known]
-    marks = [one for sessions in all for one in compactions(sessions, prices, begin, end)]
+    marks = [one for sessions in all for one in find_compactions(sessions, prices, begin, end)]
     by = {name: sums(store, prices, name, project, begin, end) for name in ("", "day", "model", "project")}
     month = Month(
         name=strftime("%Y-%m", localtime(begin)),

@@ -1,8 +1,7 @@
 """What compactions saved, and what we took: each measured, each charged to whom it belongs.
 
-A saving is claimed only for compactions of our own, where it is known what would have been without them: the requests
-that followed would have carried the context as it was. What we told is charged the same way: every later request
-carries it, until the context is compacted or ends.
+What we told is charged the way a saving is counted: every later request carries it, until the context is compacted or
+ends.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from decimal import Decimal
 
-from memory_keeper import wire
 from memory_keeper.keep import spending
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.folds.compactions import measure, ours
+from memory_keeper.reduce.folds.compactions import compactions, moments
 from memory_keeper.reduce.summarizers.asking import cost_of, count
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
@@ -24,31 +22,9 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Usage
-    from memory_keeper.reduce.folds.compactions import Change
+    from memory_keeper.reduce.folds.compactions import Compaction
 
-MOST = 100_000  # marks of a project that are looked at
 BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}
-CLEARED = {"end": "clear", "archived": "hand"}
-
-
-class Compaction(NamedTuple):
-    """A moment at which a context was compacted, and what that was measured to do."""
-
-    session: str
-    at: float
-    by: str  # host | keeper | clear | hand
-    trigger: str  # auto, manual, …
-    before: int | None  # tokens; None: nobody counted
-    after: int | None
-    requests: int  # that followed, until the next
-    seconds: float | None  # that it took, where the host says
-    saved: int = 0  # tokens that those requests did not carry: of our own compactions only
-    spared: Decimal = Decimal(0)  # what those would have cost as cache reads, the cheapest they could be
-
-    @property
-    def freed(self) -> int:
-        """Tokens that the context had before and not after, where both were counted."""
-        return 0 if self.before is None or self.after is None else self.before - self.after
 
 
 class Charge(NamedTuple):
@@ -86,13 +62,6 @@ class Sessions:
             self.known[session] = self.store.usages(session)
         return self.known[session]
 
-    def moments(self, kind: str) -> dict[str, list[float]]:
-        """When something of a kind happened, by session."""
-        found: dict[str, list[float]] = {}
-        for event in self.store.latest(self.project, kind, MOST, text=False):
-            found.setdefault(event.session, []).append(event.at)
-        return found
-
     def followed(self, session: str, at: float) -> int:
         """The requests of a context after a moment, until it was compacted."""
         ends = [mark.at for mark in self.marks.get(session, ()) if mark.kind == "compact" and mark.at > at]
@@ -114,42 +83,25 @@ class Sessions:
         return self.times[session]
 
 
-def compactions(sessions: Sessions, prices: Prices, since: float, until: float, session: str = "") -> list[Compaction]:
+def find_compactions(
+    sessions: Sessions, prices: Prices, since: float, until: float, session: str = ""
+) -> list[Compaction]:
     """Where contexts of a project, or of one of its sessions, were compacted in a time; oldest first."""
-    answered, summed = sessions.moments("replaced"), sessions.moments("summary")
+    answered, summed = (moments(sessions.store, sessions.project, kind) for kind in ("replaced", "summary"))
     found = []
     for of, marks in sessions.marks.items():
         if (session and of != session) or not any(since <= mark.at < until for mark in marks):
             continue
-        mine = ours(marks, answered.get(of, ()), summed.get(of, ()))
-        for mark, change, keepers in zip(marks, measure(marks, sessions.usages(of)), mine, strict=True):
-            if since <= mark.at < until:
-                one = _compaction(mark, change, keepers)
-                found.append(_saving(one, sessions.answered(of, mark.at), prices) if keepers else one)
+        for one in compactions(marks, sessions.usages(of), answered.get(of, ()), summed.get(of, ())):
+            if since <= one.at < until:
+                found.append(_priced(one, sessions.answered(of, one.at), prices) if one.saved else one)
     return sorted(found, key=lambda one: one.at)
 
 
-def _compaction(mark: Event, change: Change, keepers: bool) -> Compaction:
-    said = wire.read_object(mark.extra) if mark.extra else {}
-    by = CLEARED.get(mark.kind) or ("keeper" if keepers else "host")
-    after = change.after if mark.kind == "compact" else None  # else another session goes on from there
-    trigger, seconds = _word(said.get("trigger")), _seconds(said.get("durationMs"))
-    return Compaction(mark.session, mark.at, by, trigger, change.before, after, change.requests, seconds)
-
-
-def _saving(one: Compaction, next: Usage | None, prices: Prices) -> Compaction:
-    """A compaction of ours with what it saved, by the price of what the next response says."""
-    saved = max(0, one.before - one.after) * one.requests if one.before and one.after else 0
+def _priced(one: Compaction, next: Usage | None, prices: Prices) -> Compaction:
+    """A compaction of ours with what it spared, by the price of what the next response says."""
     price = price_of(prices, next.model, (one.before or 1) - 1) if next else None
-    return one._replace(saved=saved, spared=saved * price.cache_read / MILLION if price else Decimal(0))
-
-
-def _word(said: object) -> str:
-    return said[:20] if isinstance(said, str) and said.isalpha() else ""
-
-
-def _seconds(said: object) -> float | None:
-    return said / 1000 if isinstance(said, int) and not isinstance(said, bool) and 0 <= said < 1 << 40 else None
+    return one._replace(spared=one.saved * price.cache_read / MILLION) if price else one
 
 
 def tellings(all: Iterable[Sessions], prices: Prices, since: float, until: float) -> list[Charge]:

@@ -20,7 +20,7 @@ from memory_keeper.tell.report.markdown import (
     short_name,
     sum_json,
 )
-from memory_keeper.tell.report.savings import BY, Sessions, compactions
+from memory_keeper.tell.report.savings import BY, Sessions, find_compactions
 from memory_keeper.text import clean, short_number, tokens
 
 TYPE_CHECKING = False
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json, Note
+    from memory_keeper.reduce.folds.compactions import Compaction
     from memory_keeper.tell.report.prices import Prices
-    from memory_keeper.tell.report.savings import Compaction
     from memory_keeper.tell.report.sums import Sum
 
 TRIGGERS = {
@@ -65,7 +65,7 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
     """What there is to say of a session."""
     project = store.project_of(session)
     sizes = [one.context for one in store.usages(session) if not one.agent]
-    found = tuple(compactions(Sessions(store, project), prices, 0.0, spending.EVER, session))
+    found = tuple(find_compactions(Sessions(store, project), prices, 0.0, spending.EVER, session))
     path = store.transcript(session)
     source = store.source(path) if path else None
     ours = sum(size for one in told(store.db, project, session, reminders=True) for _, size in shares(one.said))

@@ -7,9 +7,12 @@ import json
 import pytest
 
 from memory_keeper.app.cli import main
-from memory_keeper.app.lookup.savings import saved
 from memory_keeper.keep import spool
+from memory_keeper.keep.spending import EVER
+from memory_keeper.reduce.folds.compactions import saved
 from memory_keeper.tell.context_archive import find, show
+from memory_keeper.tell.report.prices import read_prices
+from memory_keeper.tell.report.savings import Sessions, find_compactions
 from tests.machine import Machine, Session
 
 
@@ -50,7 +53,7 @@ def test_what_later_requests_did_not_carry(long: Session) -> None:
     with long.machine.store() as store:
         (one,) = saved(store, store.project_of(long.id))
     assert (one.session, one.before, one.after, one.requests) == (long.id, 120_000, 30_000, 3)
-    assert one.tokens == 270_000
+    assert one.saved == 270_000
 
 
 def test_each_compaction_counts_up_to_the_next(long: Session) -> None:
@@ -61,7 +64,7 @@ def test_each_compaction_counts_up_to_the_next(long: Session) -> None:
     replied(long, 50_000)
     long.write()
     with long.machine.store() as store:
-        assert [one.tokens for one in saved(store, store.project_of(long.id))] == [20_000, 120_000]
+        assert [one.saved for one in saved(store, store.project_of(long.id))] == [20_000, 120_000]
 
 
 def test_one_right_after_a_compaction_of_the_host_s_counts(long: Session) -> None:
@@ -109,6 +112,17 @@ def test_the_archive_says_the_same(long: Session) -> None:
             (one.at, one.before, one.after) for one in saved(store, project)
         ]
         assert [one.after for one in entry.compactions] == [30_000, 20_000]
+
+
+def test_the_report_of_a_long_project_says_the_same(long: Session) -> None:
+    for _ in range(410):
+        compacted(long, 120_000)
+        replied(long, 119_000)
+    long.write()
+    with long.machine.store() as store:
+        project = store.project_of(long.id)
+        reported = find_compactions(Sessions(store, project), read_prices(str(long.machine.home)), 0.0, EVER)
+        assert sum(one.saved for one in saved(store, project)) == sum(one.saved for one in reported) == 410_000
 
 
 def test_status_says_it(long: Session, capsys: pytest.CaptureFixture[str]) -> None:
