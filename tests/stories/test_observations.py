@@ -24,6 +24,8 @@ from tests.machine import Machine
 from tests.observing import DAY, PATIENCE, ROOT, Project
 from tests.transcripts import START, Transcript
 
+CTRL_D = "\x04"
+
 
 @pytest.fixture(autouse=True)
 def outside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,11 +60,18 @@ def test_five_sessions_propose_and_the_user_makes_it_a_rule(project: Project) ->
 def test_a_person_may_say_no(project: Project) -> None:
     project.say(0, "Always run the tests with make test.")
     (one,) = project.observed()
-    assert "Nothing was changed" in project.type("no", "observe", "promote", one.id)
+    for no in ("no", "", CTRL_D):
+        said = project.type(no, "observe", "promote", one.id).replace("\r", "")
+        assert "\nType yes: " in said and "memory-keeper: Nothing was changed\n" in said
     assert not project.rules()
-    project.type("yes", "observe", "promote", one.id, "--as", "Run make test before you commit.", "--user")
+    project.type("y", "observe", "promote", one.id, "--as", "Run make test before you commit.", "--user")
     assert project.rules() == ["Run make test before you commit."]
     assert [note.text for note in project.keeper.store.notes(USER, 0, "rule")] == project.rules()
+
+
+def test_who_ends_the_input_says_no_to_a_purge_as_well(project: Project) -> None:
+    assert "memory-keeper: Nothing was changed" in project.type(CTRL_D, "uninstall", "--purge")
+    assert os.path.exists(project.keeper.store_path)
 
 
 @pytest.mark.parametrize("verb", ["promote", "rm", "confirm", "contradict"])

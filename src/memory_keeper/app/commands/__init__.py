@@ -125,5 +125,12 @@ def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = Fal
 
 
 def is_sure(question: str) -> bool:
-    """Whether the person at the terminal says yes; nobody there says no."""
-    return sys.stdin.isatty() and input(f"{question} Type yes: ").strip() == "yes"
+    """Whether the person at the terminal says yes; nobody there says no, and so does who ends the input (Ctrl-D)."""
+    if not sys.stdin or not sys.stdin.isatty():
+        return False
+    try:
+        said = input(question + " " * (not question.endswith("\n")) + "Type yes: ")
+    except EOFError:
+        print()  # what is said next begins a line
+        return False
+    return said.strip().lower() in ("y", "yes")

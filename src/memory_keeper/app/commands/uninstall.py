@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.app import schedule
+from memory_keeper.app.commands import is_sure
 from memory_keeper.app.host import claude_settings, own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
@@ -41,7 +42,7 @@ def run(args: Namespace) -> int:
     known = bool(installed_at(registration.claude_folder()))
     if args.dry_run:
         return _say_what_would_go(args, known)
-    if args.purge and not args.yes and not _sure(args.home):
+    if args.purge and not args.yes and not is_sure(f"Delete everything that was kept in {args.home}?"):
         raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
     gone = _remove(args, known)
     if args.json:
@@ -167,12 +168,6 @@ def _unregister(scope: str) -> str:
     if installed_at(registration.claude_folder()):
         return "Claude Code still has the plugin registered: was it installed with another --scope?"
     return ""
-
-
-def _sure(home: str) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    return input(f"Delete everything that was kept in {home}? Type yes: ").strip() == "yes"
 
 
 def _say_what_would_go(args: Namespace, known: bool) -> int:
