@@ -37,6 +37,12 @@ def texts(story: Story, kind: str) -> list[str]:
 # --- what was said ---------------------------------------------------------------------------------------------------
 
 
+def test_a_rule_is_told_without_the_work_that_was_asked_for_in_the_same_breath() -> None:
+    story = Story()
+    story.prompt("Fix the typo in cart.py, and from now on always run make check before you commit.")
+    assert texts(story, "correction") == ["from now on always run make check before you commit."]
+
+
 def test_requests_are_the_users_prompts_in_order() -> None:
     story = Story()
     first = story.prompt("Add SMS login to the account page.")

@@ -61,6 +61,16 @@ def test_a_rule_alone_is_no_goal() -> None:
     assert about(story) == WORK
 
 
+def test_work_is_the_goal_though_a_rule_comes_in_the_same_breath() -> None:
+    asked = f"{WORK[:-1]}, and from now on always run make check before you commit."
+    story = Story()
+    story.prompt("The shop needs a page for invoices. Write it after the one for orders, with the same header.")
+    story.edit("/p/invoices.ts", "a", "b")
+    story.prompt(asked)
+    story.edit("/p/money.ts", "b", "c")
+    assert about(story) == asked
+
+
 def test_what_is_being_worked_on_is_the_goal() -> None:
     story = Story()
     story.prompt(WORK)

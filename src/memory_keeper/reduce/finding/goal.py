@@ -135,7 +135,8 @@ def _asks_for(text: str) -> int:
 
 def _sentences(text: str) -> Iterator[str]:
     own = as_typed(text)
-    yield from re.split(r"(?<=[.!?。！？])\s+", own[:2000])
+    for sentence in re.split(r"(?<=[.!?。！？])\s+", own[:2000]):
+        yield from claims.apart(sentence)
 
 
 def as_typed(text: str) -> str:

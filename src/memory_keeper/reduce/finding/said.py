@@ -69,7 +69,9 @@ def _wanted(event: Event) -> Iterator[Fact]:
     if len(event.text) >= SAID:  # a long paste is rarely the user's own words
         return
     typed = len(event.text) < TYPED
-    for one in (part for said in sentences(spoken(event.text)) for part in BREAK.split(said)):
+    for one in (
+        part for said in sentences(spoken(event.text)) for whole in BREAK.split(said) for part in claims.apart(whole)
+    ):
         if len(one) < 6:
             continue
         if claims.is_rule(one, typed):

@@ -62,6 +62,17 @@ def is_rule(sentence: str, typed: bool) -> bool:
     return bool(korean or RULES.search(sentence) or WANTS.search(sentence))
 
 
+BESIDE = re.compile(  # between work that is asked for and a rule in the same breath
+    r"[,;]?\s+(?:and|but|also|plus)\s+(?=(?:please )?(?:from now on|always|never|in (?:the )?future|going forward)\b)",
+    re.I,
+)
+
+
+def apart(sentence: str) -> list[str]:
+    """What a sentence of the user's asks for, and the rule that it adds: "Fix it, and from now on run the tests"."""
+    return BESIDE.split(sentence)
+
+
 # --- decisions -------------------------------------------------------------------------------------------------------
 
 SETTLED = re.compile(
