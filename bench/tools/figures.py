@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -38,7 +39,8 @@ def main(
     argv: Sequence[str] | None = None,
 ) -> int:
     """One benchmark: its tables for a person, or its figures for a program; 1 where a promise is broken, 3 left out."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    name = f"./dev bench {Path(sys.argv[0]).stem}"
+    parser = argparse.ArgumentParser(name, description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the figures alone, the tables on stderr")
     args = parser.parse_args(argv)

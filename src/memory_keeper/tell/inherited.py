@@ -153,11 +153,11 @@ def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
 
 
 def _done(view: View, note: Note) -> set[str]:
-    """The tasks that lists of this project say are done, since a handoff was kept."""
+    """The tasks that lists of this project say are done or not to be done, since a handoff was kept."""
     listed = [event for event in view.store.latest(view.project, "todo", LISTED) if event.at >= note.at]
     sessions = dict.fromkeys(event.session for event in listed)
     found = (todo for session in sessions for todo in todos(view.store.todo_events(session)))
-    return {todo.text for todo in found if todo.status == "completed"}
+    return {todo.text for todo in found if todo.status in ("completed", "deleted")}
 
 
 def _belongs(line: Sentence, goal: Sentence) -> bool:
