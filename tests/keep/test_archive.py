@@ -143,3 +143,9 @@ def test_a_link_is_not_followed(home: str, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic"):
         fill(home)
     assert target.read_text() == "untouched"
+
+
+def test_lines_are_read_out_each_once(home: str) -> None:
+    first, second = fill(home, (b"one\ntwo\n", b"three\n"))
+    places = [(SOURCE, second, 0), None, (SOURCE, first, 4), (SOURCE, first, 4), (SOURCE, first, 0)]
+    assert list(archive.lines(home, places)) == [b"three", b"two", b"one"]

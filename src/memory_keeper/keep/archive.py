@@ -13,6 +13,10 @@ import zlib
 from memory_keeper.keep.home import make_folder
 from memory_keeper.model import Member, Source
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
 LEVEL = 1  # level 6 costs three times the time for a fifth less space
 
 
@@ -71,3 +75,19 @@ def read(home: str, source: Source, member: Member) -> bytes:
     if len(data) != member.size:
         raise ValueError(f"damaged at byte {member.start}: {len(data)} bytes instead of {member.size}")
     return data
+
+
+def lines(home: str, places: Iterable[tuple[Source, Member, int] | None]) -> Iterator[bytes]:
+    """The lines at some places, each once; those of one member are read together where they follow one another."""
+    known: tuple[tuple[int, Member] | None, bytes] = None, b""
+    seen: set[tuple[int, int, int]] = set()
+    for place in places:
+        if not place:
+            continue  # it came from a hook
+        source, member, offset = place
+        if (source.seq, member.offset, offset) in seen:
+            continue  # a line may have several blocks
+        seen.add((source.seq, member.offset, offset))
+        if known[0] != (source.seq, member):
+            known = (source.seq, member), read(home, source, member)
+        yield known[1][offset : known[1].index(b"\n", offset)]

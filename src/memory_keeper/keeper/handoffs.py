@@ -5,14 +5,12 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.keep import archive
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Member
 
 LINES = 50  # of a session in which its branch is looked for, the newest
 DETACHED = "HEAD"  # what the host calls the branch when none is checked out
@@ -57,17 +55,12 @@ def say_where(branch: str, commit: str) -> str:
 
 def _recorded_branch(keeper: Keeper, session: str) -> str:
     """The branch that the host wrote into the last line of a session that names one; empty when none does."""
-    known: tuple[Member | None, bytes] = None, b""
+    newest = reversed(keeper.store.stretch((session,), LINES))
     try:
-        for event in reversed(keeper.store.stretch((session,), LINES)):
-            found = keeper.store.line(event.id) if not event.agent else None
-            if found:
-                source, member, offset = found
-                known = known if known[0] == member else (member, archive.read(keeper.home, source, member))
-                line = known[1][offset : known[1].index(b"\n", offset)]
-                branch = wire.read_object(line.decode("utf-8", "replace")).get("gitBranch")
-                if branch and isinstance(branch, str) and branch.isprintable():
-                    return branch
+        for line in keeper.raw_lines(event.id for event in newest if not event.agent):
+            branch = wire.read_object(line.decode("utf-8", "replace")).get("gitBranch")
+            if branch and isinstance(branch, str) and branch.isprintable():
+                return branch
     except (OSError, ValueError):
         pass  # an archive that is damaged, or gone
     return ""

@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.commands import positive
-from memory_keeper.app.lookup.by_id import find_one, raw_lines
+from memory_keeper.app.lookup.by_id import find_one
 from memory_keeper.app.terminal import as_called, moment, paint, print_json, say, width
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
@@ -174,11 +174,11 @@ def _raw_note(keeper: Keeper, note: Note, as_document: bool) -> int:
     """The transcript's lines of all that a note covers, of whatever level."""
     try:
         if as_document:
-            lines = [line.decode("utf-8", "replace") for line in raw_lines(keeper, _leaves(keeper, note.id))]
+            lines = [line.decode("utf-8", "replace") for line in keeper.raw_lines(_leaves(keeper, note.id))]
             print_json({"id": note.id, "raw": lines})
             return 0
         sys.stdout.flush()
-        for line in raw_lines(keeper, _leaves(keeper, note.id)):
+        for line in keeper.raw_lines(_leaves(keeper, note.id)):
             sys.stdout.buffer.write(line + b"\n")
     except BrokenPipeError:
         raise  # who reads has enough
@@ -203,7 +203,7 @@ def _leaves(keeper: Keeper, id: str) -> Iterator[str]:
 def raw_line(keeper: Keeper, id: str) -> bytes:
     """An event's line, out of the archive."""
     try:
-        line = keeper.raw_line(id)
+        line = next(keeper.raw_lines([id]), b"")
     except (OSError, ValueError) as error:
         raise _damaged(error) from None
     if not line:

@@ -1,16 +1,16 @@
-"""One thing that was kept, by its id or the beginning of it, and the lines of the transcript behind it."""
+"""One thing that was kept, or one session, by its id or the beginning of it."""
 
 from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep import archive, moments, spending
-from memory_keeper.model import USER, Event, Member, Note
+from memory_keeper.keep import moments, spending
+from memory_keeper.model import USER, Event, Note
 from memory_keeper.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from memory_keeper.keeper import Keeper
 
@@ -50,24 +50,6 @@ def unwritten(keeper: Keeper, id: str) -> Note | None:
 
 def _named(found: Sequence[str]) -> str:
     return ", ".join(found[:SEVERAL]) + (", …" if len(found) > SEVERAL else "")
-
-
-def raw_lines(keeper: Keeper, ids: Iterable[str]) -> Iterator[bytes]:
-    """The transcript's own lines of some events, as kept, each once; none for what came from a hook."""
-    known: tuple[tuple[int, Member] | None, bytes] = None, b""
-    seen: set[tuple[int, int, int]] = set()
-    for id in ids:
-        found = keeper.store.line(id)
-        if not found:
-            continue
-        source, member, offset = found
-        place = source.seq, member.offset, offset
-        if place in seen:
-            continue  # a line may have several blocks
-        seen.add(place)
-        if known[0] != (source.seq, member):
-            known = (source.seq, member), archive.read(keeper.home, source, member)
-        yield known[1][offset : known[1].index(b"\n", offset)]
 
 
 def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper timeline --all-projects` names them") -> str:

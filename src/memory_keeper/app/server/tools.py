@@ -221,7 +221,7 @@ def _raw(asked: Asked, one: Event | Note) -> str:
     if isinstance(one, Note):
         raise KeeperError(f"{one.id} is a note: only an event has a line in a transcript")
     try:
-        line = asked.keeper.raw_line(one.id)
+        line = next(asked.keeper.raw_lines([one.id]), b"")
     except (OSError, ValueError):
         raise KeeperError(f"The archive behind {short(one.id)} is damaged", hint="get it without raw") from None
     if not line:
