@@ -71,7 +71,7 @@ def test_a_person_may_say_no(project: Project) -> None:
 
 def test_who_ends_the_input_says_no_to_a_purge_as_well(project: Project) -> None:
     assert "memory-keeper: Nothing was changed" in project.type(CTRL_D, "uninstall", "--purge")
-    assert os.path.exists(project.keeper.store_path)
+    assert Path(project.keeper.store_path).exists()
 
 
 @pytest.mark.parametrize("verb", ["promote", "rm", "confirm", "contradict"])
