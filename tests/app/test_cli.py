@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from memory_keeper.app.cli import COMMANDS, GROUPS, main
 from memory_keeper.app.terminal import as_called
+from tests.machine import START, Machine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,3 +81,41 @@ def test_a_checkout_says_how_it_was_called(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (3, "")
     assert "run `./memory-keeper install`" in done.stderr and done.stderr.startswith("memory-keeper: ")
+
+
+def redirected(machine: Machine, words: str, where: str) -> subprocess.CompletedProcess[str]:
+    """A command typed with something after it that leads its output elsewhere."""
+    command = f"{sys.executable} -I -S {START} {words} {where}"
+    return subprocess.run(command, shell=True, cwd=machine.project, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def worked(machine: Machine) -> Machine:
+    """A machine on which something is kept."""
+    machine.session().turn("Build the parser.", "It is built.")
+    machine.look()
+    return machine
+
+
+SCREENS = ("status", "search parser", "search --help", "status --help", "--help", "--version", "", "timeline --json")
+
+
+@pytest.mark.parametrize("words", SCREENS)
+def test_nobody_has_to_listen(worked: Machine, words: str) -> None:
+    for where in (">&-", "2>&-", ">&- 2>&- <&-"):
+        done = redirected(worked, words, where)
+        assert (done.returncode, done.stderr) == (0, ""), where
+        assert bool(done.stdout) == (where == "2>&-")
+
+
+@pytest.mark.parametrize("words", SCREENS)
+def test_an_answer_that_cannot_be_written(worked: Machine, words: str) -> None:
+    done = redirected(worked, words, ">/dev/full")
+    assert (done.returncode, done.stderr) == (1, "memory-keeper: stdout: No space left on device\n")
+
+
+def test_a_mistake_that_nobody_can_be_told_of(machine: Machine) -> None:
+    for where in ("2>&-", "2>/dev/full", ">/dev/full 2>/dev/full"):
+        assert redirected(machine, "status", where).returncode == 3
+        assert redirected(machine, "status --nope", where).returncode == 2
+    assert not (machine.home / "crash.log").exists()

@@ -74,17 +74,34 @@ def test_two_first_sessions_at_once_both_say_it(machine: Machine) -> None:
     assert at_a_terminal(machine).start().message
 
 
-def test_a_program_is_not_told_and_does_not_count(machine: Machine) -> None:
+def of_a_program(machine: Machine) -> Session:
+    """A session that nobody types in, with its prompt."""
     program = machine.session()
     program.environ = PROGRAM
-    assert not program.start().message
     program.happen("UserPromptSubmit", prompt="Build it.")
     (row,) = program.transcript.prompt("Build it.")
     row |= {"promptSource": "sdk", "turnOrigin": "sdk", "entrypoint": "sdk-cli"}
     program.write()
+    return program
+
+
+def test_a_program_is_not_told_and_does_not_count(machine: Machine) -> None:
+    program = of_a_program(machine)
+    assert not program.start().message
     program.end()
     machine.settle()
     assert at_a_terminal(machine).start().message
+
+
+def test_who_has_typed_once_is_known_however_often_programs_ask(machine: Machine) -> None:
+    first = at_a_terminal(machine)
+    first.turn("Build the parser.", "It is built.")
+    first.end()
+    for _ in range(25):
+        of_a_program(machine)
+    machine.settle()
+    machine.look()
+    assert "which only you can read" not in at_a_terminal(machine).start().message
 
 
 def test_what_was_imported_does_not_count(machine: Machine) -> None:

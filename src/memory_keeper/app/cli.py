@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from typing import Any, NoReturn, Protocol
+    from typing import Any, NoReturn, Protocol, TextIO
 
     class Command(Protocol):
         """A module of `commands`."""
@@ -83,10 +83,10 @@ COMMANDS = {name: help for group in GROUPS.values() for name, help in group.item
 
 def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 ok, 1 error, 2 usage, 3 not set up, 4 busy, 5 partly done."""
+    _open_streams()
     argv = sys.argv[1:] if argv is None else argv
     if not argv:
-        build_parser([]).print_help()
-        sys.exit(0)
+        argv = ["--help"]
     if argv[0] in ("hook", "mcp", "search") and not {"-h", "--help"} & set(argv):
         _enter(argv)
     sys.exit(parse_and_run(argv))
@@ -128,6 +128,16 @@ def _as_text(word: str) -> str:
 
 def guarded(given: str, run: Callable[[str], int]) -> int:
     """Run something in a home, the one given or the usual one, and say what went wrong in one line."""
+    _open_streams()
+    code = _caught(given, run)
+    refused = _flush(sys.stdout)  # at exit it would be too late to say why, or nothing of who has read enough
+    if refused and not isinstance(refused, BrokenPipeError):
+        code = _say(f"stdout: {refused.strerror}", "", code or 1)
+    _flush(sys.stderr)
+    return code
+
+
+def _caught(given: str, run: Callable[[str], int]) -> int:
     import posix
 
     home = ""
@@ -136,17 +146,17 @@ def guarded(given: str, run: Callable[[str], int]) -> int:
         # a terminal that cannot show a character still shows the rest
         getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="replace")
         home = _expanded(given) if given else config.find_home(config.environment())
-        code = run(home)
-        sys.stdout.flush()  # who reads may have enough: at exit it would be too late to say nothing of it
-        return code
+        return run(home)
     except KeeperError as error:
         return _say(error, error.hint, error.code)
     except BrokenPipeError:
-        posix.dup2(posix.open("/dev/null", posix.O_WRONLY), 1)
+        _silence(1)
         return 0
     except KeyboardInterrupt:
         return _say("interrupted", "", 130)
     except OSError as error:
+        if not error.filename and (refused := _flush(sys.stdout)):
+            return _say(f"stdout: {refused.strerror}", "", 1)
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
     except Exception as error:
         from sqlite3 import DatabaseError
@@ -154,6 +164,29 @@ def guarded(given: str, run: Callable[[str], int]) -> int:
         if isinstance(error, DatabaseError):
             return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
         return _say(f"{type(error).__name__}: {error}", _log(home), 1)
+
+
+def _open_streams() -> None:
+    """Give those that were closed a place (cron may start us so): in this order each gets its own number again."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open("/dev/null", mode))  # noqa: SIM115 - it stays open
+
+
+def _flush(stream: TextIO) -> OSError | None:
+    """Write what was printed; why that cannot be done, and then nothing more is written."""
+    try:
+        stream.flush()
+    except OSError as error:
+        _silence(stream.fileno())
+        return error
+    return None
+
+
+def _silence(number: int) -> None:
+    import posix
+
+    posix.dup2(posix.open("/dev/null", posix.O_WRONLY), number)
 
 
 def _expanded(path: str) -> str:
@@ -191,9 +224,12 @@ def _say(message: object, hint: str, code: int) -> int:
     from memory_keeper.app import terminal
     from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
 
-    terminal.remark(f"memory-keeper: {one_line(clean(str(message)), LONGEST)}")
-    if hint:
-        terminal.hint(one_line(clean(hint), LONGEST))
+    try:
+        terminal.remark(f"memory-keeper: {one_line(clean(str(message)), LONGEST)}")
+        if hint:
+            terminal.hint(one_line(clean(hint), LONGEST))
+    except OSError:
+        pass  # nobody can be told
     return code
 
 
@@ -284,6 +320,11 @@ def _parser_class() -> type[argparse.ArgumentParser]:
         def format_help(self) -> str:
             commands = self._subparsers._group_actions[0] if self._subparsers else None
             return as_called(_overview(self, commands) if commands else super().format_help())
+
+        def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+            _open_streams()
+            self._print_message(message or "", sys.stderr)
+            sys.exit(guarded("", lambda _: status))
 
         def error(self, message: str) -> NoReturn:
             from memory_keeper.text import clean, one_line

@@ -6,14 +6,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-RECENT = 20  # sessions that are looked at: who has used it did so in one of them, and a program's may be long
+SPOOLED = "path >= ? and path < ?"  # what hooks told of
 
 
 def has_typed(db: Connection, home: str) -> bool:
-    """Whether somebody typed a prompt in one of the newest sessions of a home."""
-    row = db.execute(
-        "select 1 from (select session from source where path >= ? and path < ? order by seq desc limit ?) s"
-        " join event e on e.session = s.session where e.kind = 'prompt' and e.extra = '' and e.agent = '' limit 1",
-        (f"{home}/spool/", f"{home}/spool0", RECENT),  # `0` comes after `/`
-    ).fetchone()
-    return row is not None
+    """Whether somebody typed a prompt that hooks of a home told of. Only prompts are read, those of the projects that
+    were worked in last first, each from its newest: a program may have asked a thousand times since."""
+    spools = (f"{home}/spool/", f"{home}/spool0")  # `0` comes after `/`
+    projects = db.execute(f"select project from source where {SPOOLED} group by project order by max(seq) desc", spools)
+    return any(
+        db.execute(
+            "select 1 from event e where project = ? and kind = 'prompt' and extra = '' and agent = ''"
+            f" and exists (select 1 from source where session = e.session and {SPOOLED}) order by at desc limit 1",
+            (project, *spools),
+        ).fetchone()
+        for (project,) in projects.fetchall()
+    )
