@@ -6,9 +6,9 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
 from memory_keeper.app.chores.distil import Settings, outline_project
-from memory_keeper.app.commands import PATIENCE, folder_of, is_sure, make_notes, project_of, render_memory
+from memory_keeper.app.commands import PATIENCE, confirm, folder_of, make_notes, project_of, render_memory
 from memory_keeper.app.terminal import print_json
-from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.errors import Busy
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -39,8 +39,7 @@ def run(args: Namespace) -> int:
             return 0
         if not args.json:
             print(plan)
-        if not args.yes and not is_sure("Go on?"):
-            raise KeeperError("Nothing was changed", hint="--yes archives without a question")
+        confirm(args, "Go on?", "--yes archives without a question")
         make_notes(keeper, project)
         with Lock(keeper.home, PATIENCE, "distil"):
             made = list(outline_project(keeper, project, Settings(keeper).of(project), everything=True))

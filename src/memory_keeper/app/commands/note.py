@@ -13,7 +13,7 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
+from memory_keeper.app.commands import confirm, folder_of, project_of, render_memory
 from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.capture.redact import known_values, redact
@@ -239,8 +239,7 @@ def _remove(args: Namespace, keeper: Keeper, target: str) -> int:
     if args.dry_run:
         print_json({"would_remove": _about(note)}) if args.json else print(f"would take away {note.id}, {shown}")
         return 0
-    if not args.yes and not is_sure(f"Take away {shown}\n"):
-        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    confirm(args, f"Take away {shown}\n", "--yes takes it away without a question")
     gone = _worded(project, note.kind, "", note)
     with keeper.writing(PATIENCE):
         keeper.writer.add(gone)

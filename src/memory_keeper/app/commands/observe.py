@@ -10,7 +10,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.app.chores.settings import Settings
-from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory, session_of
+from memory_keeper.app.commands import confirm, folder_of, project_of, render_memory, session_of
 from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.app.notes.said import unlearnt
@@ -230,8 +230,7 @@ def _promote(args: Namespace, keeper: Keeper) -> int:
         print_json({"would_promote": one.id, "text": text}) if args.json else print(f"would make a rule: {text}")
         return 0
     by_a_person(args, "make an observation a rule")
-    if not args.yes and not is_sure(f"{_whose(one)}\nA rule from now on: {text}\n"):
-        raise KeeperError("Nothing was changed", hint="--yes makes it a rule without a question")
+    confirm(args, f"{_whose(one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question")
     rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
     for said in sync_where_wanted(keeper, folder_of(args)) if _is_here(args) else ():
         sys.stderr.write(f"memory-keeper: {said}\n")
@@ -252,8 +251,7 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
         print_json({"would_remove": one.id}) if args.json else print(f"would take away {one.id}: {shown}")
         return 0
     by_a_person(args, "take an observation away")
-    if not args.yes and not is_sure(f"Take away: {shown}\n"):
-        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    confirm(args, f"Take away: {shown}\n", "--yes takes it away without a question")
     for note in map(keeper.store.wording, one.notes):
         if note:
             keeper.reword(note, "", patience=PATIENCE)

@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_keeper import config, wire
 from memory_keeper.app.actions.rules import full_brief
-from memory_keeper.app.commands import folder_of, is_sure, render_memory
+from memory_keeper.app.commands import confirm, folder_of, render_memory
 from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.notes.rules import add_rule, change_rule
 from memory_keeper.app.terminal import as_called, paint, print_json, say
@@ -148,8 +148,7 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
         print_json({"would_remove": _about(rule)}) if args.json else print(f"would take away {rule.id}: {shown}")
         return 0
     by_a_person(args, "take a rule away")
-    if not args.yes and not is_sure(f"Take away: {shown}\n"):
-        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    confirm(args, f"Take away: {shown}\n", "--yes takes it away without a question")
     change_rule(keeper, rule, "")
     _changed(args, keeper)
     if args.json:
@@ -208,8 +207,7 @@ def _adopt(args: Namespace, keeper: Keeper) -> int:
         print("\n".join(map(clean, changes)) or "Nothing was changed in ACTIVE_RULES.md or OBSERVATIONS.md.")
     if changes and not args.dry_run:
         by_a_person(args, "make rules of what stands in a page")
-        if not args.yes and not is_sure("Take this over?"):
-            raise KeeperError("Nothing was changed", hint="--yes takes it over without a question")
+        confirm(args, "Take this over?", "--yes takes it over without a question")
         changes = adopt_rules(keeper, project, root, now, dry=False, shown=changes)
         _changed(args, keeper)
     if args.json:

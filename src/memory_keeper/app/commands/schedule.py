@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, is_sure, statusline
+from memory_keeper.app.commands import confirm, folder_of, statusline
 from memory_keeper.app.host import registration
 from memory_keeper.app.host.consent import by_a_person
 from memory_keeper.app.schedule import (
@@ -75,8 +75,7 @@ def _install(args: Namespace, machine: Machine) -> dict[str, Any]:
     if args.dry_run:
         return told
     by_a_person(args, "have the upkeep run by the clock")
-    if not args.yes and not is_sure(f"Have {name} run this {when}?"):
-        raise KeeperError("Nothing was changed", hint=UNASKED)
+    confirm(args, f"Have {name} run this {when}?", UNASKED)
     os.makedirs(args.home, mode=0o700, exist_ok=True)
     told["did"] = "installed" if install(args.home, machine, member, when) else "unchanged"
     if not args.json:
@@ -87,8 +86,7 @@ def _install(args: Namespace, machine: Machine) -> dict[str, Any]:
 def _remove(args: Namespace, machine: Machine) -> dict[str, Any]:
     known = [*installed(machine)]
     if known and not args.dry_run:
-        if not args.yes and not is_sure("Take the weekly upkeep away?"):
-            raise KeeperError("Nothing was changed", hint=UNASKED)
+        confirm(args, "Take the weekly upkeep away?", UNASKED)
         remove(args.home, machine)
         with suppress(KeeperError):  # settings that cannot be read may name it
             if not statusline.is_installed():

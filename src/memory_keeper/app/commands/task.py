@@ -9,7 +9,7 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.app.commands import folder_of, is_sure, project_of, render_memory
+from memory_keeper.app.commands import confirm, folder_of, project_of, render_memory
 from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
@@ -190,8 +190,7 @@ def _remove(args: Namespace, keeper: Keeper) -> int:
         print_json({"would_remove": one._asdict()}) if args.json else print(f"would take away {one.id}: {shown}")
         return 0
     by_a_person(args, "take a task away")
-    if not args.yes and not is_sure(f"Take away {one.id}: {shown}\n"):
-        raise KeeperError("Nothing was changed", hint="--yes takes it away without a question")
+    confirm(args, f"Take away {one.id}: {shown}\n", "--yes takes it away without a question")
     keeper.reword(_note(keeper, one), "")
     return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.app import schedule
-from memory_keeper.app.commands import is_sure
+from memory_keeper.app.commands import confirm
 from memory_keeper.app.host import claude_settings, own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
@@ -42,8 +42,8 @@ def run(args: Namespace) -> int:
     known = bool(installed_at(registration.claude_folder()))
     if args.dry_run:
         return _say_what_would_go(args, known)
-    if args.purge and not args.yes and not is_sure(f"Delete everything that was kept in {args.home}?"):
-        raise KeeperError("Nothing was changed", hint="--yes deletes without a question")
+    if args.purge:
+        confirm(args, f"Delete everything that was kept in {args.home}?", "--yes deletes without a question")
     gone = _remove(args, known)
     if args.json:
         print_json(_about(args, known, gone))
