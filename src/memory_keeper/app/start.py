@@ -1,4 +1,5 @@
-"""Where the plugin's launcher comes in: `python -I -S start.py hook EVENT` or `start.py mcp`."""
+"""Where the plugin's launcher comes in, `python -I -S start.py COMMAND …`: six commands have a door of their own, which
+loads only what it needs; all others go through the parser of `cli`."""
 
 import sys
 

@@ -1,1 +1,6 @@
-"""Claude Code itself, as far as we touch it: its settings, our place among its plugins, who runs in its shell."""
+"""What we touch outside our home: Claude Code, and the machine that both of us run on.
+
+`claude_settings` and `registration` are our place in Claude Code, `consent` says who runs in its shell; `own_command`
+is our name on the user's path. `files` writes a file whole, `json_text` changes one place in JSON, `process` runs a
+program.
+"""

@@ -1,1 +1,2 @@
-"""Whether a text is true to what it is about: what it names, what each sentence rests on, and what it lost."""
+"""Whether a text is true to what it is about: what it names (`grounding`), what each sentence rests on (`citations`),
+and what it lost (`fidelity`)."""
