@@ -313,7 +313,6 @@ class Call(NamedTuple):
     event: str
     session: str
     transcript: str
-    cwd: str
     project_dir: str
     agent: str
     source: str  # of a start: startup, resume, clear, compact, fork; of an end: its reason

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # as in `capture.calls`, which needs `re` too
+DOING = "in_progress"  # what a list says of a task
 
 
 class Fact(NamedTuple):

@@ -12,12 +12,12 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.facts import touched
+from memory_keeper.reduce.facts import DOING, touched
 from memory_keeper.reduce.finding.found import doubt, is_trifle
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK
 from memory_keeper.reduce.folds.compactions import SOON, compactions, moments
-from memory_keeper.reduce.folds.tasks import DOING, Task, tasks
+from memory_keeper.reduce.folds.tasks import Task, tasks
 from memory_keeper.reduce.notes.children import read
 from memory_keeper.reduce.summarizers.extractive import gist
 

@@ -136,13 +136,13 @@ def _score(moment: Moment) -> Json:
     from memory_keeper.keep.context import read_context
 
     context = read_context(moment.home, call.session)
-    if not context.handed or context.scored:
+    if not context.handed or context.scored or context.replaced:
         return {}
     from memory_keeper.app.actions.lost import keep_score
     from memory_keeper.keeper import Keeper
 
     with Keeper(moment.home, moment.environ) as keeper:
-        keep_score(keeper, call.session, call.project_dir, moment.settings, moment.at)
+        keep_score(keeper, call.session, call.project_dir, moment.settings, context, moment.at)
     return {}
 
 

@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from memory_keeper.model import Event
 
 LATEST = 400  # events in which a turn's commit is looked for
-DOING = "in_progress"  # what the model's list says of a task
 
 
 def at_boundary(store: SqliteStore, session: str) -> bool:
     """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
-    from memory_keeper.reduce.facts import todos
+    from memory_keeper.reduce.facts import DOING, todos
 
     doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
     return not doing or _committed(store.stretch((session,), LATEST))

@@ -87,13 +87,11 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
     return brief.text
 
 
-def keep_score(keeper: Keeper, session: str, folder: str, settings: Json, at: float) -> None:
+def keep_score(keeper: Keeper, session: str, folder: str, settings: Json, context: Context, at: float) -> None:
     """Measure a summary that was heard of only after the context had been told the handoff as it is."""
-    context = read_context(keeper.home, session)
-    if context.handed and not context.scored and not context.replaced:
-        _, score = _find_lost(keeper, session, folder, settings, context, at, blindly=True)
-        if score:
-            _keep_score(keeper.home, session, folder, score)
+    _, score = _find_lost(keeper, session, folder, settings, context, at, blindly=True)
+    if score:
+        _keep_score(keeper.home, session, folder, score)
 
 
 def _find_lost(

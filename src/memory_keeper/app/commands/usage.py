@@ -14,13 +14,12 @@ from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
 from memory_keeper.reduce.folds.breakdown import Share
 from memory_keeper.tell.projects import project_name
-from memory_keeper.tell.report.markdown import percent, priced, prices_json, short_name, sum_json
+from memory_keeper.tell.report.markdown import HEADS, percent, priced, prices_json, short_name, sum_json
 from memory_keeper.tell.report.prices import Prices, read_prices
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
 
 EXAMPLE = "memory-keeper usage --by model --since 30d"
 BY = ("day", "session", "model", "project", "tool")
-HEADS = ("requests", "input", "cache read", "cache write", "output", "cached", "cost")
 NAME = 60  # characters
 MONTHS = 12  # that are named
 CELLS = (8, 12, 14, 12, 11, 6, 9)  # columns of each, where there is room

@@ -9,12 +9,13 @@ from collections import Counter
 
 from memory_keeper.keep import doing
 from memory_keeper.model import NamedTuple
+from memory_keeper.reduce.facts import DOING
 from memory_keeper.reduce.folds import in_hand
 from memory_keeper.reduce.folds.by_hand import Unfinished, written
 from memory_keeper.reduce.folds.ends import TOOLS, find_work, in_order, listed, marked
 from memory_keeper.reduce.folds.in_hand import End
 from memory_keeper.reduce.folds.same_task import folded, is_same, short_id, split
-from memory_keeper.reduce.folds.tasks import DOING, tasks
+from memory_keeper.reduce.folds.tasks import tasks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ before had completed; a session does not."""
 from __future__ import annotations
 
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.facts import Todo, todos
+from memory_keeper.reduce.facts import DOING, Todo, todos
 from memory_keeper.reduce.folds.same_task import LONGEST, TASK_ID
 from memory_keeper.text import clean, one_line
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-DONE, DOING = "completed", "in_progress"
+DONE = "completed"
 
 
 class Task(NamedTuple):
