@@ -40,6 +40,11 @@ def test_a_mistyped_command(capsys: pytest.CaptureFixture[str], typed: str, mean
     assert len(said.splitlines()) == 2 and "hook" not in said
 
 
+def test_only_what_is_required_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "required: NAME\n" in told(capsys, "brief", code=2)
+    assert "required: what\n" in told(capsys, "import", code=2)
+
+
 def test_a_command_that_is_like_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "`memory-keeper --help` names them all" in told(capsys, "xyzzy", code=2)
 

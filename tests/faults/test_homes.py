@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from tests.faults.scene import PYTHON, START, Growing, Scene, Verdict, complains
 from tests.faults.server import Server
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+QUESTIONS = ("status --all-projects", "search --all-projects mark", "doctor")
 
 
 @pytest.fixture
@@ -195,11 +196,30 @@ def test_a_home_that_may_not_be_written(scene: Scene, used: bool) -> None:
 def test_a_home_on_a_disk_that_is_read_only(scene: Scene) -> None:
     assert not recover(scene)
     scene.transcript.grow(4)
-    with own_mounts(f'mount --bind "{scene.home}" "{scene.home}" && mount -o remount,ro,bind "{scene.home}"') as inside:
+    with read_only(scene.home) as inside:
         scene.prefix = inside
         suffer(scene)
     scene.prefix = []
     assert not recover(scene)
+
+
+@pytest.mark.parametrize("journal", ["", "-wal"])
+def test_what_lies_on_a_disk_that_is_read_only_is_told_of(scene: Scene, journal: str) -> None:
+    assert not recover(scene)
+    if journal:  # its writer was killed: nobody can read it in now
+        (scene.home / "store.db-wal").write_bytes(b"x" * 4096)
+    with read_only(scene.home) as inside:
+        scene.prefix = inside
+        status, found, doctor = (scene.start(words.split()) for words in QUESTIONS)
+    home = f"{scene.home} cannot be written: Read-only file system"
+    assert doctor.code == 1 and f"FAIL  home: {home}" in doctor.out.decode()
+    assert b"nothing is kept yet" not in doctor.out
+    if journal:
+        for ran in (status, found):
+            assert ran.code == 1 and b"store.db cannot be opened: Read-only file system" in ran.err
+    else:
+        assert status.code == 0 and b" events of 1 session" in status.out
+        assert found.code == 0 and b"mark" in found.out
 
 
 @pytest.mark.parametrize("size", ["64k", "320k", "400k"])
@@ -226,6 +246,11 @@ def test_a_disk_that_is_full_and_then_is_not(scene: Scene, size: str) -> None:
     scene.home.rmdir()
     (scene.folder / "copied").rename(scene.home)
     assert not recover(scene)
+
+
+def read_only(folder: Path) -> AbstractContextManager[list[str]]:
+    """What to put before a command so that it sees a folder on a disk that is read-only."""
+    return own_mounts(f'mount --bind "{folder}" "{folder}" && mount -o remount,ro,bind "{folder}"')
 
 
 @contextmanager

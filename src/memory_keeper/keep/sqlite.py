@@ -58,8 +58,8 @@ class SqliteStore(Branches):
                 self.db.close()
                 raise
         except engine.DatabaseError as error:
-            if not write and "readonly" in str(error):  # its maker was killed: only a writer can take that back
-                raise _nothing_in(path) from error
+            if not write and "readonly" in str(error) and not _is_frozen(path):
+                raise _nothing_in(path) from error  # its maker was killed: only a writer can take that back
             raise _explained(error, path) from error
         self.newer = version > migrations.VERSION
         self.levelled, self.indexed = write or version > 1, write or version > 2
@@ -250,8 +250,10 @@ class _Transaction:
 
 def _connect(path: str, write: bool) -> Connection:
     quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    # a reader makes a file beside the journal, unless there is neither a journal nor anybody who could write one
+    mode = "rw" if write else "ro&immutable=1" if _is_frozen(path) and not _is_there(path + "-wal") else "ro"
     db: Connection = engine.connect(
-        f"file:{quoted}?mode={'rw' if write else 'ro'}",
+        f"file:{quoted}?mode={mode}",
         uri=True,
         timeout=WAIT,
         isolation_level=None,
@@ -330,6 +332,14 @@ def _is_there(path: str) -> bool:
         return False
 
 
+def _is_frozen(path: str) -> bool:
+    """Whether a file lies on a file system that is read-only."""
+    try:
+        return bool(posix.statvfs(path).f_flag & posix.ST_RDONLY)
+    except OSError:
+        return False
+
+
 def _nothing_in(path: str) -> NotSetUp:
     hint = "the next session of Claude Code begins it, or `memory-keeper import transcripts`"
     return NotSetUp(f"Nothing is kept in {path} yet", hint=hint)
@@ -342,7 +352,8 @@ def _explained(error: Exception, path: str) -> KeeperError:
     if "unable to open" in said and not _is_there(path):
         return _nothing_in(path)
     if "unable to open" in said:
-        return NotSetUp(f"{path} cannot be opened", hint="run `memory-keeper doctor`")
+        why = ": Read-only file system" * _is_frozen(path)
+        return KeeperError(f"{path} cannot be opened{why}", hint="run `memory-keeper doctor`")
     if any(word in said for word in DAMAGE):
         return Damaged(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
     return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")

@@ -238,6 +238,19 @@ def test_uninstall_says_what_became_of_the_settings(claude: Path, capsys: pytest
     assert settings(path) == {"autoCompactEnabled": True}
 
 
+def test_what_stays_is_told_last_and_how_it_goes_without_our_command(
+    claude: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("install", "--statusline")
+    run("note", "add", "fact", "The suite takes a minute.")
+    capsys.readouterr()
+    assert run("uninstall") == 0
+    first, *_, before, last = capsys.readouterr().out.splitlines()
+    assert first == "Unregistered." and before.endswith(" is gone.")
+    assert last.startswith(f"What was kept is still in {home()}")
+    assert "In a checkout, `./memory-keeper uninstall --purge`" in last and "or delete that folder" in last
+
+
 def test_settings_that_cannot_be_given_back_are_told_of(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = claude / "settings.json"
     run("statusline", "--install")

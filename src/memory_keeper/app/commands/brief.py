@@ -53,7 +53,9 @@ def configure(parser: ArgumentParser) -> None:
     """Which, for whom, and how long."""
     each = "; ".join(f"{name}: {what}" for name, what in NAMES.items())
     parser.add_argument("name", metavar="NAME", choices=NAMES, help=each)
-    parser.add_argument("prompt", nargs="*", metavar="PROMPT", help="of recall: the prompt that it is told with")
+    parser.add_argument(
+        "prompt", nargs="*", default=[], metavar="PROMPT", help="of recall: the prompt that it is told with"
+    )
     parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
     parser.add_argument(
         "--session",

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from errno import EACCES, EROFS
 from tempfile import TemporaryDirectory
 from time import strftime, time
 from typing import NamedTuple
@@ -152,6 +153,9 @@ def _home(home: str) -> Iterator[Finding]:
     if not os.path.isdir(home):
         yield _nothing_yet("home", f"{home} is not there yet")
         return
+    if not os.access(home, os.W_OK):
+        why = os.strerror(EROFS if os.statvfs(home).f_flag & os.ST_RDONLY else EACCES)
+        yield Finding("home", "FAIL", f"{home} cannot be written: {why}. So nothing is kept", "let it be written")
     exposed = [path for path in _paths(home) if _mode(path) & 0o077]
     if exposed:
         more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
@@ -240,6 +244,9 @@ def _index(keeper: Keeper) -> Iterator[Finding]:
             problem = keeper.writer.index_problem()
     except Busy as error:
         yield Finding("search index", "WARN", f"busy: {error}", error.hint)
+        return
+    except OSError as error:
+        yield Finding("search index", "WARN", f"not looked at: {error.strerror}", "let the home be written")
         return
     yield Finding("search index", "FAIL" if problem else "OK", problem or "complete", _fix_line(bool(problem)))
 

@@ -35,7 +35,9 @@ FEW = 5  # projects that are named
 def configure(parser: ArgumentParser) -> None:
     """What to read."""
     parser.add_argument("what", choices=["transcripts"], help="Claude Code's own transcripts")
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders; default: all of Claude Code's")
+    parser.add_argument(
+        "paths", nargs="*", default=[], metavar="PATH", help="files or folders; default: all of Claude Code's"
+    )
     parser.set_defaults(words="paths")
 
 

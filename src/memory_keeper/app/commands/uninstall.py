@@ -17,7 +17,7 @@ from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.pages import claude_md
-from memory_keeper.app.terminal import as_called, print_json, say
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import removable, remove_all
@@ -190,7 +190,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
 
 
 def _say(args: Namespace, known: bool, gone: Gone) -> None:
-    _say_plugin(args, known, gone)
+    _say_plugin(known, gone)
     _say_settings(gone.settings, gone.stuck)
     if gone.command.problem:
         sys.stderr.write(
@@ -203,9 +203,10 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
     _say_rules(gone.cleared, gone.uncleared)
     if gone.rendered:
         print(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+    _say_home(args, gone)
 
 
-def _say_plugin(args: Namespace, known: bool, gone: Gone) -> None:
+def _say_plugin(known: bool, gone: Gone) -> None:
     if gone.problem:
         sys.stderr.write(f"memory-keeper: {gone.problem}\n  hint: run `claude plugin uninstall {PLUGIN}`\n")
     else:
@@ -214,20 +215,20 @@ def _say_plugin(args: Namespace, known: bool, gone: Gone) -> None:
         print(f"{path} is as it was before.")
     for path in gone.back.changed:
         print(f"{path} was changed since: it keeps your changes and lost only our entries.")
+
+
+def _say_home(args: Namespace, gone: Gone) -> None:
+    """What stays, last; and how it goes where our command is gone already."""
     if not args.purge and registration.names_of_ours(args.home):
-        say(f"What was kept is still in {args.home}: {_purging()}")
+        say(
+            f"What was kept is still in {args.home}, and its pages in .claude/memory of your projects."
+            " In a checkout, `./memory-keeper uninstall --purge` deletes both (with `--dry-run` it lists the files);"
+            " or delete that folder. Claude Code deletes its own copy of the plugin later."
+        )
     elif gone.left:
         print(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
     elif args.purge:
         print(f"{args.home} is gone.")
-
-
-def _purging() -> str:
-    """What is still there after an uninstall, and how it goes."""
-    return as_called(
-        "so are the pages in .claude/memory of your projects. `memory-keeper uninstall --purge` deletes both, and"
-        " `--purge --dry-run` lists the files first. Claude Code deletes its own copy of the plugin later."
-    )
 
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
