@@ -107,7 +107,8 @@ def test_after_a_compaction_its_own(machine: Machine) -> None:
     text = second.start("compact").text
     assert "Please build the lexer." in text
     assert "/app/lexer.py" in text
-    assert "parser" not in text
+    own, mark, handed_on = text.partition("## Handed on from session ")
+    assert "parser" not in own and mark and "Please build the parser." in handed_on, "it was told that at its start"
 
 
 def test_a_compaction_of_the_first_session_ever(machine: Machine) -> None:
