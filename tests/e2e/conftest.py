@@ -85,7 +85,7 @@ def ship(to: Path) -> Path:
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the checkout, where a path can be at its worst."""
-    return ship(tmp_path_factory.mktemp("check out é", numbered=False))
+    return ship(tmp_path_factory.mktemp("check out é"))
 
 
 @pytest.fixture
