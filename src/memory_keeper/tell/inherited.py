@@ -87,6 +87,8 @@ def _handed_on(view: View, note: Note, little: bool) -> Iterator[Sentence]:
     for line in lines:
         if line.section == "where" or (line.of and not little and not idle):
             continue
+        if line.section == "goal" and goal.is_greeting(_quoted(line.text)):
+            continue
         outlives = line.section in OUTLIVES and not any(mended in line.text for mended in GONE)
         if outlives or (little and (line.of or not idle or line.text.startswith(WENT_ON))):
             yield line._replace(of=line.of or _said_in(view, line) or note.session)

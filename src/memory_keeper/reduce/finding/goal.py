@@ -96,10 +96,15 @@ def has_goal(found: Sequence[Turn]) -> bool:
     return any(_asks_for(turn.asked.text) >= _needed(turn) for turn in found)
 
 
+def is_greeting(text: str) -> bool:
+    """Whether somebody only says hello."""
+    return bool(GREETS.match(text)) and len(text.split()) < SHORT
+
+
 def _needed(turn: Turn) -> int:
     """The tokens that a request has to ask for work with: fewer where work came of it."""
     text = turn.asked.text
-    if FOLLOWS.match(text) or ADDS.match(text) or (GREETS.match(text) and len(text.split()) < SHORT):
+    if FOLLOWS.match(text) or ADDS.match(text) or is_greeting(text):
         return ENOUGH
     return 1 if turn.worked else TERSE
 
