@@ -212,7 +212,7 @@ while sys.stdin.read(1) != "q": pass
 def test_a_key_that_interrupts_does(terminal: Open, key: str, name: str) -> None:
     code = f"signal.signal(signal.{name}, signal.SIG_DFL)\nprint('ready', flush=True)\ntime.sleep(600)"
     there = terminal([*RUN, *python("import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n" + code)])
-    there.see("ready")
+    there.see("ready\r\n")
     there.type(key)
     assert there.wait() == -signal.Signals[name]
     assert there.is_as_before()
@@ -235,7 +235,7 @@ print("ready", flush=True)
 while True: time.sleep(1)
 """
     there = terminal([*RUN, *python(code)])
-    there.see("ready")
+    there.see("ready\r\n")
     there.process.send_signal(signal.Signals[name])
     there.see("got it")
     assert there.wait() == 7
@@ -250,7 +250,7 @@ print("ready", flush=True)
 while True: time.sleep(1)
 """
     there = terminal([*RUN, *python(code)])
-    there.see("ready")
+    there.see("ready\r\n")
     for end in ("master", "slave"):
         os.close(getattr(there, end))
         setattr(there, end, -1)
@@ -367,7 +367,7 @@ def test_the_program_is_told_when_we_are_killed(terminal: Open, tmp_path: Path) 
     flag = tmp_path / "hung up"
     code = f"signal.signal(signal.SIGHUP, lambda *_: (open({str(flag)!r}, 'w'), os._exit(0)))\nprint('ready')\n"
     there = terminal([*RUN, *python(code + "while True: time.sleep(1)")])
-    there.see("ready")
+    there.see("ready\r\n")
     there.process.kill()
     there.until(flag.exists, "the end of the program")
 
