@@ -67,9 +67,7 @@ class Tui:
 
     def type(self, line: str) -> None:
         """Type a line and press Enter until it is taken: keys can be lost while the CLI starts."""
-        self.wait(SIGN)
-        self._tmux("send-keys", "-l", line)
-        wait_for(lambda: self.box() == line, f"{line!r} in the input box")
+        self.draft(line)
         wait_for(lambda: self._enter() != line, f"{line!r} taken")
 
     def draft(self, words: str) -> None:
@@ -88,8 +86,12 @@ class Tui:
 
     def leave(self) -> None:
         """Type /exit and wait for the CLI's end."""
-        self.type("/exit")
-        wait_for(lambda: self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1", "the CLI's end")
+        self.draft("/exit")
+        wait_for(self._has_left, "the CLI's end")
+
+    def _has_left(self) -> bool:
+        self._enter()
+        return self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
 
     def __enter__(self) -> Self:
         return self
