@@ -50,7 +50,7 @@ START_UP = {
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.leaves", f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
+    f"{OWN}.keep.leaves", f"{OWN}.keep.matches", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
     f"{OWN}.keep.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one

@@ -94,7 +94,7 @@ def serve(wrap: str, width: int) -> None:
     except OSError as error:
         _complain(home, error)
     try:
-        said = look(data, home, environ)
+        said = measure(data, home, environ)
         line = compose(said, width, painted=_painted(environ)) if said else ""
     except Exception as error:
         _complain(home, error)
@@ -113,7 +113,7 @@ def find_width(environ: dict[str, str]) -> int:
     return max(1, int(said) - MARGIN) if said.isdecimal() and len(said) < 6 and int(said) else 0
 
 
-def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
+def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
     """What a payload says of the context; None when it is none."""
     try:
         payload = wire.loads(data.decode("utf-8", "replace"))

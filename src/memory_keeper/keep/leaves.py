@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.keep.lookup import Lookup
+from memory_keeper.keep.matches import Matches
 from memory_keeper.model import Event, Member, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def blanks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-class Leaves(Lookup):
+class Leaves(Matches):
     """What a store can say of its events."""
 
     def project(self, key: str) -> str:

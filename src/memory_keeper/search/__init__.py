@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from memory_keeper.keep.lookup import Lookup
+    from memory_keeper.keep.matches import Matches
     from memory_keeper.model import Row
     from memory_keeper.search.moments import Moment
 
@@ -49,7 +49,7 @@ DATED = tuple(
 
 
 def find(
-    store: Lookup,
+    store: Matches,
     text: str,
     scope: Scope = EVERYWHERE,
     limit: int = 10,
@@ -73,7 +73,7 @@ def find(
 
 
 def _by_words(
-    store: Lookup, text: str, scope: Scope, limit: int, deep: bool, now: float
+    store: Matches, text: str, scope: Scope, limit: int, deep: bool, now: float
 ) -> tuple[Sequence[Term], list[Ranked]]:
     """The terms of a query and the rows that answer it; where it names a time and nothing else, what was asked then."""
     moments = _moments(text, now)
@@ -89,7 +89,7 @@ def _by_words(
 
 
 def ask(
-    store: Lookup,
+    store: Matches,
     terms: Sequence[Term],
     text: str = "",
     scope: Scope = EVERYWHERE,
@@ -124,7 +124,7 @@ def _without_strangers(rows: Sequence[Row], beside: Mapping[int, int]) -> list[R
     ]
 
 
-def _to_the_letter(store: Lookup, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
+def _to_the_letter(store: Matches, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
     """Those first that have the names of a query, or all of it, as it writes them: the index knows only words."""
     names, whole = said
     if not ranked or not (names or whole):
@@ -143,7 +143,7 @@ def _to_the_letter(store: Lookup, ranked: list[Ranked], said: tuple[tuple[str, .
 
 
 def _by_meaning(
-    store: Lookup, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
+    store: Matches, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
 ) -> list[Ranked]:
     """The same with what means the same in other words, where texts have vectors and there is something to compare."""
     if not store.has_vectors():
@@ -180,7 +180,7 @@ def _without(text: str, moments: Sequence[Moment]) -> str:
     return text if any(char.isalnum() for char in text) else ""
 
 
-def _of_times(store: Lookup, moments: Sequence[Moment], scope: Scope, limit: int) -> list[Ranked]:
+def _of_times(store: Matches, moments: Sequence[Moment], scope: Scope, limit: int) -> list[Ranked]:
     """What was asked in the times that a query names, when that is all it says; the newest first."""
     found: list[Ranked] = []
     for moment in moments:
@@ -197,7 +197,7 @@ def _of_times(store: Lookup, moments: Sequence[Moment], scope: Scope, limit: int
 # --- words that nobody said -------------------------------------------------------------------------------------------
 
 
-def _mended(store: Lookup, terms: Sequence[Term], scope: Scope) -> list[Term]:
+def _mended(store: Matches, terms: Sequence[Term], scope: Scope) -> list[Term]:
     """The terms with words that somebody did say in the place of those that nobody said: begun so, or misspelt."""
     found: list[Term] = []
     for term in terms:
@@ -214,7 +214,7 @@ def _mended(store: Lookup, terms: Sequence[Term], scope: Scope) -> list[Term]:
     return found if [term.match for term in found] != [term.match for term in terms] else []
 
 
-def _is_said(store: Lookup, match: str, scope: Scope) -> bool:
+def _is_said(store: Matches, match: str, scope: Scope) -> bool:
     return any(
         store.matching(f"{WORDS} : ({match}){within(scope, notes)}", 1, notes)
         for notes in (False, True)
@@ -222,7 +222,7 @@ def _is_said(store: Lookup, match: str, scope: Scope) -> bool:
     )
 
 
-def _nearly_said(store: Lookup, word: str, scope: Scope) -> tuple[str, ...]:
+def _nearly_said(store: Matches, word: str, scope: Scope) -> tuple[str, ...]:
     """The words one typing error away that somebody said; asked for by the dozen, as hardly any was."""
     found: list[str] = []
     words = nearly(word)
@@ -235,7 +235,7 @@ def _nearly_said(store: Lookup, word: str, scope: Scope) -> tuple[str, ...]:
     return tuple(found[:NEARLY])
 
 
-def _without_repeats(store: Lookup, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+def _without_repeats(store: Matches, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     """What says the same again is left out: the newest of equals came first."""
     seen: set[tuple[str, int, str]] = set()
     found: list[Ranked] = []

@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
         watch = Watch(args.home, args.via, lock)
         try:
             if args.once:
-                told = watch.look(time())
+                told = watch.answer_all(time())
                 print_json([each._asdict() for each in told]) if args.json else _print(told)
                 return 5 if any(not each.done for each in told) else 0
             if not args.json:
@@ -101,13 +101,13 @@ class Watch:
         self._signal = signal.find_path()
 
     def news(self, now: float) -> list[Told]:
-        """The same as `look`, without what was said before."""
-        told = self.look(now)
+        """The same as `answer_all`, without what was said before."""
+        told = self.answer_all(now)
         new = [each for each in told if each.done or self._said.get(each.session) != each.why]
         self._said = {**self._said, **{each.session: each.why for each in told}}
         return new
 
-    def look(self, now: float) -> list[Told]:
+    def answer_all(self, now: float) -> list[Told]:
         """Answer everything that is asked for."""
         asks = open_asks(self._home, now)
         if self._via == "signal":

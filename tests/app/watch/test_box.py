@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.app.watch.look import Box, read_screen
+from memory_keeper.app.watch.box import Box, read_screen
 from memory_keeper.app.watch.screen import decode
 
 SCREENS = Path(__file__).parents[2] / "data/screens"
