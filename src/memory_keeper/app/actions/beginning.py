@@ -109,9 +109,9 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
         return NOTHING
     if _was_handed(keeper, project, session):
         return NOTHING
-    from memory_keeper.app.actions.previous import recall
+    from memory_keeper.app.actions.previous import where_it_stood
 
-    return recall(keeper, session, call.project_dir, budget, at)
+    return where_it_stood(keeper, session, call.project_dir, budget, at)
 
 
 def _find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
