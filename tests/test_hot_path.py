@@ -33,7 +33,7 @@ GATE = {
     f"{OWN}.capture.redact.tokens",
 }  # fmt: skip
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
-GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
+GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.gauge", f"{OWN}.keep.context"}
 # a prompt: the short line that reminds of the rules, out of a small file, and the record of it
 RULES = {
     "_blake2", f"{OWN}.app.actions", f"{OWN}.app.actions.rules", f"{OWN}.app.actions.telling", f"{OWN}.keep.context",

@@ -24,7 +24,7 @@ from memory_keeper.app import statusline
 from memory_keeper.app.cells import columns
 from memory_keeper.app.commands.statusline import is_ours
 from memory_keeper.app.statusline import Answer, bar, compose, join, look, read, short
-from memory_keeper.capture.usage import LARGE, SMALL
+from memory_keeper.capture.gauge import LARGE, SMALL
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Limits

@@ -206,7 +206,7 @@ def _surroundings(call: Call, home: str, environ: dict[str, str], at: float) -> 
         branch, commit = head(config.find_root(call.project_dir)) if call.project_dir else ("", "")
         return {"place": [branch, commit]}  # another may be checked out when somebody asks
     if call.event == "PreCompact" and call.source == "auto" and not call.agent:
-        from memory_keeper.capture.usage import read_gauge
+        from memory_keeper.capture.gauge import read_gauge
 
         gauge = read_gauge(call.transcript)
         return {"tokens": gauge.tokens} if gauge else {}  # so that is where this host compacts

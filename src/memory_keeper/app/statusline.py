@@ -121,7 +121,7 @@ def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
         return None
     if not isinstance(payload, dict):
         return None
-    from memory_keeper.capture.usage import find_limits, read_gauge
+    from memory_keeper.capture.gauge import find_limits, read_gauge
 
     shown = read(payload)
     if not shown.tokens and shown.transcript:  # after a compaction the host says 0, and its transcript knows better

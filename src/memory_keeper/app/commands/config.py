@@ -16,7 +16,7 @@ from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import as_called, paint, print_json, say
-from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
+from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
