@@ -8,7 +8,7 @@ from typing import Any
 from docs.render import table
 from memory_keeper.app.actions.rules import SUBAGENT
 from memory_keeper.model import Action
-from memory_keeper.policy import ACTIONS
+from memory_keeper.policy import MEANINGS
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.recall import HINT
 
@@ -74,7 +74,7 @@ def condition(event: str, when: Callable[..., bool]) -> str:
 
 
 def deed(action: Action) -> str:
-    return ACTIONS[action].replace("the same", ACTIONS[Action("look")])
+    return MEANINGS[action].replace("the same", MEANINGS[Action("look")])
 
 
 def longest(event: str, action: Action) -> str:

@@ -291,7 +291,7 @@ class Brief(NamedTuple):
 class Action(NamedTuple):
     """What a trigger asks for."""
 
-    do: str  # see policy.ACTIONS
+    do: str  # see policy.MEANINGS
     what: str = ""  # which brief is told; what else is done after a look
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.model import Action, Limits, Status
-from memory_keeper.policy import ACTIONS, LEVELS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.policy import LEVELS, MEANINGS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
 from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
@@ -43,7 +43,7 @@ def having(**settings: Any) -> dict[str, Any]:
 
 
 def test_every_trigger_can_be_read_by_a_stranger() -> None:
-    assert {action for _, _, action in TRIGGERS} == ACTIONS.keys()
+    assert {action for _, _, action in TRIGGERS} == MEANINGS.keys()
     assert all(when.__doc__ for _, when, _ in TRIGGERS)
 
 

@@ -74,7 +74,7 @@ def allows(status: Status) -> bool:
     return not refuses(status)
 
 
-ACTIONS = {
+MEANINGS = {  # of the actions
     Action("look"): "read what is new into the store, and write the notes that are due",
     Action("look", "save"): "the same, and then the session's handoff",
     Action("look", "settle"): "the same, and then clear the context if that is due",
