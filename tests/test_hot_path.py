@@ -55,7 +55,7 @@ ASK = {
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.reduce.facts",
+    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.kept_note", f"{OWN}.reduce.facts",
     f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.lines",
     f"{OWN}.tell.parts", f"{OWN}.tell.plans", f"{OWN}.text",
 }  # fmt: skip
@@ -76,7 +76,7 @@ ADOPT = {
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     "unicodedata", f"{OWN}.app.pages", f"{OWN}.app.pages.adopt", f"{OWN}.keep.index", f"{OWN}.reduce",
-    f"{OWN}.reduce.note", f"{OWN}.tell.memory",
+    f"{OWN}.reduce.kept_note", f"{OWN}.tell.memory",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`

@@ -12,10 +12,10 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.notes.rules import change_rule
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import tally, told
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import change_rule
 from memory_keeper.model import Note
 from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine, Session

@@ -130,7 +130,7 @@ def find_rules(
             rules = rules_of(keeper.store, project, shipped)
             if not said:
                 return rules, []
-            from memory_keeper.app.notes.said import in_force
+            from memory_keeper.reduce.folds.from_prompts import in_force
 
             return rules, in_force(keeper.store, project, settings, time())
     except NotSetUp:

@@ -18,7 +18,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
     NEVER,
@@ -357,7 +357,7 @@ def _checked(change: Change) -> Change:
 
 def _take_over(keeper: Keeper, project: str, root: str, change: Change, now: float) -> None:
     """Keep a change as the user's word."""
-    from memory_keeper.app.notes.rules import add_rule, change_rule
+    from memory_keeper.keeper.rules import add_rule, change_rule
 
     one = change.observed
     place = one.project if one else project
