@@ -21,9 +21,9 @@ OWN = "memory_keeper"
 # every hook: read the payload, append to the spool, decide
 HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
-    OWN, f"{OWN}.app", f"{OWN}.app.detached", f"{OWN}.app.hook", f"{OWN}.app.problems", f"{OWN}.capture",
-    f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy",
-    f"{OWN}.settings", f"{OWN}.wire",
+    OWN, f"{OWN}.app", f"{OWN}.app.answer", f"{OWN}.app.detached", f"{OWN}.app.hook", f"{OWN}.app.problems",
+    f"{OWN}.capture", f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model",
+    f"{OWN}.policy", f"{OWN}.settings", f"{OWN}.wire",
 }  # fmt: skip
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}

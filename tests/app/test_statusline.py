@@ -247,7 +247,7 @@ def test_it_loads_what_a_hook_may_load(tmp_path: Path) -> None:
     given = json.dumps(payload(workspace={"project_dir": str(folder)})).encode()
     for _ in range(2):  # with the record, and without
         found = loaded(str(START), "statusline", given=given) - bare
-        assert not found & {*NEVER, "memory_keeper.text", "memory_keeper.app.hook", "unicodedata"}
+        assert not found & {*NEVER, "memory_keeper.text", "memory_keeper.app.answer", "unicodedata"}
     found = loaded(str(START), "statusline", "--wrap", "true", given=given) - bare
     assert not found & {*NEVER, "signal"}
 

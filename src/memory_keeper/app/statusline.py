@@ -359,8 +359,7 @@ def _read_all() -> bytes:
 
 def _write_all(data: bytes) -> None:
     try:
-        while data:
-            data = data[posix.write(1, data) :]
+        wire.write_all(1, data)
     except OSError:
         pass  # nobody reads it any more
 
