@@ -55,10 +55,11 @@ def main(argv: list[str]) -> None:
     """`statusline [--wrap CMD] [--width N]`: exit 0 whatever happens. Other options are for the parser."""
     options = read_options(argv[1:])
     if options is None:
-        from memory_keeper.app.cli import main as parse
+        import sys
 
-        parse(argv)
-        return
+        from memory_keeper.app.cli import parse_and_run
+
+        sys.exit(parse_and_run(argv))
     try:
         serve(*options)
     finally:
