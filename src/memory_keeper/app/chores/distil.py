@@ -7,7 +7,7 @@ was not covered is still open; twice at once, one of two notes about the same ev
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.app.chores.settings import Settings as Settings
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Open, origin

@@ -7,8 +7,8 @@ Everything has an id that comes of what it was found in, so finding it twice is 
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.app.chores.settings import Settings
 from memory_keeper.app.pages.claude_md import sync_where_wanted
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Event, Note, origin
