@@ -220,7 +220,6 @@ CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "PreCompact": _compacting,
     "Summary": _summarized,
     "Scored": _scored,
-    "Compacted": _scored,  # as it was called once
     "AskCompact": lambda context, record, at: context._replace(compacting=at),
     "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True, handed=0.0, scored=0.0),
     "Told": _told,

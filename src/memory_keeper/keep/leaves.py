@@ -15,11 +15,8 @@ BARE = ", ".join("''" if field in ("text", "extra") else field for field in Even
 SOURCE = ", ".join(Source._fields)
 USAGE = ", ".join(Usage._fields)
 PLACED = ", ".join("s." + field for field in Source._fields)
-# the kinds that hooks leave of a context, and what two of them were called once
-MARKED = (
-    "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored',"
-    " 'compacting', 'compacted'"
-)
+# the kinds that hooks leave of a context
+MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored'"
 OURS = "'told', 'spent', 'archived', 'confirmed', 'contradicted', 'done'"  # and those that nothing in it said
 LAST = "\U0010ffff"  # comes after all that begins alike
 
