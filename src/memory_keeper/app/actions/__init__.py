@@ -1,6 +1,7 @@
 """What a trigger asks for: tell a brief, save the handoff, warn, refuse a compaction. Verb: perform.
 
-Each action loads its own module, and none but the one for a start fails: the host goes on, and `doctor` knows.
+Each action loads its own module, and none but the one for a start fails: the host goes on, and `doctor` knows. What a
+look is followed by stands beside them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.app.actions.fullness import Fullness
+    from memory_keeper.keeper import Keeper
     from memory_keeper.model import Action, Call, Json
 
 INSTRUCTIONS = 4_000  # characters
@@ -51,7 +53,7 @@ def perform(action: Action, moment: Moment) -> Json | str:
 def _tell_start(moment: Moment) -> Json:
     from memory_keeper.app.actions.beginning import begin
 
-    return begin(moment.call, moment.home, moment.environ, "start", moment.at, moment.after)
+    return begin(moment)
 
 
 def _tell_lost(moment: Moment) -> Json:
@@ -71,7 +73,7 @@ def _tell_recall(moment: Moment) -> Json:
     from memory_keeper.app.actions.recall import recall_text
     from memory_keeper.app.actions.telling import heard
 
-    return heard(moment.call.event, recall_text(moment.call, moment.home, moment.environ, moment.at, moment.room))
+    return heard(moment.call.event, recall_text(moment))
 
 
 def _tell_fix(moment: Moment) -> Json:
@@ -79,7 +81,7 @@ def _tell_fix(moment: Moment) -> Json:
     from memory_keeper.app.actions.recall import fix_text
     from memory_keeper.app.actions.telling import heard
 
-    return heard(moment.call.event, fix_text(moment.call, moment.home, moment.environ, moment.at, moment.room))
+    return heard(moment.call.event, fix_text(moment))
 
 
 def _tell_rules(moment: Moment) -> Json:
@@ -87,7 +89,7 @@ def _tell_rules(moment: Moment) -> Json:
     from memory_keeper.app.actions.rules import fail_safe, tell_rules
 
     try:
-        return tell_rules(moment.call, moment.home, moment.environ, moment.at, moment.room)
+        return tell_rules(moment)
     except Exception as error:
         complain(moment.home, "rules", error)
         return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
@@ -96,9 +98,7 @@ def _tell_rules(moment: Moment) -> Json:
 def _warn(moment: Moment) -> Json:
     from memory_keeper.app.actions.warning import warn
 
-    if not moment.fullness:
-        return {}
-    return warn(moment.call, moment.home, moment.environ, moment.fullness, moment.at, moment.room)
+    return warn(moment, moment.fullness) if moment.fullness else {}
 
 
 def _save(moment: Moment) -> Json:
@@ -158,3 +158,27 @@ ACTIONS: dict[tuple[str, str], Callable[[Moment], Json | str]] = {
     ("refuse", ""): _refuse,
     ("score", ""): _score,
 }
+
+
+def follow(keeper: Keeper, what: str, session: str) -> None:
+    """Do what a hook wants done once everything is read."""
+    if what in AFTER_LOOK:
+        AFTER_LOOK[what](keeper, session)
+
+
+def _save_after(keeper: Keeper, session: str) -> None:
+    """The handoff of a session that ended."""
+    from memory_keeper.app.actions.handoff import keep_handoff
+    from memory_keeper.keep.context import read_context
+
+    keep_handoff(keeper, session, read_context(keeper.home, session).folder)
+
+
+def _settle_after(keeper: Keeper, session: str) -> None:
+    """What is due at the end of a turn."""
+    from memory_keeper.app.actions.turn_end import settle
+
+    settle(keeper.home, keeper.environ, session)
+
+
+AFTER_LOOK: dict[str, Callable[[Keeper, str], None]] = {"save": _save_after, "settle": _settle_after}

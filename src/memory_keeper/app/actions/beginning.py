@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memory_keeper.app.actions import Moment
     from memory_keeper.model import Call, Json, Note
     from memory_keeper.tell import Before
 
@@ -26,7 +27,7 @@ SAME_TIME = 60.0  # seconds within which a compaction and what it was told belon
 LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
 
 
-def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
+def begin(moment: Moment) -> Json:
     """The brief for a context that begins; what the last session left unread is read first, within reason.
 
     A context that takes the place of one that was cleared is told that one's handoff.
@@ -34,6 +35,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     from memory_keeper.app.actions.welcome import say_adopted, say_told, welcome
     from memory_keeper.errors import NotSetUp
 
+    call, home, environ, at = moment.call, moment.home, moment.environ, moment.at
     settings, broken = config.load(home, config.find_root(call.project_dir), environ)
     said: Json = {}
     if broken:
@@ -48,7 +50,7 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
             said |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.project_dir), at)
             said |= say_adopted(call, environ, adopted, said)
-            briefs = [brief for brief in _briefs(keeper, call, settings, name, at, after, said) if brief.text]
+            briefs = [brief for brief in _briefs(keeper, moment, settings, said) if brief.text]
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
@@ -61,10 +63,9 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     return said
 
 
-def _briefs(
-    keeper: Keeper, call: Call, settings: Json, name: str, at: float, after: str, said: Json
-) -> Iterator[Brief]:
+def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Iterator[Brief]:
     """What is told, by how the context began."""
+    call, at, after = moment.call, moment.at, moment.after
     project, notes = keeper.project(call.project_dir), settings["tell.notesBudget"]
     first = NOTHING
     if call.source == "compact":
@@ -87,7 +88,7 @@ def _briefs(
         budget = settings["tell.startBudget"]
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
         view = view._replace(settings=settings)
-        brief = keeper.brief(name, view, budget, room)
+        brief = keeper.brief("start", view, budget, room)
         yield brief._replace(lines=([before.why],), handed=before.note) if before else brief
 
 

@@ -119,7 +119,7 @@ def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
     with suppress(Busy):  # then of what there is
         keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
     root = _root(keeper, args, session, context)
-    where = keep_handoff(keeper, session, root, keeper.environ)
+    where = keep_handoff(keeper, session, root)
     note = keeper.store.handoff(session)
     if not note:
         raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")

@@ -6,8 +6,8 @@ import posix
 from threading import Condition, Thread
 from time import monotonic, sleep, time
 
+from memory_keeper.app.actions import follow
 from memory_keeper.app.chores.distil import is_due
-from memory_keeper.app.chores.rounds import follow
 from memory_keeper.app.detached import start_look
 from memory_keeper.app.problems import complain, describe
 from memory_keeper.capture.tail import LAG
