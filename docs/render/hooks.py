@@ -28,6 +28,7 @@ WHEN = {
     "resident": "the server answers",
     "fuller": "the context has passed a level that nobody was told of",
     "clears": "mode `clear` or `block`",
+    "only_looks": "mode `supplement` or `replace`",
     "untold": "the context was compacted, and its beginning could not be told",
     "compacted": "the context was compacted",
     "allows": "Claude Code is to sum up",

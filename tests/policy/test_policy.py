@@ -90,6 +90,7 @@ def test_where_nobody_would_hear_it_nothing_is_said(event: str) -> None:
 @pytest.mark.parametrize(("mode", "clears"), [("supplement", False), ("clear", True), ("block", True)])
 def test_the_end_of_a_turn_settles_what_clears_by_itself(mode: str, clears: bool) -> None:
     assert (SETTLE in decide("Stop", QUIET._replace(mode=mode))) == clears
+    assert len(decide("Stop", QUIET._replace(mode=mode, resident=True))) == 1, "each look may be a process"
     assert SETTLE not in decide("SubagentStop", QUIET._replace(mode=mode))
 
 
