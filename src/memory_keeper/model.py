@@ -284,8 +284,9 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
-    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines; else why, and worth
+    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines
     handed: str = ""  # the note of the handoff that it tells
+    why: tuple[list[Any], ...] = ()  # the reason for what it tells, and what that was worth
 
 
 class Action(NamedTuple):

@@ -89,7 +89,7 @@ def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Itera
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
         view = view._replace(settings=settings)
         brief = keeper.brief("start", view, budget, room)
-        yield brief._replace(lines=([before.why],), handed=before.note) if before else brief
+        yield brief._replace(why=([before.why],), handed=before.note) if before else brief
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
