@@ -86,10 +86,9 @@ def answer(
 
 def _asked(keeper: Keeper, at: float, named: str, look: Callable[[str], object]) -> Asked:
     """The session of the host that started us, and its project unless one was named; else where we were started."""
-    from memory_keeper.app.actions.compaction import find_running
+    from memory_keeper.app.actions.compaction import find_own
 
-    pid = keeper.environ.get("CLAUDE_PID", "")
-    session = find_running(keeper.home, int(pid) if pid.isdecimal() else 0)
+    session = find_own(keeper.home, keeper.environ)
     folder = named or (read_context(keeper.home, session).folder if session else "")
     return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, look)
 

@@ -121,10 +121,9 @@ class Worker:
 
     def _handoff(self, asked: Json) -> str:
         """What a model hears; empty when no session is known that it runs in."""
-        from memory_keeper.app.actions.compaction import find_running, tell
+        from memory_keeper.app.actions.compaction import find_own, tell
 
-        pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
-        session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
+        session, budget = find_own(self.home, self.environ), asked.get("budget")
         if not session or config.INSIDE in self.environ:
             return ""
         return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) or NOTHING
