@@ -314,7 +314,7 @@ class Call(NamedTuple):
     event: str
     session: str
     transcript: str
-    project_dir: str
+    folder: str  # in which the session runs
     agent: str
     source: str  # of a start: startup, resume, clear, compact, fork; of an end: its reason
     text: str  # provisional: the prompt, or the last answer

@@ -118,14 +118,14 @@ def _measure(call: Call, home: str, environ: dict[str, str]) -> Fullness | None:
         return None
     from memory_keeper.app.actions.fullness import measure
 
-    return measure(home, call.session, call.transcript, call.project_dir, environ)
+    return measure(home, call.session, call.transcript, call.folder, environ)
 
 
 def _find_mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, bool]:
     """What becomes of a full context, and whether its compaction was refused before; where that matters."""
     if call.event not in ("Stop", "PreCompact") or call.agent:
         return "supplement", False
-    root = config.find_root(call.project_dir) if call.project_dir else ""
+    root = config.find_root(call.folder) if call.folder else ""
     mode = config.load(home, root, environ)[0]["compaction.mode"]
     if mode != "block":
         return mode, False
@@ -137,16 +137,16 @@ def _find_mode(call: Call, home: str, environ: dict[str, str]) -> tuple[str, boo
 def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     """What is left in the session's spool: the call, or the summary of a compaction that it brings."""
     if summary := _summary(call, home):
-        text = _clean(summary, home, environ, call.project_dir, SUMMARY)
-        record = {"event": "Summary", "at": at, "dir": call.project_dir, "by": call.event, "text": text}
+        text = _clean(summary, home, environ, call.folder, SUMMARY)
+        record = {"event": "Summary", "at": at, "dir": call.folder, "by": call.event, "text": text}
         return record | ({"transcript": call.transcript} if call.transcript else {})
     said = {
         "transcript": call.transcript,
-        "dir": call.project_dir,
+        "dir": call.folder,
         "agent": call.agent,
         "source": call.source,
         "ref": call.ref,
-        "text": _clean("" if call.event in UNKEPT else call.text, home, environ, call.project_dir),
+        "text": _clean("" if call.event in UNKEPT else call.text, home, environ, call.folder),
         "model": call.model,
         "busy": call.busy,
     }
@@ -161,7 +161,7 @@ def _surroundings(call: Call, home: str, environ: dict[str, str], at: float) -> 
     if call.event == "SessionEnd":
         from memory_keeper.capture.project import head
 
-        branch, commit = head(config.find_root(call.project_dir)) if call.project_dir else ("", "")
+        branch, commit = head(config.find_root(call.folder)) if call.folder else ("", "")
         return {"place": [branch, commit]}  # another may be checked out when somebody asks
     if call.event == "PreCompact" and call.source == "auto" and not call.agent:
         from memory_keeper.capture.gauge import read_gauge
@@ -205,7 +205,7 @@ def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     if call.source == "clear":
         from memory_keeper.keep.context import find_cleared, read_context
 
-        if before := find_cleared(home, call.session, pid, at, str(found["born"]), call.project_dir):
+        if before := find_cleared(home, call.session, pid, at, str(found["born"]), call.folder):
             found["after"] = before
             if read_context(home, before).asked:
                 found["ours"] = True

@@ -35,7 +35,7 @@ class Moment(NamedTuple):
     @property
     def settings(self) -> Json:
         """Those in force where the call came from."""
-        root = config.find_root(self.call.project_dir) if self.call.project_dir else ""
+        root = config.find_root(self.call.folder) if self.call.folder else ""
         return config.load(self.home, root, self.environ)[0]
 
 
@@ -64,7 +64,7 @@ def _tell_lost(moment: Moment) -> Json:
 
     call = moment.call
     with Keeper(moment.home, moment.environ) as keeper:
-        text = lost_text(keeper, call.session, call.project_dir, moment.settings, moment.at, call.event)
+        text = lost_text(keeper, call.session, call.folder, moment.settings, moment.at, call.event)
     return heard(call.event, text)
 
 
@@ -104,7 +104,7 @@ def _warn(moment: Moment) -> Json:
 def _save(moment: Moment) -> Json:
     from memory_keeper.app.actions.handoff import try_to_save
 
-    try_to_save(moment.home, moment.call.session, moment.call.project_dir, moment.environ)
+    try_to_save(moment.home, moment.call.session, moment.call.folder, moment.environ)
     return {}
 
 
@@ -120,7 +120,7 @@ def _refuse(moment: Moment) -> Json:
     from memory_keeper.keep import spool
 
     call = moment.call
-    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.project_dir})
+    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.folder})
     return {
         "decision": "block",
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
@@ -142,7 +142,7 @@ def _score(moment: Moment) -> Json:
     from memory_keeper.keeper import Keeper
 
     with Keeper(moment.home, moment.environ) as keeper:
-        keep_score(keeper, call.session, call.project_dir, moment.settings, context, moment.at)
+        keep_score(keeper, call.session, call.folder, moment.settings, context, moment.at)
     return {}
 
 

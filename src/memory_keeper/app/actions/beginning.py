@@ -36,7 +36,7 @@ def begin(moment: Moment) -> Json:
     from memory_keeper.errors import NotSetUp
 
     call, home, environ, at = moment.call, moment.home, moment.environ, moment.at
-    settings, broken = config.load(home, config.find_root(call.project_dir), environ)
+    settings, broken = config.load(home, config.find_root(call.folder), environ)
     said: Json = {}
     if broken:
         names = ", ".join(broken)
@@ -48,7 +48,7 @@ def begin(moment: Moment) -> Json:
         said |= welcome(keeper, call, said)
         try:
             said |= _catch_up(keeper, call)
-            adopted = _adopt(keeper, call, keeper.project(call.project_dir), at)
+            adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             said |= say_adopted(call, environ, adopted, said)
             briefs = [brief for brief in _briefs(keeper, moment, settings, said) if brief.text]
         except NotSetUp:
@@ -56,7 +56,7 @@ def begin(moment: Moment) -> Json:
     if briefs:
         from memory_keeper.app.actions.telling import heard, record_told
 
-        record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
+        record_told(home, call.session, call.folder, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
         said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
@@ -66,12 +66,12 @@ def begin(moment: Moment) -> Json:
 def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Iterator[Brief]:
     """What is told, by how the context began."""
     call, at, after = moment.call, moment.at, moment.after
-    project, notes = keeper.project(call.project_dir), settings["tell.notesBudget"]
+    project, notes = keeper.project(call.folder), settings["tell.notesBudget"]
     first = NOTHING
     if call.source == "compact":
         from memory_keeper.app.actions import lost
 
-        first = lost.begin(keeper, call.session, call.project_dir, settings, at)
+        first = lost.begin(keeper, call.session, call.folder, settings, at)
     elif after:
         first = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), notes, said)
     yield first
@@ -112,7 +112,7 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
         return NOTHING
     from memory_keeper.app.actions.previous import where_it_stood
 
-    return where_it_stood(keeper, session, call.project_dir, budget, at)
+    return where_it_stood(keeper, session, call.folder, budget, at)
 
 
 def _find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
@@ -136,7 +136,7 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
     from memory_keeper.capture.host import find_terminal
 
     try:
-        return find_before(keeper, project, call.session, call.project_dir, find_terminal(keeper.environ), at)
+        return find_before(keeper, project, call.session, call.folder, find_terminal(keeper.environ), at)
     except Exception as error:  # noqa: BLE001
         complain(keeper.home, "handoff", error)
         return None
@@ -146,8 +146,8 @@ def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     from memory_keeper.app.actions.handoff import tell_cleared, try_to_keep
 
-    where = try_to_keep(keeper, session, call.project_dir)
-    project = keeper.project(call.project_dir)
+    where = try_to_keep(keeper, session, call.folder)
+    project = keeper.project(call.folder)
     view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
     brief = keeper.brief("handoff", view, budget)
     if brief.text:
@@ -178,7 +178,7 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 
     fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
     try:
-        behind = keeper.behind(keeper.project(call.project_dir), fresh)
+        behind = keeper.behind(keeper.project(call.folder), fresh)
     except NotSetUp:
         behind = [] if spool.names(keeper.home) != [fresh] else None
     if behind is None:
@@ -203,7 +203,7 @@ def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> list[Note]:
     from memory_keeper.errors import Busy
     from memory_keeper.tell.files import changed
 
-    root = config.find_root(call.project_dir)
+    root = config.find_root(call.folder)
     try:
         if changed(root):
             from memory_keeper.app.pages.adopt import adopt

@@ -67,10 +67,10 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
     budget: int = moment.settings[BUDGET]
     if budget <= 0:
         return ""
-    root = config.find_root(call.project_dir)
+    root = config.find_root(call.folder)
     try:
         with Keeper(home, moment.environ) as keeper:
-            brief, keys = find(Finding(keeper, keeper.project(call.project_dir), root, call.session, budget, at))
+            brief, keys = find(Finding(keeper, keeper.project(call.folder), root, call.session, budget, at))
     except NotSetUp:
         return ""  # the very first session
     if not brief.text:
@@ -79,7 +79,7 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
 
     if units(brief.text) >= moment.room:
         return ""
-    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, keys=keys)
+    record_told(home, call.session, call.folder, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
     return brief.text if all(first.get(key) == at for key in keys) else ""  # else another was faster
 

@@ -26,7 +26,7 @@ SHOWN = 100  # characters of a rule on the screen
 def tell_rules(moment: Moment) -> Json:
     """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
     moment = moment._replace(at=moment.at + AFTER["rules"])
-    call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.project_dir)
+    call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.folder)
     if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
         return {}
     context = read_context(home, call.session)
@@ -40,7 +40,7 @@ def tell_rules(moment: Moment) -> Json:
     if context.ruled and context.ruled_at != moment.at:
         if ready.get("shipped") != settings["rules.shipped"]:
             since = stamp(home)
-            rules, _ = find_rules(home, call.project_dir, moment.environ, settings, said=False)
+            rules, _ = find_rules(home, call.folder, moment.environ, settings, said=False)
             ready = _make_ready(home, root, settings, rules, since)
         if ready.get("hash") == context.ruled:
             return _remind(moment, context, settings, ready)
@@ -59,7 +59,7 @@ def fail_safe(event: str, home: str) -> Json:
 
 def _tell_subagent(moment: Moment, settings: Json) -> Json:
     call, short = moment.call, {**settings, "rules.budget": SUBAGENT}
-    brief = full_brief(moment.home, call.project_dir, moment.environ, short, said=False)
+    brief = full_brief(moment.home, call.folder, moment.environ, short, said=False)
     if brief.text:
         _record(moment, brief._replace(name="subagent"), agent=call.agent)
     return heard(call.event, brief.text)
@@ -67,7 +67,7 @@ def _tell_subagent(moment: Moment, settings: Json) -> Json:
 
 def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str = "") -> None:
     call = moment.call
-    record_told(moment.home, call.session, call.project_dir, moment.at, (brief,), on=call.event, more=more, agent=agent)
+    record_told(moment.home, call.session, call.folder, moment.at, (brief,), on=call.event, more=more, agent=agent)
 
 
 def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
@@ -87,7 +87,7 @@ def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
     call, home, room = moment.call, moment.home, moment.room
     changed = bool(read_context(home, call.session).ruled)
     since = stamp(home)
-    rules, said = find_rules(home, call.project_dir, moment.environ, settings)
+    rules, said = find_rules(home, call.folder, moment.environ, settings)
     ready = _make_ready(home, root, settings, rules, since)
     brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:

@@ -20,19 +20,19 @@ def warn(moment: Moment, fullness: Fullness) -> Json:
     call, home, at = moment.call, moment.home, moment.at
     held = fullness.is_compacted_now(at, call.event == "UserPromptSubmit")
     reached = (HELD,) if held else fullness.unsaid(at)
-    record = {"event": "Warned", "at": at, "dir": call.project_dir, "level": " ".join(reached)}
+    record = {"event": "Warned", "at": at, "dir": call.folder, "level": " ".join(reached)}
     spool.append(home, call.session, {**record, "tokens": fullness.tokens})
     first = dict(read_context(home, call.session).warned).get(reached[-1])
     if first != at:
         return {}  # another hook was faster
-    saved = try_to_save(home, call.session, call.project_dir, moment.environ)
+    saved = try_to_save(home, call.session, call.folder, moment.environ)
     clearer = can_answer(home, fullness.context)
     if held or not _is_wanted(fullness, reached[-1], clearer):
         return {}
     user, model = _word(fullness, reached[-1], saved, clearer)
     if len(model) >= moment.room:
         return {"systemMessage": user}
-    record_warning(home, call.session, call.project_dir, at, call.event, model)
+    record_warning(home, call.session, call.folder, at, call.event, model)
     return {"systemMessage": user, **heard(call.event, model)}
 
 
