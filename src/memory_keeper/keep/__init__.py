@@ -7,7 +7,7 @@ what rows have. One public method is one transaction. Of what is kept only `cove
 
 What one feature asks, and no other, is no promise of an engine but a module of queries on its connection: `doing`
 (tasks), `moments` (the timeline), `passage` (calls and what came of them), `spending` (tokens), `telling` (briefs that
-were told), `touched` (files), `vectors` (meaning), `dump` (everything).
+were told), `touched` (files), `typed` (whether a person was there), `vectors` (meaning), `dump` (everything).
 
 Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines) and
 `ready` (the reminder of the rules); `home` has its lock.

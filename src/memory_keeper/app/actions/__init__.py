@@ -2,6 +2,10 @@
 
 Each action loads its own module, and none but the one for a start fails: the host goes on, and `doctor` knows. What a
 look is followed by stands beside them.
+
+A context begins: `beginning`, by what went before it `previous`, `fork` or `lost`, and `welcome` for people. It goes
+on: `rules`, `recall`, and as it fills (`fullness`) `warning`. It ends: `handoff`, `turn_end` at a good moment
+(`boundary`), and `compaction` of our own. `telling` keeps what was told.
 """
 
 from __future__ import annotations
