@@ -84,7 +84,7 @@ def joined(said: Json, more: Json) -> Json:
     if not heard or not also:
         return both
     text = f"{heard['additionalContext']}\n{also['additionalContext']}"
-    if len(text.encode("utf-16")) // 2 > HEARD:
+    if _units(text) > HEARD:
         text = heard["additionalContext"]
     return {**both, "hookSpecificOutput": {**heard, "additionalContext": text}}
 
@@ -92,7 +92,12 @@ def joined(said: Json, more: Json) -> Json:
 def _room(said: Json) -> int:
     """How much more the model can hear, beside what it hears so far."""
     heard = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
-    return HEARD - len(heard.encode("utf-16")) // 2
+    return HEARD - _units(heard)
+
+
+def _units(text: str) -> int:
+    """Characters as the host counts them; `tell.units` is the same, and dear to load."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _find_status(

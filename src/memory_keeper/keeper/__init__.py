@@ -87,7 +87,7 @@ class Keeper:
         """The store, to search: after an update the first who wants to waits until its index is made anew."""
         if not self.store.indexed:
             with Lock(self.home, PATIENCE):
-                self.writer.newest_key()
+                self.writer.newest_key()  # any question: whoever opens it to write makes the index
             self.close()
         return self.store
 

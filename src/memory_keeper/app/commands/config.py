@@ -31,7 +31,7 @@ EXAMPLES = {
 EXAMPLE = EXAMPLES["set"]
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
-_, PROJECT, LOCAL = config.PROJECT_FILES  # the predecessor's is only read
+_, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
     "tell": "what a context is told",
     "reduce": "how notes are made",
