@@ -23,7 +23,7 @@ import memory_keeper
 from memory_keeper.app import statusline
 from memory_keeper.app.cells import columns
 from memory_keeper.app.commands.statusline import is_ours
-from memory_keeper.app.statusline import Answer, bar, compose, join, look, read, short
+from memory_keeper.app.statusline import Answer, bar, compose, join, measure, read, short
 from memory_keeper.capture.gauge import LARGE, SMALL
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
@@ -214,7 +214,7 @@ fields = st.one_of(anything, paths, st.builds(lambda path: {"project_dir": path}
 @example(given=payload(cwd="/\ud800", workspace={}, transcript_path="/\udcff.jsonl"))
 def test_a_payload_is_read_forgivingly(given: Any) -> None:
     with TemporaryDirectory() as folder:
-        said = look(json.dumps(given).encode(), f"{folder}/keeper", {"HOME": folder})
+        said = measure(json.dumps(given).encode(), f"{folder}/keeper", {"HOME": folder})
         assert (said is None) is not isinstance(given, dict)
         if said:
             statusline.keep(said.shown, f"{folder}/keeper", 1.0)

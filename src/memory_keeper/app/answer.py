@@ -97,7 +97,7 @@ def _room(said: Json) -> int:
 
 def _units(text: str) -> int:
     """Characters as the host counts them; `tell.units` is the same, and dear to load."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text.encode("utf-16", "surrogatepass")) // 2 - 1  # without the byte order mark
 
 
 def _find_status(
