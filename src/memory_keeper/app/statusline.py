@@ -272,8 +272,13 @@ class Other:
     """The user's own status line: a shell command that is given the same payload and may take its time."""
 
     def __init__(self, command: str, data: bytes) -> None:
-        from _signal import SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal  # type: ignore[import-not-found]
+        import _signal  # type: ignore[import-not-found]
 
+        thrown_away = (
+            _signal.SIGTERM,
+            _signal.SIGHUP,
+            _signal.SIGINT,
+        )  # by the host
         self.until, self.left = monotonic() + PATIENCE, data
         given, self.to = posix.pipe()
         self.out, gives = posix.pipe()
@@ -282,6 +287,7 @@ class Other:
             (posix.POSIX_SPAWN_DUP2, gives, 1),
             (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
         ]
+        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, thrown_away)  # until it is known whom else to end
         # a group of its own, so that all it has started can be ended; in the same session, so that it sees the terminal
         self.pid = posix.posix_spawn(
             "/bin/sh",
@@ -289,10 +295,12 @@ class Other:
             posix.environ,
             file_actions=actions,
             setpgroup=0,
-            setsigdef=[SIGPIPE],
+            setsigdef=[_signal.SIGPIPE],
+            setsigmask=before,
         )
-        for number in (SIGTERM, SIGHUP, SIGINT):
-            signal(number, self._interrupted)  # the host throws this call away: that one is to go too
+        for number in thrown_away:
+            _signal.signal(number, self._interrupted)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
         for fd in (given, gives):
             posix.close(fd)
         for fd in (self.to, self.out):
