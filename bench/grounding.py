@@ -25,7 +25,7 @@ from memory_keeper import wire
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce import schema
 from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
 

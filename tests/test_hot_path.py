@@ -21,9 +21,9 @@ OWN = "memory_keeper"
 # every hook: read the payload, append to the spool, decide
 HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
-    OWN, f"{OWN}.app", f"{OWN}.app.detached", f"{OWN}.app.hook", f"{OWN}.app.problems", f"{OWN}.capture",
-    f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model", f"{OWN}.policy",
-    f"{OWN}.settings", f"{OWN}.wire",
+    OWN, f"{OWN}.app", f"{OWN}.app.answer", f"{OWN}.app.detached", f"{OWN}.app.hook", f"{OWN}.app.problems",
+    f"{OWN}.capture", f"{OWN}.capture.payload", f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.model",
+    f"{OWN}.policy", f"{OWN}.settings", f"{OWN}.wire",
 }  # fmt: skip
 # the first hook ever: it makes the home
 FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
@@ -33,7 +33,7 @@ GATE = {
     f"{OWN}.capture.redact.tokens",
 }  # fmt: skip
 # a prompt or a tool: how full the context is, so that nobody is surprised by a compaction
-GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.usage", f"{OWN}.keep.context"}
+GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.gauge", f"{OWN}.keep.context"}
 # a prompt: the short line that reminds of the rules, out of a small file, and the record of it
 RULES = {
     "_blake2", f"{OWN}.app.actions", f"{OWN}.app.actions.rules", f"{OWN}.app.actions.telling", f"{OWN}.keep.context",
@@ -50,12 +50,12 @@ START_UP = {
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.leaves", f"{OWN}.keep.lookup", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
+    f"{OWN}.keep.leaves", f"{OWN}.keep.matches", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
     f"{OWN}.keep.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.note", f"{OWN}.reduce.facts",
+    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.kept_note", f"{OWN}.reduce.facts",
     f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.lines",
     f"{OWN}.tell.parts", f"{OWN}.tell.plans", f"{OWN}.text",
 }  # fmt: skip
@@ -76,7 +76,7 @@ ADOPT = {
     "functools", "itertools", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     "unicodedata", f"{OWN}.app.pages", f"{OWN}.app.pages.adopt", f"{OWN}.keep.index", f"{OWN}.reduce",
-    f"{OWN}.reduce.note", f"{OWN}.tell.memory",
+    f"{OWN}.reduce.kept_note", f"{OWN}.tell.memory",
 }  # fmt: skip
 # before a compaction: the handoff is written, and must be when the hook returns. That comes once in a context; a
 # project may lie behind links, so `os`

@@ -10,7 +10,7 @@ from typing import Any
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 
 
 def problems(store: SqliteStore, grounded: bool = False) -> list[str]:

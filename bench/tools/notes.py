@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from memory_keeper.model import Event, Note
 from memory_keeper.policy import CHARACTERS
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.notes import levels
 from memory_keeper.settings import DEFAULTS
 

@@ -8,7 +8,7 @@ from typing import Any
 from docs.render import table
 from memory_keeper.app.actions.rules import SUBAGENT
 from memory_keeper.model import Action
-from memory_keeper.policy import ACTIONS
+from memory_keeper.policy import MEANINGS
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.recall import HINT
 
@@ -28,6 +28,7 @@ WHEN = {
     "resident": "the server answers",
     "fuller": "the context has passed a level that nobody was told of",
     "clears": "mode `clear` or `block`",
+    "only_looks": "mode `supplement` or `replace`",
     "untold": "the context was compacted, and its beginning could not be told",
     "compacted": "the context was compacted",
     "allows": "Claude Code is to sum up",
@@ -74,7 +75,7 @@ def condition(event: str, when: Callable[..., bool]) -> str:
 
 
 def deed(action: Action) -> str:
-    return ACTIONS[action].replace("the same", ACTIONS[Action("look")])
+    return MEANINGS[action].replace("the same", MEANINGS[Action("look")])
 
 
 def longest(event: str, action: Action) -> str:

@@ -284,14 +284,15 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
-    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines; else why, and worth
+    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines
     handed: str = ""  # the note of the handoff that it tells
+    why: tuple[list[Any], ...] = ()  # the reason for what it tells, and what that was worth
 
 
 class Action(NamedTuple):
     """What a trigger asks for."""
 
-    do: str  # see policy.ACTIONS
+    do: str  # see policy.MEANINGS
     what: str = ""  # which brief is told; what else is done after a look
 
 
@@ -313,7 +314,7 @@ class Call(NamedTuple):
     event: str
     session: str
     transcript: str
-    project_dir: str
+    folder: str  # in which the session runs
     agent: str
     source: str  # of a start: startup, resume, clear, compact, fork; of an end: its reason
     text: str  # provisional: the prompt, or the last answer

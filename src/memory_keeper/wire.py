@@ -1,6 +1,11 @@
-"""JSON for the hook path: the C scanner and encoder of the standard library, without the `json` package (7 ms)."""
+"""JSON for the hook path: the C scanner and encoder of the standard library, without the `json` package (7 ms).
+
+Beside it, how all of it gets into a pipe.
+"""
 
 from __future__ import annotations
+
+import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,3 +70,9 @@ def read_object(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """A pipe may take less than it is given."""
+    while data:
+        data = data[posix.write(fd, data) :]

@@ -23,8 +23,8 @@ import memory_keeper
 from memory_keeper.app import statusline
 from memory_keeper.app.cells import columns
 from memory_keeper.app.commands.statusline import is_ours
-from memory_keeper.app.statusline import Answer, bar, compose, join, look, read, short
-from memory_keeper.capture.usage import LARGE, SMALL
+from memory_keeper.app.statusline import Answer, bar, compose, join, measure, read, short
+from memory_keeper.capture.gauge import LARGE, SMALL
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Limits
@@ -214,7 +214,7 @@ fields = st.one_of(anything, paths, st.builds(lambda path: {"project_dir": path}
 @example(given=payload(cwd="/\ud800", workspace={}, transcript_path="/\udcff.jsonl"))
 def test_a_payload_is_read_forgivingly(given: Any) -> None:
     with TemporaryDirectory() as folder:
-        said = look(json.dumps(given).encode(), f"{folder}/keeper", {"HOME": folder})
+        said = measure(json.dumps(given).encode(), f"{folder}/keeper", {"HOME": folder})
         assert (said is None) is not isinstance(given, dict)
         if said:
             statusline.keep(said.shown, f"{folder}/keeper", 1.0)
@@ -247,7 +247,7 @@ def test_it_loads_what_a_hook_may_load(tmp_path: Path) -> None:
     given = json.dumps(payload(workspace={"project_dir": str(folder)})).encode()
     for _ in range(2):  # with the record, and without
         found = loaded(str(START), "statusline", given=given) - bare
-        assert not found & {*NEVER, "memory_keeper.text", "memory_keeper.app.hook", "unicodedata"}
+        assert not found & {*NEVER, "memory_keeper.text", "memory_keeper.app.answer", "unicodedata"}
     found = loaded(str(START), "statusline", "--wrap", "true", given=given) - bare
     assert not found & {*NEVER, "signal"}
 

@@ -63,7 +63,7 @@ def test_an_ordinary_payload() -> None:
         event="UserPromptSubmit",
         session="s1",
         transcript="/h/.claude/projects/-p/s1.jsonl",
-        project_dir="/p/src",
+        folder="/p/src",
         agent="",
         source="",
         text="Add a retry.",
@@ -72,7 +72,7 @@ def test_an_ordinary_payload() -> None:
 
 
 def test_the_project_does_not_follow_a_cd() -> None:
-    assert call(cwd="/p/src", environ={"CLAUDE_PROJECT_DIR": "/p"}).project_dir == "/p"
+    assert call(cwd="/p/src", environ={"CLAUDE_PROJECT_DIR": "/p"}).folder == "/p"
 
 
 def test_which_text_is_provisional() -> None:
@@ -163,7 +163,7 @@ def test_wrong_types_are_ignored(payload: dict[str, Any], event: str) -> None:
 
 @pytest.mark.parametrize("path", ["relative", "a\0b", "/a\0b", "/half \ud83d", "", 7])
 def test_a_directory_that_no_system_call_takes_is_ignored(path: object) -> None:
-    assert call(cwd=path, project_dir=path).project_dir == ""
+    assert call(cwd=path, project_dir=path).folder == ""
 
 
 # --- through the real entry -------------------------------------------------------------------------------------------

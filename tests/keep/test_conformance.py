@@ -5,19 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import pytest
 
 from memory_keeper import keep
-from memory_keeper.keep import conformance
-from memory_keeper.keep.conformance import SUITE
+from memory_keeper.keep.conformance import SUITE, asking, covering, recording, searching
 from memory_keeper.keep.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from memory_keeper.keep import Store
 
     Check = Callable[[Callable[[], Store]], None]
+
+MEMBERS = (recording, covering, searching, asking)
 
 
 @pytest.mark.parametrize("check", SUITE, ids=lambda check: check.__name__)
@@ -27,16 +29,19 @@ def test_sqlite_store(check: Check, tmp_path: Path) -> None:
 
 def test_every_promise_is_checked() -> None:
     """What `keep.Store` has and no check calls is no promise."""
-    contract, checks = (ast.parse(Path(module.__file__ or "").read_text()) for module in (keep, conformance))
+    contract, *checks = (ast.parse(Path(module.__file__ or "").read_text()) for module in (keep, *MEMBERS))
     (store,) = [one for one in ast.walk(contract) if isinstance(one, ast.ClassDef) and one.name == "Store"]
     promised = {one.name for one in store.body if isinstance(one, ast.FunctionDef)}
-    assert promised <= {one.attr for one in ast.walk(checks) if isinstance(one, ast.Attribute)}
+    called = {one.attr for check in checks for one in ast.walk(check) if isinstance(one, ast.Attribute)}
+    assert promised <= called
 
 
 def test_every_check_is_in_the_suite() -> None:
     public = {
         name
-        for name, value in vars(conformance).items()
-        if callable(value) and not name.startswith("_") and value.__module__ == conformance.__name__
+        for module in MEMBERS
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__
     }
     assert public == {check.__name__ for check in SUITE}
+    assert len(SUITE) == len({*SUITE})

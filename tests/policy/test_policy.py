@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.model import Action, Limits, Status
-from memory_keeper.policy import ACTIONS, LEVELS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.policy import LEVELS, MEANINGS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
 from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
@@ -43,7 +43,7 @@ def having(**settings: Any) -> dict[str, Any]:
 
 
 def test_every_trigger_can_be_read_by_a_stranger() -> None:
-    assert {action for _, _, action in TRIGGERS} == ACTIONS.keys()
+    assert {action for _, _, action in TRIGGERS} == MEANINGS.keys()
     assert all(when.__doc__ for _, when, _ in TRIGGERS)
 
 
@@ -90,6 +90,7 @@ def test_where_nobody_would_hear_it_nothing_is_said(event: str) -> None:
 @pytest.mark.parametrize(("mode", "clears"), [("supplement", False), ("clear", True), ("block", True)])
 def test_the_end_of_a_turn_settles_what_clears_by_itself(mode: str, clears: bool) -> None:
     assert (SETTLE in decide("Stop", QUIET._replace(mode=mode))) == clears
+    assert len(decide("Stop", QUIET._replace(mode=mode, resident=True))) == 1, "each look may be a process"
     assert SETTLE not in decide("SubagentStop", QUIET._replace(mode=mode))
 
 

@@ -407,22 +407,6 @@ def test_a_start_that_was_killed_is_made_up_for(machine: Machine, after: float) 
     assert len(told) == 1 or (not told and context.handed), "killed between its record and its answer"
 
 
-def test_what_was_kept_under_an_older_name_is_read(machine: Machine) -> None:
-    session = machine.session()
-    work(session)
-    compact(session, RAW.format(SUMMARY))
-    (score,) = measured(machine)
-    with Keeper(str(machine.home)) as keeper:
-        keeper.writer.db.execute("update event set kind = 'compacted' where kind = 'scored'")
-        newest = keeper.store.newest(session.id)
-    assert measured(machine) == [score]
-    old = {"at": 1e9, "dir": str(machine.project)}
-    with machine.store() as store:
-        assert store.newest(session.id) == newest, "and is no part of what was said"
-    spool.append(str(machine.home), session.id, {"event": "Compacted", **score._asdict(), **old})
-    assert len(measured(machine)) == 2
-
-
 # --- for people -------------------------------------------------------------------------------------------------------
 
 

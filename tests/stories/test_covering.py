@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 from memory_keeper.app.chores.distil import distil, outline_project
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import NEWEST, family, tokens
 from tests import transcripts, tree

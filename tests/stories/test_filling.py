@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.hook import answer
+from memory_keeper.app.answer import answer
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep import spool
 from memory_keeper.settings import INSTRUCTIONS

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
+from memory_keeper.app.actions import Moment
 from memory_keeper.app.actions.beginning import begin
 from memory_keeper.app.actions.previous import _lacks
 from memory_keeper.app.cli import main
@@ -24,7 +25,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.handoffs import find_where
 from memory_keeper.model import Source
-from memory_keeper.tell import units
+from memory_keeper.tell import CHARACTERS, units
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 from tests.transcripts import Transcript
@@ -919,7 +920,8 @@ def test_no_budget_is_ever_exceeded(
         keeper.writer.db.commit()
     for spooled in Path(home, "spool").glob("*"):
         spooled.unlink()
-    said = begin(call, home, environ, "start", time(), session.id if source == "cleared" else "")
+    after = session.id if source == "cleared" else ""
+    said = begin(Moment(call, home, environ, time(), None, after, CHARACTERS))
     text = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
     briefs = text.split("</memory-keeper>")[:-1]
     limits = {"handoff": max(handoff, 500 if source == "cleared" else 0), "start": start, "replay": replay}

@@ -17,7 +17,7 @@ from memory_keeper.app.chores.rounds import distil_all
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.settings import DEFAULTS
 from tests import transcripts, tree
 from tests.dying import Dying

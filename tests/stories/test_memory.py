@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.chores.distil import Settings, distil, outline_project
+from memory_keeper.app.chores.distil import distil, outline_project
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note

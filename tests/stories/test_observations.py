@@ -15,10 +15,10 @@ import pytest
 
 from memory_keeper.app.chores.distil import distil
 from memory_keeper.app.chores.learn import learn
-from memory_keeper.app.notes.said import in_force, unlearnt
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, Source
+from memory_keeper.reduce.folds.from_prompts import in_force, unlearnt
 from memory_keeper.settings import DEFAULTS
 from tests.machine import Machine
 from tests.observing import DAY, PATIENCE, ROOT, Project

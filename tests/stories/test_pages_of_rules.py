@@ -10,11 +10,11 @@ from time import time
 
 import pytest
 
-from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.app.pages.adopt import adopt_rules, waiting
 from memory_keeper.app.pages.render import foreign
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note
 from memory_keeper.reduce.folds.observed import Observed, observed
 from memory_keeper.settings import DEFAULTS

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memory_keeper import wire
+from memory_keeper.app.answer import answer
 from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.hook import answer
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.app.answer import answer
 from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.hook import answer
-from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER
 from memory_keeper.tell.rules import OPENING, PREFIX, REMINDER, SHIPPED, rules_of
 from memory_keeper.text import tokens

@@ -12,10 +12,10 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.notes.rules import change_rule
 from memory_keeper.keep import spool
 from memory_keeper.keep.telling import tally, told
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import change_rule
 from memory_keeper.model import Note
 from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine, Session
@@ -211,7 +211,7 @@ def test_what_the_host_has_no_room_for_is_not_told(
     now: Session, why: Asker, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     now.start()
-    monkeypatch.setattr("memory_keeper.app.hook.HEARD", most)
+    monkeypatch.setattr("memory_keeper.app.answer.HEARD", most)
     heard = ask(now, PROMPT)
     assert len(heard) < most
     assert Counter(map(words, why.json()[1:])) == Counter(_apart(heard))
@@ -224,7 +224,7 @@ def test_a_warning_that_has_no_room_is_not_told_either(
     now.start()
     now.turn("Read everything.", "I did.")
     now.fill(170_000)
-    monkeypatch.setattr("memory_keeper.app.hook.HEARD", 200)
+    monkeypatch.setattr("memory_keeper.app.answer.HEARD", 200)
     assert "<memory-keeper context=" not in ask(now, "Go on.")
     assert "warning" not in {one["brief"] for one in why.json()}
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.notes.rules import add_rule
 from memory_keeper.app.pages.adopt import adopt_rules, waiting
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
 from memory_keeper.reduce.folds.observed import Observed
 from memory_keeper.tell.edits import Change, Kept, changes
 from memory_keeper.tell.files import ACTIVE_RULES, OBSERVATIONS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from memory_keeper import __version__, config
+from memory_keeper.app import DOORS
 from memory_keeper.errors import KeeperError
 
 TYPE_CHECKING = False
@@ -87,17 +88,16 @@ def main(argv: list[str] | None = None) -> None:
     argv = sys.argv[1:] if argv is None else argv
     if not argv:
         argv = ["--help"]
-    if argv[0] in ("hook", "mcp", "search") and not {"-h", "--help"} & set(argv):
+    if argv[0] in DOORS and argv[0] in COMMANDS and not {"-h", "--help"} & {*argv}:
         _enter(argv)
     sys.exit(parse_and_run(argv))
 
 
 def _enter(argv: list[str]) -> None:
-    """The doors that have no time for a parser."""
+    """Go in by a door that has no time for a parser."""
     from importlib import import_module
 
-    module = import_module("memory_keeper.app." + argv[0])
-    module.main(argv)
+    import_module("memory_keeper.app." + argv[0]).main(argv)
     sys.exit(0)
 
 

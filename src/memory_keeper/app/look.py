@@ -8,7 +8,8 @@ from time import sleep
 
 def main(argv: list[str]) -> None:
     """Look, and once more when the lines that were under way have arrived; then what was to follow, and the chores."""
-    from memory_keeper.app.chores.rounds import follow, make_rounds
+    from memory_keeper.app.actions import follow
+    from memory_keeper.app.chores.rounds import make_rounds
     from memory_keeper.app.problems import complain
     from memory_keeper.capture.tail import LAG
     from memory_keeper.keeper import Keeper

@@ -55,10 +55,11 @@ def main(argv: list[str]) -> None:
     """`statusline [--wrap CMD] [--width N]`: exit 0 whatever happens. Other options are for the parser."""
     options = read_options(argv[1:])
     if options is None:
-        from memory_keeper.app.cli import main as parse
+        import sys
 
-        parse(argv)
-        return
+        from memory_keeper.app.cli import parse_and_run
+
+        sys.exit(parse_and_run(argv))
     try:
         serve(*options)
     finally:
@@ -94,7 +95,7 @@ def serve(wrap: str, width: int) -> None:
     except OSError as error:
         _complain(home, error)
     try:
-        said = look(data, home, environ)
+        said = measure(data, home, environ)
         line = compose(said, width, painted=_painted(environ)) if said else ""
     except Exception as error:
         _complain(home, error)
@@ -113,7 +114,7 @@ def find_width(environ: dict[str, str]) -> int:
     return max(1, int(said) - MARGIN) if said.isdecimal() and len(said) < 6 and int(said) else 0
 
 
-def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
+def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
     """What a payload says of the context; None when it is none."""
     try:
         payload = wire.loads(data.decode("utf-8", "replace"))
@@ -121,7 +122,7 @@ def look(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
         return None
     if not isinstance(payload, dict):
         return None
-    from memory_keeper.capture.usage import find_limits, read_gauge
+    from memory_keeper.capture.gauge import find_limits, read_gauge
 
     shown = read(payload)
     if not shown.tokens and shown.transcript:  # after a compaction the host says 0, and its transcript knows better
@@ -271,8 +272,13 @@ class Other:
     """The user's own status line: a shell command that is given the same payload and may take its time."""
 
     def __init__(self, command: str, data: bytes) -> None:
-        from _signal import SIGHUP, SIGINT, SIGPIPE, SIGTERM, signal  # type: ignore[import-not-found]
+        import _signal  # type: ignore[import-not-found]
 
+        thrown_away = (
+            _signal.SIGTERM,
+            _signal.SIGHUP,
+            _signal.SIGINT,
+        )  # by the host
         self.until, self.left = monotonic() + PATIENCE, data
         given, self.to = posix.pipe()
         self.out, gives = posix.pipe()
@@ -281,6 +287,7 @@ class Other:
             (posix.POSIX_SPAWN_DUP2, gives, 1),
             (posix.POSIX_SPAWN_OPEN, 2, "/dev/null", posix.O_WRONLY, 0),
         ]
+        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, thrown_away)  # until it is known whom else to end
         # a group of its own, so that all it has started can be ended; in the same session, so that it sees the terminal
         self.pid = posix.posix_spawn(
             "/bin/sh",
@@ -288,10 +295,12 @@ class Other:
             posix.environ,
             file_actions=actions,
             setpgroup=0,
-            setsigdef=[SIGPIPE],
+            setsigdef=[_signal.SIGPIPE],
+            setsigmask=before,
         )
-        for number in (SIGTERM, SIGHUP, SIGINT):
-            signal(number, self._interrupted)  # the host throws this call away: that one is to go too
+        for number in thrown_away:
+            _signal.signal(number, self._interrupted)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
         for fd in (given, gives):
             posix.close(fd)
         for fd in (self.to, self.out):
@@ -359,8 +368,7 @@ def _read_all() -> bytes:
 
 def _write_all(data: bytes) -> None:
     try:
-        while data:
-            data = data[posix.write(1, data) :]
+        wire.write_all(1, data)
     except OSError:
         pass  # nobody reads it any more
 

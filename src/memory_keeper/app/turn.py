@@ -18,7 +18,6 @@ def main(argv: list[str]) -> None:
     from memory_keeper import config, wire
     from memory_keeper.app.actions.compaction import replaces
     from memory_keeper.app.actions.turn_end import settle
-    from memory_keeper.app.hook import write_all
     from memory_keeper.app.problems import complain
     from memory_keeper.capture.payload import safe_name
 
@@ -32,7 +31,7 @@ def main(argv: list[str]) -> None:
         said: Json = {"run": run} if run else {}
         if session and replaces(home, environ, session):
             said["replaces"] = True
-        write_all(1, wire.dumps(said).encode("ascii") if said else b"")
+        wire.write_all(1, wire.dumps(said).encode("ascii") if said else b"")
     except BaseException as error:
         complain(home, "turn", error)
     finally:

@@ -4,7 +4,7 @@
 host, of which there is one, `claude_code`, has `read_line(line, source, offset, at) -> Line`; `repeated` knows what the
 host only writes again. What a hook is told is read in `payload`, what a plugin is handed in `messages`.
 
-The rest asks the host's own files and words a question: `usage` how full a context is, `newest` what is still in it,
+The rest asks the host's own files and words a question: `gauge` how full a context is, `newest` what is still in it,
 `auto_memory` what the host remembers by itself, `host` which process it is, `project` where it works, `calls` what a
 call was given, and `named` what a prompt names.
 """

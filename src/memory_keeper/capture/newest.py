@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from memory_keeper.capture.claude_code import Line, read_line
+from memory_keeper.capture.gauge import BOUNDARY
 from memory_keeper.capture.tail import open_regular
-from memory_keeper.capture.usage import BOUNDARY
 from memory_keeper.model import Source
 
 

@@ -41,7 +41,7 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         session=safe_name(read_text(payload, "session_id")),
         transcript=_transcript(payload),
         # cwd follows the model's `cd`; the project does not
-        project_dir=read_path(environ, "CLAUDE_PROJECT_DIR") or read_path(payload, "project_dir") or cwd,
+        folder=read_path(environ, "CLAUDE_PROJECT_DIR") or read_path(payload, "project_dir") or cwd,
         agent=_name(payload, "agent_id"),
         source=_name(payload, "source") or _name(payload, "reason") or _name(payload, "trigger"),
         text=_provisional(event, payload),

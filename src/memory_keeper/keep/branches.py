@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 
 from memory_keeper.keep.leaves import BARE, EVENT, Leaves, blanks, read_events
-from memory_keeper.keep.lookup import IN_FORCE
+from memory_keeper.keep.matches import IN_FORCE
 from memory_keeper.model import Event, Note, Open
 
 TYPE_CHECKING = False

@@ -80,21 +80,36 @@ def _went_on(context: Context, data: bytes) -> Context:
 
 
 def find_cleared(home: str, session: str, pid: int, now: float, born: str = "", folder: str = "") -> str:
-    """The session that this process of the host has just cleared: the new one is not told which it was.
+    """The session that this process of the host has just cleared: the new one is not told which it was."""
 
-    Its number alone is not enough: containers that share a home have the same numbers.
+    def is_it(name: str, context: Context) -> bool:
+        same = name != session and (context.pid, context.born) == (pid, born) and folder in ("", context.folder)
+        return same and context.ended == "clear"
+
+    return _latest(home, is_it, now - JUST) if born else ""
+
+
+def find_running(home: str, pid: int, born: str) -> str:
+    """The session that runs in a process of the host: the one that something happened in last; empty for none."""
+
+    def is_it(_: str, context: Context) -> bool:
+        return (context.pid, context.born) == (pid, born) and not context.ended
+
+    return _latest(home, is_it) if born else ""
+
+
+def _latest(home: str, is_it: Callable[[str, Context], bool], since: float = 0.0) -> str:
+    """Of the sessions that are meant, the one whose spool was written to last.
+
+    A process is known by its number and when it was born: containers that share a home have the same numbers.
     """
-    found, latest = "", 0.0
+    found, latest = "", since
     for name in spool.names(home):
         try:
             touched = posix.stat(spool.path_of(home, name)).st_mtime
         except OSError:
             continue
-        if name == session or touched < max(now - JUST, latest):
-            continue
-        context = read_context(home, name)
-        same = bool(born) and (context.pid, context.born) == (pid, born) and folder in ("", context.folder)
-        if context.ended == "clear" and same:
+        if touched >= latest and is_it(name, read_context(home, name)):
             found, latest = name, touched
     return found
 
@@ -220,7 +235,6 @@ CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
     "PreCompact": _compacting,
     "Summary": _summarized,
     "Scored": _scored,
-    "Compacted": _scored,  # as it was called once
     "AskCompact": lambda context, record, at: context._replace(compacting=at),
     "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True, handed=0.0, scored=0.0),
     "Told": _told,

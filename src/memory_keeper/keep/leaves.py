@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.keep.lookup import Lookup
+from memory_keeper.keep.matches import Matches
 from memory_keeper.model import Event, Member, Session, Source, Usage
 
 TYPE_CHECKING = False
@@ -15,11 +15,8 @@ BARE = ", ".join("''" if field in ("text", "extra") else field for field in Even
 SOURCE = ", ".join(Source._fields)
 USAGE = ", ".join(Usage._fields)
 PLACED = ", ".join("s." + field for field in Source._fields)
-# the kinds that hooks leave of a context, and what two of them were called once
-MARKED = (
-    "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored',"
-    " 'compacting', 'compacted'"
-)
+# the kinds that hooks leave of a context
+MARKED = "'start', 'end', 'window', 'warned', 'ask', 'blocked', 'ask-compact', 'replaced', 'scored'"
 OURS = "'told', 'spent', 'archived', 'confirmed', 'contradicted', 'done'"  # and those that nothing in it said
 LAST = "\U0010ffff"  # comes after all that begins alike
 
@@ -39,7 +36,7 @@ def blanks(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 
-class Leaves(Lookup):
+class Leaves(Matches):
     """What a store can say of its events."""
 
     def project(self, key: str) -> str:

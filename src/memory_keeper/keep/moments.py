@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import product
 
 from memory_keeper.keep.leaves import blanks, read_events
-from memory_keeper.keep.lookup import IN_FORCE
+from memory_keeper.keep.matches import IN_FORCE
 from memory_keeper.keep.passage import projects
 from memory_keeper.model import Event, Note
 

@@ -10,7 +10,7 @@ from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp, Outdated
 from memory_keeper.keep import migrations
 from memory_keeper.keep.branches import Branches
 from memory_keeper.keep.leaves import EVENT, blanks
-from memory_keeper.keep.lookup import TABLES, tear_out
+from memory_keeper.keep.matches import TABLES, tear_out
 from memory_keeper.model import Event, Member, Placed, Source, Usage
 
 TYPE_CHECKING = False

@@ -1,7 +1,8 @@
 """The keeper: one home, its store, and the one writer that moves spools and transcripts into it.
 
 Everybody who keeps or asks anything comes through `Keeper`. Reading waits for nobody; writing happens under the
-writer's lock, which every method that writes takes for itself.
+writer's lock, which every method that writes takes for itself. `moving` is what the writer does, `provisional` what
+hooks know before it, `handoffs` what it keeps of a session for the next, and `rules` what it keeps for a user.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Keeper:
         """The store, to search: after an update the first who wants to waits until its index is made anew."""
         if not self.store.indexed:
             with Lock(self.home, PATIENCE):
-                self.writer.newest_key()
+                self.writer.newest_key()  # any question: whoever opens it to write makes the index
             self.close()
         return self.store
 
@@ -189,7 +190,7 @@ class Keeper:
         """Give a note another wording, in force from now on; without a text it is taken away, and stays in the store.
 
         What is said `about` it is said beside what was."""
-        from memory_keeper.reduce.note import measure
+        from memory_keeper.reduce.kept_note import measure
 
         now = now or time()
         extra = wire.dumps({**wire.read_object(note.extra), "by": who or "rule", "written": now, **(about or {})})

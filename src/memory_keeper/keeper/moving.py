@@ -37,7 +37,6 @@ MARKS = {
     "AskClear": "ask",
     "Blocked": "blocked",
     "Scored": "scored",
-    "Compacted": "scored",  # as it was called once
     "AskCompact": "ask-compact",
     "Replaced": "replaced",
 }

@@ -54,6 +54,11 @@ def clears(status: Status) -> bool:
     return status.mode in ("clear", "block")
 
 
+def only_looks(status: Status) -> bool:
+    """Worth a look that nothing follows: where contexts are cleared, there is one look for both."""
+    return worthwhile(status) and not clears(status)
+
+
 def untold(status: Status) -> bool:
     """The context was compacted, and nobody has told it what that lost."""
     return status.untold
@@ -74,7 +79,7 @@ def allows(status: Status) -> bool:
     return not refuses(status)
 
 
-ACTIONS = {
+MEANINGS = {  # of the actions
     Action("look"): "read what is new into the store, and write the notes that are due",
     Action("look", "save"): "the same, and then the session's handoff",
     Action("look", "settle"): "the same, and then clear the context if that is due",
@@ -104,7 +109,7 @@ TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("PostToolUse", fuller, Action("warn")),
     ("PostToolUseFailure", worthwhile, Action("look")),
     ("PostToolUseFailure", resident, Action("tell", "fix")),
-    ("Stop", worthwhile, Action("look")),
+    ("Stop", only_looks, Action("look")),
     ("Stop", clears, Action("look", "settle")),
     ("SubagentStop", worthwhile, Action("look")),
     ("PreCompact", always, Action("save")),

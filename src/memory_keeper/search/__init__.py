@@ -2,7 +2,7 @@
 
 A query is words; whatever it contains, it is never a syntax error. Its terms (`query`) are looked up in the index, in
 their scope (`scope`), never more than some hundreds of rows (`candidates`); these are ranked (`ranking`), and only the
-best are read, each for its `snippet`. `moments` are the times that a query names, `pattern` reads everything, and
+best are read, each for its `snippet`. `periods` are the times that a query names, `pattern` reads everything, and
 `semantic` finds by meaning, with the model in `minilm`.
 
 What is asked in other ways than by a query: `recall` what a prompt names, `files` where it will lead, `how` a command
@@ -26,9 +26,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from memory_keeper.keep.lookup import Lookup
+    from memory_keeper.keep.matches import Matches
     from memory_keeper.model import Row
-    from memory_keeper.search.moments import Moment
+    from memory_keeper.search.periods import Period
 
 ROUND = 30  # of the heaviest rows whose neighbours are read too
 LITERAL, WHOLE = 0.8, 0.6  # what it adds to have the query's names letter by letter, and the whole query
@@ -49,7 +49,7 @@ DATED = tuple(
 
 
 def find(
-    store: Lookup,
+    store: Matches,
     text: str,
     scope: Scope = EVERYWHERE,
     limit: int = 10,
@@ -73,36 +73,36 @@ def find(
 
 
 def _by_words(
-    store: Lookup, text: str, scope: Scope, limit: int, deep: bool, now: float
+    store: Matches, text: str, scope: Scope, limit: int, deep: bool, now: float
 ) -> tuple[Sequence[Term], list[Ranked]]:
     """The terms of a query and the rows that answer it; where it names a time and nothing else, what was asked then."""
-    moments = _moments(text, now)
-    terms = read_query(_without(text, moments))
-    if moments and says_nothing(terms):
-        if then := _of_times(store, moments, scope, limit):
+    periods = _periods(text, now)
+    terms = read_query(_without(text, periods))
+    if periods and says_nothing(terms):
+        if then := _of_times(store, periods, scope, limit):
             return [], then
         terms = read_query(text)
-    ranked = ask(store, terms, text, scope, deep=deep, moments=moments, now=now) if terms else []
+    ranked = ask(store, terms, text, scope, deep=deep, periods=periods, now=now) if terms else []
     if terms and not ranked and (mended := _mended(store, terms, scope)):
-        return mended, ask(store, mended, text, scope, deep=deep, moments=moments, now=now)
+        return mended, ask(store, mended, text, scope, deep=deep, periods=periods, now=now)
     return terms, ranked
 
 
 def ask(
-    store: Lookup,
+    store: Matches,
     terms: Sequence[Term],
     text: str = "",
     scope: Scope = EVERYWHERE,
     *,
     deep: bool = False,
-    moments: Sequence[Moment] = (),
+    periods: Sequence[Period] = (),
     now: float = 0.0,
 ) -> list[Ranked]:
     """The rows that have any of the terms, and all that must be, the best first; none of another scope."""
     found, asks = find_candidates(store, terms, scope, deep), is_question(text, terms)
     beside = _beside(found.keys) if asks and not scope.file and not scope.tool else {}
     rows = _without_strangers(scoped(scope, deep)(store.rows([*found.keys, *beside])), beside)
-    ranked = rank(rows, found.terms, found.size, moments, now or time(), asks=asks)
+    ranked = rank(rows, found.terms, found.size, periods, now or time(), asks=asks)
     return _to_the_letter(store, ranked, literals(text, terms))
 
 
@@ -124,7 +124,7 @@ def _without_strangers(rows: Sequence[Row], beside: Mapping[int, int]) -> list[R
     ]
 
 
-def _to_the_letter(store: Lookup, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
+def _to_the_letter(store: Matches, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
     """Those first that have the names of a query, or all of it, as it writes them: the index knows only words."""
     names, whole = said
     if not ranked or not (names or whole):
@@ -143,7 +143,7 @@ def _to_the_letter(store: Lookup, ranked: list[Ranked], said: tuple[tuple[str, .
 
 
 def _by_meaning(
-    store: Lookup, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
+    store: Matches, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
 ) -> list[Ranked]:
     """The same with what means the same in other words, where texts have vectors and there is something to compare."""
     if not store.has_vectors():
@@ -162,30 +162,30 @@ def _by_meaning(
 # --- times ------------------------------------------------------------------------------------------------------------
 
 
-def _moments(text: str, now: float) -> list[Moment]:
+def _periods(text: str, now: float) -> list[Period]:
     """The times that a query names; most name none, and then nothing has to be loaded for it."""
     low = " " + text.lower()
     if not any(word in low for word in DATED):
         return []
-    from memory_keeper.search.moments import read_moments
+    from memory_keeper.search.periods import read_periods
 
-    return read_moments(text, now)
+    return read_periods(text, now)
 
 
-def _without(text: str, moments: Sequence[Moment]) -> str:
+def _without(text: str, periods: Sequence[Period]) -> str:
     """A query without the words for times that are known from the calendar; a month alone may be meant as a word."""
-    for moment in moments:
-        if moment.last:
-            text = text.replace(moment.said, " ")
+    for period in periods:
+        if period.last:
+            text = text.replace(period.said, " ")
     return text if any(char.isalnum() for char in text) else ""
 
 
-def _of_times(store: Lookup, moments: Sequence[Moment], scope: Scope, limit: int) -> list[Ranked]:
+def _of_times(store: Matches, periods: Sequence[Period], scope: Scope, limit: int) -> list[Ranked]:
     """What was asked in the times that a query names, when that is all it says; the newest first."""
     found: list[Ranked] = []
-    for moment in moments:
-        if moment.last:
-            there = scope._replace(since=max(scope.since, moment.first), until=moment.last)
+    for period in periods:
+        if period.last:
+            there = scope._replace(since=max(scope.since, period.first), until=period.last)
             there = there if there.kind or there.role else there._replace(kind="prompt")
             rows = scoped(there)(
                 store.rows(store.matching(tagged(there, False), 10 * limit, since=there.since, until=there.until))
@@ -197,7 +197,7 @@ def _of_times(store: Lookup, moments: Sequence[Moment], scope: Scope, limit: int
 # --- words that nobody said -------------------------------------------------------------------------------------------
 
 
-def _mended(store: Lookup, terms: Sequence[Term], scope: Scope) -> list[Term]:
+def _mended(store: Matches, terms: Sequence[Term], scope: Scope) -> list[Term]:
     """The terms with words that somebody did say in the place of those that nobody said: begun so, or misspelt."""
     found: list[Term] = []
     for term in terms:
@@ -214,7 +214,7 @@ def _mended(store: Lookup, terms: Sequence[Term], scope: Scope) -> list[Term]:
     return found if [term.match for term in found] != [term.match for term in terms] else []
 
 
-def _is_said(store: Lookup, match: str, scope: Scope) -> bool:
+def _is_said(store: Matches, match: str, scope: Scope) -> bool:
     return any(
         store.matching(f"{WORDS} : ({match}){within(scope, notes)}", 1, notes)
         for notes in (False, True)
@@ -222,7 +222,7 @@ def _is_said(store: Lookup, match: str, scope: Scope) -> bool:
     )
 
 
-def _nearly_said(store: Lookup, word: str, scope: Scope) -> tuple[str, ...]:
+def _nearly_said(store: Matches, word: str, scope: Scope) -> tuple[str, ...]:
     """The words one typing error away that somebody said; asked for by the dozen, as hardly any was."""
     found: list[str] = []
     words = nearly(word)
@@ -235,7 +235,7 @@ def _nearly_said(store: Lookup, word: str, scope: Scope) -> tuple[str, ...]:
     return tuple(found[:NEARLY])
 
 
-def _without_repeats(store: Lookup, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+def _without_repeats(store: Matches, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     """What says the same again is left out: the newest of equals came first."""
     seen: set[tuple[str, int, str]] = set()
     found: list[Ranked] = []

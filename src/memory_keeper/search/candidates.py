@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_keeper.keep.lookup import Lookup
+    from memory_keeper.keep.matches import Matches
     from memory_keeper.model import Scope
     from memory_keeper.search.query import Term
 
@@ -37,7 +37,7 @@ class Candidates(NamedTuple):
     size: int  # of all that there is in the scope, about
 
 
-def find_candidates(store: Lookup, terms: Sequence[Term], scope: Scope, deep: bool = False) -> Candidates:
+def find_candidates(store: Matches, terms: Sequence[Term], scope: Scope, deep: bool = False) -> Candidates:
     """The rows that have any of the terms, and every one that must be."""
     size = store.size(scope.project, COUNTED)
     large = size >= COUNTED
@@ -73,7 +73,7 @@ def _density(events: _Asked, scope: Scope) -> tuple[int, float]:
 class _Asked:
     """What one of the two tables said to each term."""
 
-    def __init__(self, store: Lookup, scope: Scope, notes: bool, cap: int, deep: bool) -> None:
+    def __init__(self, store: Matches, scope: Scope, notes: bool, cap: int, deep: bool) -> None:
         self.store, self.notes, self.within, self.cap = store, notes, within(scope, notes, deep), cap
         self.since, self.until = scope.since, scope.until
         self.found: list[set[int]] = []  # the rows of each term, as far as they are known

@@ -14,12 +14,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from memory_keeper.keep.lookup import Lookup
+    from memory_keeper.keep.matches import Matches
 
 PAGE = 200  # rows that are looked up at once
 
 
-def find_pattern(store: Lookup, pattern: str, scope: Scope, limit: int, deep: bool = False) -> list[Hit]:
+def find_pattern(store: Matches, pattern: str, scope: Scope, limit: int, deep: bool = False) -> list[Hit]:
     """The newest rows whose text a regular expression matches; all match equally well."""
     compiled = read_pattern(pattern)
     through = let_through(store, scope, deep)
@@ -39,7 +39,7 @@ def find_pattern(store: Lookup, pattern: str, scope: Scope, limit: int, deep: bo
     return sorted(found, key=lambda hit: -hit.at)[:limit]
 
 
-def let_through(store: Lookup, scope: Scope, deep: bool) -> Callable[[Iterable[Row]], list[Row]]:
+def let_through(store: Matches, scope: Scope, deep: bool) -> Callable[[Iterable[Row]], list[Row]]:
     """The rows of a scope, also of those that nobody asked the index for: only that knows whose answer a result is."""
     through = scoped(scope, deep)
     if not scope.tool:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from memory_keeper.search.moments import Moment
+    from memory_keeper.search.periods import Period
 
 SATURATION = 1.2
 SHORT = (120.0, 40.0)  # words up to which a row counts in full: for who looks words up, for who asks
@@ -64,7 +64,7 @@ def rank(
     rows: Sequence[Row],
     terms: Sequence[Weighed],
     size: int,
-    moments: Sequence[Moment] = (),
+    periods: Sequence[Period] = (),
     now: float = 0.0,
     *,
     asks: bool = True,
@@ -72,7 +72,7 @@ def rank(
     """Rows by how well they answer; `size` is how many there are in all, with these terms or without. Who `asks` is
     answered by what stands together; who looks words up, by rows that have all of them."""
     weighed = [(term.keys, term.weight * rarity(term.number, size)) for term in terms]
-    held = _held(rows, moments)
+    held = _held(rows, periods)
     weighed += [(keys, rarity(len(keys), len(rows))) for keys in held]
     then = frozenset().union(*held)
     scores = _scores(rows, weighed, SHORT[asks])
@@ -156,9 +156,9 @@ def _saturated(found: float) -> float:
     return found * (SATURATION + 1) / (found + SATURATION)
 
 
-def _held(rows: Sequence[Row], moments: Sequence[Moment]) -> list[frozenset[int]]:
+def _held(rows: Sequence[Row], periods: Sequence[Period]) -> list[frozenset[int]]:
     """The rows that lie in each of the times a query names."""
-    found = [frozenset(row.key for row in rows if moment.holds(row.at)) for moment in moments]
+    found = [frozenset(row.key for row in rows if period.holds(row.at)) for period in periods]
     return [keys for keys in found if keys]
 
 

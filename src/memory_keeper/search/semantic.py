@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from memory_keeper.keep.lookup import Lookup
+    from memory_keeper.keep.matches import Matches
     from memory_keeper.model import Row, Scope
 
 ALIKE = 0.45  # what is less alike may be about anything: one question in ten finds such among texts of others
@@ -37,7 +37,7 @@ def embed(texts: Sequence[str]) -> list[bytes]:
     return [row.tobytes() for row in np.rint(rows * scale).astype(np.int8)]
 
 
-def missing(store: Lookup, limit: int = BATCH) -> list[tuple[int, bytes]]:
+def missing(store: Matches, limit: int = BATCH) -> list[tuple[int, bytes]]:
     """The vectors of the oldest texts that have none yet, by their keys: for `vectors.keep`, under the writer's lock.
     Making them takes long and changes nothing; who is killed in between, or is one of two, has lost or doubled none."""
     rows = vectors.lacking(store.db, limit)
@@ -45,7 +45,7 @@ def missing(store: Lookup, limit: int = BATCH) -> list[tuple[int, bytes]]:
 
 
 def blend(
-    store: Lookup,
+    store: Matches,
     ranked: Sequence[Ranked],
     text: str,
     scope: Scope,
@@ -67,7 +67,7 @@ def blend(
     return sorted(halved, key=lambda one: (-one.score, -one.row.at, -one.row.key))
 
 
-def _nearest(store: Lookup, asked: Any, scope: Scope, limit: int) -> list[tuple[int, float]]:
+def _nearest(store: Matches, asked: Any, scope: Scope, limit: int) -> list[tuple[int, float]]:
     """The keys of the rows that mean most nearly the same, and how nearly: 1 is the same, 0 has nothing to do with it.
     The caller looks at the rows again: a scope may say more than is asked here."""
     found = [one for one in _compare(asked, vectors.within(store.db, minilm.MODEL, scope)) if one[1] >= ALIKE]

@@ -202,7 +202,7 @@ def is_there(root: str) -> bool:
 
 
 def changed(root: str) -> bool:
-    """Whether somebody has written to a page of ours since we did; of the archives only a rendering asks that."""
+    """Whether somebody has written to a page of ours since we did; of the archives only who renders asks that."""
     try:
         with Folder(root) as folder:
             return any(folder.is_there(name) and _is_changed(folder, name) for name in EDITED)

@@ -7,7 +7,7 @@ most needed first, so that telling it later, to any budget, is only choosing fro
 from __future__ import annotations
 
 from memory_keeper.model import Brief, Event
-from memory_keeper.reduce.note import page_of
+from memory_keeper.reduce.kept_note import page_of
 from memory_keeper.reduce.sentences import Sentence, apart, beginning
 from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short, units
 from memory_keeper.tell.lines import WENT_ON, dump, heading, undump

@@ -12,7 +12,7 @@ from time import gmtime, strftime
 
 from memory_keeper import wire
 from memory_keeper.model import USER, NamedTuple, Note, origin
-from memory_keeper.reduce.note import begun
+from memory_keeper.reduce.kept_note import begun
 from memory_keeper.reduce.schema import check
 from memory_keeper.tell.files import (
     ACTIVE_RULES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
-from memory_keeper.reduce.note import begun, lines_of, whose, written
+from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
 from memory_keeper.tell import CHARACTERS, Said, handoff
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading

@@ -175,7 +175,7 @@ def _brief(name: str, opening: str, lines: Sequence[Telling], nonce: str, budget
     text = begin + "".join(line for line, _ in kept) + end
     told = lines[: len(kept)]
     why = tuple([line.why, round(line.worth, 2)] for line in told)
-    return Brief(name, text, tokens(text), tuple(cite for _, cite in kept), why), tuple(line.key for line in told)
+    return Brief(name, text, tokens(text), tuple(cite for _, cite in kept), why=why), tuple(line.key for line in told)
 
 
 def heart(text: str, most: int = HEART) -> str:

@@ -12,7 +12,7 @@ from time import gmtime, strftime
 from memory_keeper.capture.project import short_path
 from memory_keeper.keep import moments
 from memory_keeper.model import Event, NamedTuple, Note
-from memory_keeper.reduce.note import whose
+from memory_keeper.reduce.kept_note import whose
 from memory_keeper.text import ago, clean, one_line, showable, utc_day
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import memory_keeper
-from memory_keeper.app.actions import ACTIONS
+from memory_keeper.app.actions import ACTIONS, AFTER_LOOK
 from memory_keeper.policy import TRIGGERS
 
 SRC = Path(memory_keeper.__file__).parent
@@ -16,6 +16,8 @@ PAGE = Path(__file__).parents[3] / "docs/explanation/a-hook-from-payload-to-answ
 def test_every_action_of_a_trigger_can_be_performed_and_no_other() -> None:
     wanted = {(action.do, action.what) for _, _, action in TRIGGERS if action.do != "look"}
     assert wanted == ACTIONS.keys()
+    looks = {action.what for _, _, action in TRIGGERS if action.do == "look"}
+    assert looks - {""} == AFTER_LOOK.keys()
 
 
 def test_the_page_names_what_is_there() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.app.actions.boundary import at_boundary
-from memory_keeper.app.actions.compaction import describe, find_running, replace, replaces, tell
+from memory_keeper.app.actions.compaction import describe, find_own, replace, replaces, tell
 from memory_keeper.app.actions.turn_end import TTL, settle
 from memory_keeper.app.server.protocol import TOOLS
 from memory_keeper.app.server.worker import Worker
@@ -205,7 +205,7 @@ def test_a_model_gets_its_handoff_and_no_more(session: Session) -> None:
     said = server.say("handoff", "toolu_01", **question(session), budget=500)
     assert 'brief="handoff"' in said and "Please build the parser." in said and tokens(said) <= 500
     assert not records(session, "Replaced")
-    assert find_running(str(session.machine.home), 1) == ""
+    assert find_own(str(session.machine.home), {"CLAUDE_PID": "1"}) == ""
     assert tell(str(session.machine.home), environ(session.machine), "nobody", 0) == ""
 
 
@@ -215,7 +215,7 @@ def test_a_process_that_only_has_the_same_number_gets_nothing(machine: Machine, 
     """Containers share a home, and count their processes from one."""
     pid = os.getpid() if own else 0
     spool.append(str(machine.home), "s1", {"event": "SessionStart", "at": time(), "pid": pid, "born": born})
-    assert find_running(str(machine.home), pid) == ""
+    assert find_own(str(machine.home), {"CLAUDE_PID": str(pid)}) == ""
 
 
 def test_a_model_is_not_told_that_its_session_was_compacted(session: Session) -> None:

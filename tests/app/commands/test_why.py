@@ -138,7 +138,7 @@ def test_a_record_of_any_kind_is_read(said: dict[str, Any]) -> None:
 @pytest.mark.parametrize("remember", [True, False])
 def test_a_record_has_the_words_and_what_others_read(tmp_path: Any, remember: bool) -> None:
     home = str(tmp_path)
-    brief = Brief("recall", RECALL, 80, ("a", "b"), (["the prompt names invoice.py", 3.6], ["x", 1]))
+    brief = Brief("recall", RECALL, 80, ("a", "b"), why=(["the prompt names invoice.py", 3.6], ["x", 1]))
     record_told(home, "s", "/p", 10.0, (brief,), on="UserPromptSubmit", keys=("k",), more={"x": 1}, remember=remember)
     (record,) = spool.records(spool.read(home, "s"), "Told")
     said = wire.read_object(record["extra"])

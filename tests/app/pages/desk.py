@@ -12,7 +12,7 @@ from memory_keeper.app.pages.render import render
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.settings import DEFAULTS
 
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC

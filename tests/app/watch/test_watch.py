@@ -22,8 +22,8 @@ import pytest
 from memory_keeper.app.actions.fullness import WATCHING
 from memory_keeper.app.watch import clear, screen, tmux
 from memory_keeper.app.watch.ask import Ask
+from memory_keeper.app.watch.box import Box, read_screen
 from memory_keeper.app.watch.clear import send_clear
-from memory_keeper.app.watch.look import Box, read_screen
 from memory_keeper.app.watch.process import find_program
 from memory_keeper.capture.host import born
 from memory_keeper.keep import spool

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.app.notes.said import said
 from memory_keeper.model import Event
+from memory_keeper.reduce.folds.from_prompts import said
 from memory_keeper.reduce.folds.instructions import Instruction, dense, instructions, marks, relation
 from memory_keeper.reduce.folds.observed import _Matter, _matters
 from memory_keeper.text import tokens

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.notes.said import MOST, in_force, said
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Event, Note
+from memory_keeper.reduce.folds.from_prompts import MOST, in_force, said
 from memory_keeper.reduce.folds.observed import Observed, clashes, escalated, observed, observed_here
 from memory_keeper.settings import DEFAULTS
 

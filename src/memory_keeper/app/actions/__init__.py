@@ -1,6 +1,11 @@
 """What a trigger asks for: tell a brief, save the handoff, warn, refuse a compaction. Verb: perform.
 
-Each action loads its own module, and none but the one for a start fails: the host goes on, and `doctor` knows.
+Each action loads its own module, and none but the one for a start fails: the host goes on, and `doctor` knows. What a
+look is followed by stands beside them.
+
+A context begins: `beginning`, by what went before it `previous`, `fork` or `lost`, and `welcome` for people. It goes
+on: `rules`, `recall`, and as it fills (`fullness`) `warning`. It ends: `handoff`, `turn_end` at a good moment
+(`boundary`), and `compaction` of our own. `telling` keeps what was told.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.app.actions.fullness import Fullness
+    from memory_keeper.keeper import Keeper
     from memory_keeper.model import Action, Call, Json
 
 INSTRUCTIONS = 4_000  # characters
@@ -33,7 +39,7 @@ class Moment(NamedTuple):
     @property
     def settings(self) -> Json:
         """Those in force where the call came from."""
-        root = config.find_root(self.call.project_dir) if self.call.project_dir else ""
+        root = config.find_root(self.call.folder) if self.call.folder else ""
         return config.load(self.home, root, self.environ)[0]
 
 
@@ -51,7 +57,7 @@ def perform(action: Action, moment: Moment) -> Json | str:
 def _tell_start(moment: Moment) -> Json:
     from memory_keeper.app.actions.beginning import begin
 
-    return begin(moment.call, moment.home, moment.environ, "start", moment.at, moment.after)
+    return begin(moment)
 
 
 def _tell_lost(moment: Moment) -> Json:
@@ -62,7 +68,7 @@ def _tell_lost(moment: Moment) -> Json:
 
     call = moment.call
     with Keeper(moment.home, moment.environ) as keeper:
-        text = lost_text(keeper, call.session, call.project_dir, moment.settings, moment.at, call.event)
+        text = lost_text(keeper, call.session, call.folder, moment.settings, moment.at, call.event)
     return heard(call.event, text)
 
 
@@ -71,7 +77,7 @@ def _tell_recall(moment: Moment) -> Json:
     from memory_keeper.app.actions.recall import recall_text
     from memory_keeper.app.actions.telling import heard
 
-    return heard(moment.call.event, recall_text(moment.call, moment.home, moment.environ, moment.at, moment.room))
+    return heard(moment.call.event, recall_text(moment))
 
 
 def _tell_fix(moment: Moment) -> Json:
@@ -79,7 +85,7 @@ def _tell_fix(moment: Moment) -> Json:
     from memory_keeper.app.actions.recall import fix_text
     from memory_keeper.app.actions.telling import heard
 
-    return heard(moment.call.event, fix_text(moment.call, moment.home, moment.environ, moment.at, moment.room))
+    return heard(moment.call.event, fix_text(moment))
 
 
 def _tell_rules(moment: Moment) -> Json:
@@ -87,7 +93,7 @@ def _tell_rules(moment: Moment) -> Json:
     from memory_keeper.app.actions.rules import fail_safe, tell_rules
 
     try:
-        return tell_rules(moment.call, moment.home, moment.environ, moment.at, moment.room)
+        return tell_rules(moment)
     except Exception as error:
         complain(moment.home, "rules", error)
         return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
@@ -96,15 +102,13 @@ def _tell_rules(moment: Moment) -> Json:
 def _warn(moment: Moment) -> Json:
     from memory_keeper.app.actions.warning import warn
 
-    if not moment.fullness:
-        return {}
-    return warn(moment.call, moment.home, moment.environ, moment.fullness, moment.at, moment.room)
+    return warn(moment, moment.fullness) if moment.fullness else {}
 
 
 def _save(moment: Moment) -> Json:
     from memory_keeper.app.actions.handoff import try_to_save
 
-    try_to_save(moment.home, moment.call.session, moment.call.project_dir, moment.environ)
+    try_to_save(moment.home, moment.call.session, moment.call.folder, moment.environ)
     return {}
 
 
@@ -120,7 +124,7 @@ def _refuse(moment: Moment) -> Json:
     from memory_keeper.keep import spool
 
     call = moment.call
-    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.project_dir})
+    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.folder})
     return {
         "decision": "block",
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
@@ -142,7 +146,7 @@ def _score(moment: Moment) -> Json:
     from memory_keeper.keeper import Keeper
 
     with Keeper(moment.home, moment.environ) as keeper:
-        keep_score(keeper, call.session, call.project_dir, moment.settings, context, moment.at)
+        keep_score(keeper, call.session, call.folder, moment.settings, context, moment.at)
     return {}
 
 
@@ -158,3 +162,27 @@ ACTIONS: dict[tuple[str, str], Callable[[Moment], Json | str]] = {
     ("refuse", ""): _refuse,
     ("score", ""): _score,
 }
+
+
+def follow(keeper: Keeper, what: str, session: str) -> None:
+    """Do what a hook wants done once everything is read."""
+    if what in AFTER_LOOK:
+        AFTER_LOOK[what](keeper, session)
+
+
+def _save_after(keeper: Keeper, session: str) -> None:
+    """The handoff of a session that ended."""
+    from memory_keeper.app.actions.handoff import keep_handoff
+    from memory_keeper.keep.context import read_context
+
+    keep_handoff(keeper, session, read_context(keeper.home, session).folder)
+
+
+def _settle_after(keeper: Keeper, session: str) -> None:
+    """What is due at the end of a turn."""
+    from memory_keeper.app.actions.turn_end import settle
+
+    settle(keeper.home, keeper.environ, session)
+
+
+AFTER_LOOK: dict[str, Callable[[Keeper, str], None]] = {"save": _save_after, "settle": _settle_after}

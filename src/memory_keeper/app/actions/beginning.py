@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memory_keeper.app.actions import Moment
     from memory_keeper.model import Call, Json, Note
     from memory_keeper.tell import Before
 
@@ -26,7 +27,7 @@ SAME_TIME = 60.0  # seconds within which a compaction and what it was told belon
 LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
 
 
-def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, after: str) -> Json:
+def begin(moment: Moment) -> Json:
     """The brief for a context that begins; what the last session left unread is read first, within reason.
 
     A context that takes the place of one that was cleared is told that one's handoff.
@@ -34,7 +35,8 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
     from memory_keeper.app.actions.welcome import say_adopted, say_told, welcome
     from memory_keeper.errors import NotSetUp
 
-    settings, broken = config.load(home, config.find_root(call.project_dir), environ)
+    call, home, environ, at = moment.call, moment.home, moment.environ, moment.at
+    settings, broken = config.load(home, config.find_root(call.folder), environ)
     said: Json = {}
     if broken:
         names = ", ".join(broken)
@@ -46,31 +48,30 @@ def begin(call: Call, home: str, environ: dict[str, str], name: str, at: float, 
         said |= welcome(keeper, call, said)
         try:
             said |= _catch_up(keeper, call)
-            adopted = _adopt(keeper, call, keeper.project(call.project_dir), at)
+            adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             said |= say_adopted(call, environ, adopted, said)
-            briefs = [brief for brief in _briefs(keeper, call, settings, name, at, after, said) if brief.text]
+            briefs = [brief for brief in _briefs(keeper, moment, settings, said) if brief.text]
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
         from memory_keeper.app.actions.telling import heard, record_told
 
-        record_told(home, call.session, call.project_dir, at, briefs, on=call.event, remember=True)
+        record_told(home, call.session, call.folder, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
         said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
     return said
 
 
-def _briefs(
-    keeper: Keeper, call: Call, settings: Json, name: str, at: float, after: str, said: Json
-) -> Iterator[Brief]:
+def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Iterator[Brief]:
     """What is told, by how the context began."""
-    project, notes = keeper.project(call.project_dir), settings["tell.notesBudget"]
+    call, at, after = moment.call, moment.at, moment.after
+    project, notes = keeper.project(call.folder), settings["tell.notesBudget"]
     first = NOTHING
     if call.source == "compact":
         from memory_keeper.app.actions import lost
 
-        first = lost.begin(keeper, call.session, call.project_dir, settings, at)
+        first = lost.begin(keeper, call.session, call.folder, settings, at)
     elif after:
         first = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), notes, said)
     yield first
@@ -87,8 +88,8 @@ def _briefs(
         budget = settings["tell.startBudget"]
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
         view = view._replace(settings=settings)
-        brief = keeper.brief(name, view, budget, room)
-        yield brief._replace(lines=([before.why],), handed=before.note) if before else brief
+        brief = keeper.brief("start", view, budget, room)
+        yield brief._replace(why=([before.why],), handed=before.note) if before else brief
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:
@@ -109,9 +110,9 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
         return NOTHING
     if _was_handed(keeper, project, session):
         return NOTHING
-    from memory_keeper.app.actions.previous import recall
+    from memory_keeper.app.actions.previous import where_it_stood
 
-    return recall(keeper, session, call.project_dir, budget, at)
+    return where_it_stood(keeper, session, call.folder, budget, at)
 
 
 def _find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
@@ -135,7 +136,7 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
     from memory_keeper.capture.host import find_terminal
 
     try:
-        return find_before(keeper, project, call.session, call.project_dir, find_terminal(keeper.environ), at)
+        return find_before(keeper, project, call.session, call.folder, find_terminal(keeper.environ), at)
     except Exception as error:  # noqa: BLE001
         complain(keeper.home, "handoff", error)
         return None
@@ -145,8 +146,8 @@ def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     from memory_keeper.app.actions.handoff import tell_cleared, try_to_keep
 
-    where = try_to_keep(keeper, session, call.project_dir)
-    project = keeper.project(call.project_dir)
+    where = try_to_keep(keeper, session, call.folder)
+    project = keeper.project(call.folder)
     view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
     brief = keeper.brief("handoff", view, budget)
     if brief.text:
@@ -177,7 +178,7 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 
     fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
     try:
-        behind = keeper.behind(keeper.project(call.project_dir), fresh)
+        behind = keeper.behind(keeper.project(call.folder), fresh)
     except NotSetUp:
         behind = [] if spool.names(keeper.home) != [fresh] else None
     if behind is None:
@@ -202,7 +203,7 @@ def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> list[Note]:
     from memory_keeper.errors import Busy
     from memory_keeper.tell.files import changed
 
-    root = config.find_root(call.project_dir)
+    root = config.find_root(call.folder)
     try:
         if changed(root):
             from memory_keeper.app.pages.adopt import adopt

@@ -7,11 +7,9 @@ asked. Whatever is in doubt is answered with nothing, and the host compacts itse
 
 from __future__ import annotations
 
-import posix
-
 from memory_keeper import config
 from memory_keeper.keep import spool
-from memory_keeper.keep.context import read_context
+from memory_keeper.keep.context import find_running, read_context
 from memory_keeper.policy import shares
 
 TYPE_CHECKING = False
@@ -75,27 +73,13 @@ def tell(home: str, environ: dict[str, str], session: str, budget: int) -> str:
         return keeper.brief("handoff", keeper.view(session, "", of=session), budget).text
 
 
-def find_running(home: str, pid: int) -> str:
-    """The session that runs in a process of the host: the one that something happened in last; empty for none.
-
-    Its number alone is not enough: containers that share a home have the same numbers.
-    """
+def find_own(home: str, environ: dict[str, str]) -> str:
+    """The session whose host has started us; empty when it has told us nothing of itself."""
     from memory_keeper.capture.host import born
 
-    found, latest, begun = "", 0.0, born(pid) if pid else ""
-    if not begun:
-        return ""
-    for name in spool.names(home):
-        try:
-            touched = posix.stat(spool.path_of(home, name)).st_mtime
-        except OSError:
-            continue
-        if touched <= latest:
-            continue
-        context = read_context(home, name)
-        if (context.pid, context.born) == (pid, begun) and not context.ended:
-            found, latest = name, touched
-    return found
+    said = environ.get("CLAUDE_PID", "")
+    pid = int(said) if said.isdecimal() else 0
+    return find_running(home, pid, born(pid)) if pid else ""
 
 
 def _settings(home: str, environ: dict[str, str], session: str) -> Json:

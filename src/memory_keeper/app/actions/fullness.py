@@ -6,7 +6,7 @@ import posix
 from time import gmtime, strftime
 
 from memory_keeper import config
-from memory_keeper.capture.usage import find_limits, read_gauge
+from memory_keeper.capture.gauge import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
 from memory_keeper.model import Context, Gauge, Limits, NamedTuple

@@ -28,7 +28,7 @@ def save(
             keeper.look(extra, patience=patience, deadline=monotonic() + patience)
         except Busy:
             pass  # somebody else is at it: hand over what there is
-        return keep_handoff(keeper, session, folder, environ, patience=patience)
+        return keep_handoff(keeper, session, folder, patience=patience)
 
 
 def try_to_save(home: str, session: str, folder: str, environ: dict[str, str]) -> str:
@@ -43,7 +43,7 @@ def try_to_save(home: str, session: str, folder: str, environ: dict[str, str]) -
 def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -> str:
     """`keep_handoff` within a hook's time; empty when it cannot be done now: what there is can be told all the same."""
     try:
-        return keep_handoff(keeper, session, folder, keeper.environ, over, CATCH_UP)
+        return keep_handoff(keeper, session, folder, over, CATCH_UP)
     except (KeeperError, OSError) as error:
         complain(keeper.home, "handoff", error)
         return ""
@@ -68,9 +68,7 @@ def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
     return {"systemMessage": f"{said} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
 
 
-def keep_handoff(
-    keeper: Keeper, session: str, folder: str, environ: dict[str, str], over: bool = False, patience: float = PATIENCE
-) -> str:
+def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, patience: float = PATIENCE) -> str:
     """Keep a session's handoff as a note and render it for people; where it can be read, empty when there is none.
 
     A file that cannot be written costs only the file: the note is what counts. Of a session that was over before, the
@@ -81,12 +79,12 @@ def keep_handoff(
     if folder and not _is_of(keeper, session, folder):
         folder = ""  # the session is another project's: this one gets no file of it
     root = find_root(folder) if folder else ""
-    settings = config.load(keeper.home, root, environ)[0]
+    settings = config.load(keeper.home, root, keeper.environ)[0]
     now = _last_said(keeper, session) if over else 0.0
     note = keeper.save(session, settings["tell.handoffBudget"], now, "" if over else folder, patience)
     if not note:
         return ""
-    if not settings["tell.files"] or not root or is_hosts(root, environ):
+    if not settings["tell.files"] or not root or is_hosts(root, keeper.environ):
         return note.id  # no project of its own: the host's folder is not ours to write in
     try:
         return write_handoff(root, note).removeprefix(root + "/")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memory_keeper.reduce.sentences import Sentence
 
 NOTHING = Brief("handoff", "", 0)
-KINDS = ("scored", "compacted")  # of events that hold a score, now and once
 COMPACTED, LOST = "this session, before it was compacted", ": what the summary leaves out"
 
 
@@ -186,8 +185,7 @@ def _keep_score(home: str, session: str, folder: str, score: Score) -> None:
 
 def scores(store: SqliteStore, project: str, limit: int) -> list[Score]:
     """The last compactions of a project that were measured, the newest first."""
-    found = [event for kind in KINDS for event in store.latest(project, kind, limit)]
-    return _read_scores(sorted(found, key=lambda event: event.at, reverse=True)[:limit])
+    return _read_scores(store.latest(project, "scored", limit))
 
 
 def _read_scores(events: Iterable[Event]) -> list[Score]:

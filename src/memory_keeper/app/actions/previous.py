@@ -67,7 +67,7 @@ def find_before(
     return Before(chain, chosen.lines, was, limit, _why(chosen, branch), chosen.note.id if not limit else "")
 
 
-def recall(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
+def where_it_stood(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
     """Where a session stood that goes on, with what is not as it was."""
     note = keeper.store.handoff(session)
     if not note or note.id != keeper.handoff_id(session):

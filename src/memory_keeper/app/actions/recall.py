@@ -20,7 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memory_keeper.model import Call, Row
+    from memory_keeper.app.actions import Moment
+    from memory_keeper.model import Row
     from memory_keeper.search.files import Likely
     from memory_keeper.search.fixes import Fix
     from memory_keeper.tell.recall import Line
@@ -33,19 +34,21 @@ FORESEEN = 4  # files that are told with a first prompt
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
 
 
-def recall_text(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> str:
-    """What a prompt's context is told, in less than so many characters; empty, and next to nothing done, for a prompt
-    that names nothing."""
-    if call.agent or not names_something(call.text):
+def recall_text(moment: Moment) -> str:
+    """What a prompt's context is told, as far as there is room; empty, and next to nothing done, for a prompt that
+    names nothing."""
+    prompt = moment.call.text
+    if moment.call.agent or not names_something(prompt):
         return ""
-    return _told(call, home, environ, at, room, lambda finding: finding.recall(call.text))
+    return _told(moment, lambda finding: finding.recall(prompt))
 
 
-def fix_text(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> str:
+def fix_text(moment: Moment) -> str:
     """What a context is told of an error that it has just met; empty where nothing is sure to have helped."""
-    if call.agent or not call.text:
+    error = moment.call.text
+    if moment.call.agent or not error:
         return ""
-    return _told(call, home, environ, at, room, lambda finding: finding.hint(call.text))
+    return _told(moment, lambda finding: finding.hint(error))
 
 
 def preview(keeper: Keeper, prompt: str, project: str, root: str, budget: int, at: float) -> Brief:
@@ -59,26 +62,24 @@ def names_something(prompt: str) -> bool:
     return not is_command(prompt) and bool(names_in(prompt) or says_error(prompt))
 
 
-def _told(
-    call: Call, home: str, environ: dict[str, str], at: float, room: int, find: Callable[[Finding], Recalled]
-) -> str:
-    root = config.find_root(call.project_dir)
-    budget: int = config.load(home, root, environ)[0][BUDGET]
+def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
+    call, home, at = moment.call, moment.home, moment.at + AFTER["recall"]
+    budget: int = moment.settings[BUDGET]
     if budget <= 0:
         return ""
-    at += AFTER["recall"]
+    root = config.find_root(call.folder)
     try:
-        with Keeper(home, environ) as keeper:
-            brief, keys = find(Finding(keeper, keeper.project(call.project_dir), root, call.session, budget, at))
+        with Keeper(home, moment.environ) as keeper:
+            brief, keys = find(Finding(keeper, keeper.project(call.folder), root, call.session, budget, at))
     except NotSetUp:
         return ""  # the very first session
     if not brief.text:
         return ""
     from memory_keeper.tell import units
 
-    if units(brief.text) >= room:
+    if units(brief.text) >= moment.room:
         return ""
-    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, keys=keys)
+    record_told(home, call.session, call.folder, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
     return brief.text if all(first.get(key) == at for key in keys) else ""  # else another was faster
 

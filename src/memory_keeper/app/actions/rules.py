@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_keeper.model import Call, Context, Json
+    from memory_keeper.app.actions import Moment
+    from memory_keeper.model import Context, Json
     from memory_keeper.reduce.folds.observed import Observed
     from memory_keeper.tell.rules import Rule
 
@@ -22,28 +23,28 @@ SUBAGENT = 300  # tokens
 SHOWN = 100  # characters of a rule on the screen
 
 
-def tell_rules(call: Call, home: str, environ: dict[str, str], at: float, room: int) -> Json:
-    """What a context hears of the rules now, in at most so many characters; nothing where they are switched off."""
-    root = config.find_root(call.project_dir)
-    settings = config.load(home, root, environ)[0]
+def tell_rules(moment: Moment) -> Json:
+    """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
+    moment = moment._replace(at=moment.at + AFTER["rules"])
+    call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.folder)
     if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
         return {}
-    context, at = read_context(home, call.session), at + AFTER["rules"]
+    context = read_context(home, call.session)
     if call.event == "SubagentStart":
-        return _tell_subagent(call, home, environ, at, settings)
+        return _tell_subagent(moment, settings)
     if call.agent:
         return {}
     ready = read_ready(home, root)
     if not context.ruled and context.prompts > 1 and ready.get("count") == 0:
         return {}  # there are none, and what the user said came with the first prompt
-    if context.ruled and context.ruled_at != at:
+    if context.ruled and context.ruled_at != moment.at:
         if ready.get("shipped") != settings["rules.shipped"]:
             since = stamp(home)
-            rules, _ = find_rules(home, call.project_dir, environ, settings, said=False)
+            rules, _ = find_rules(home, call.folder, moment.environ, settings, said=False)
             ready = _make_ready(home, root, settings, rules, since)
         if ready.get("hash") == context.ruled:
-            return _remind(call, home, at, context, settings, ready)
-    return _tell_full(call, home, environ, at, room, settings, root)
+            return _remind(moment, context, settings, ready)
+    return _tell_full(moment, settings, root)
 
 
 def fail_safe(event: str, home: str) -> Json:
@@ -56,45 +57,44 @@ def fail_safe(event: str, home: str) -> Json:
     return heard(event, full(rules_of(None, ""), (), settings["rules.budget"], posix.urandom(4).hex()).text)
 
 
-def _tell_subagent(call: Call, home: str, environ: dict[str, str], at: float, settings: Json) -> Json:
-    brief = full_brief(home, call.project_dir, environ, {**settings, "rules.budget": SUBAGENT}, said=False)
+def _tell_subagent(moment: Moment, settings: Json) -> Json:
+    call, short = moment.call, {**settings, "rules.budget": SUBAGENT}
+    brief = full_brief(moment.home, call.folder, moment.environ, short, said=False)
     if brief.text:
-        record_told(
-            home,
-            call.session,
-            call.project_dir,
-            at,
-            (brief._replace(name="subagent"),),
-            on=call.event,
-            agent=call.agent,
-        )
+        _record(moment, brief._replace(name="subagent"), agent=call.agent)
     return heard(call.event, brief.text)
 
 
-def _remind(call: Call, home: str, at: float, context: Context, settings: Json, ready: Json) -> Json:
+def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str = "") -> None:
+    call = moment.call
+    record_told(moment.home, call.session, call.folder, moment.at, (brief,), on=call.event, more=more, agent=agent)
+
+
+def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
     line = str(ready.get("short") or "")
-    if not line or not call.text or context.prompts % settings["rules.every"]:
+    if not line or not moment.call.text or context.prompts % settings["rules.every"]:
         return {}  # what only stands in the place of a prompt needs no reminder
     tokens = ready.get("tokens")
     brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
-    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event)
-    return heard(call.event, brief.text)
+    _record(moment, brief)
+    return heard(moment.call.event, brief.text)
 
 
-def _tell_full(call: Call, home: str, environ: dict[str, str], at: float, room: int, settings: Json, root: str) -> Json:
+def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
     from memory_keeper.tell import units
     from memory_keeper.tell.rules import full
 
+    call, home, room = moment.call, moment.home, moment.room
     changed = bool(read_context(home, call.session).ruled)
     since = stamp(home)
-    rules, said = find_rules(home, call.project_dir, environ, settings)
+    rules, said = find_rules(home, call.folder, moment.environ, settings)
     ready = _make_ready(home, root, settings, rules, since)
     brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
         return {}  # the next prompt has room
-    record_told(home, call.session, call.project_dir, at, (brief,), on=call.event, more={"hash": ready["hash"]})
+    _record(moment, brief, {"hash": ready["hash"]})
     known = read_context(home, call.session)
-    if known.ruled == ready["hash"] and known.ruled_at != at:
+    if known.ruled == ready["hash"] and known.ruled_at != moment.at:
         return {}  # another was faster; where not even that can be written down, it is told all the same
     shown = f"[rules injected] {ready['count']} rules, {brief.tokens} tokens; memory-keeper rule list shows them"
     if changed and ready["newest"]:  # whoever did that: the user is to see it
@@ -130,7 +130,7 @@ def find_rules(
             rules = rules_of(keeper.store, project, shipped)
             if not said:
                 return rules, []
-            from memory_keeper.app.notes.said import in_force
+            from memory_keeper.reduce.folds.from_prompts import in_force
 
             return rules, in_force(keeper.store, project, settings, time())
     except NotSetUp:

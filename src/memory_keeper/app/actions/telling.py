@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # seconds from a call to the record of what it told: one call may tell all of these, and a record is known by its time,
 # in whole milliseconds
 AFTER = {"lost": 0.0, "recall": 0.0015, "rules": 0.003, "warning": 0.0045}
-EXPLAINED = ("start", "recall", "fix")  # briefs whose `lines` say why something was told, and what it was worth
 
 
 def heard(event: str, text: str) -> Json:
@@ -60,7 +59,7 @@ def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) 
     optional = {
         "on": on,
         "lines": list(keys),
-        "why": [line for brief in briefs if brief.name in EXPLAINED for line in brief.lines],
+        "why": [reason for brief in briefs for reason in brief.why],
         "handed": next((brief.handed for brief in briefs if brief.handed), ""),
         "each": [[brief.name, brief.tokens] for brief in briefs] if len(briefs) > 1 else [],
     }

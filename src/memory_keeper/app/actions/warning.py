@@ -11,25 +11,28 @@ from memory_keeper.policy import LATEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.model import Call, Json
+    from memory_keeper.app.actions import Moment
+    from memory_keeper.model import Json
 
 
-def warn(call: Call, home: str, environ: dict[str, str], fullness: Fullness, at: float, room: int) -> Json:
-    """Write the handoff, and tell the user and the model how full the context is, in at most so many characters."""
+def warn(moment: Moment, fullness: Fullness) -> Json:
+    """Write the handoff, and tell the user and the model how full the context is, as far as there is room."""
+    call, home, at = moment.call, moment.home, moment.at
     held = fullness.is_compacted_now(at, call.event == "UserPromptSubmit")
     reached = (HELD,) if held else fullness.unsaid(at)
-    record = {"event": "Warned", "at": at, "dir": call.project_dir, "level": " ".join(reached)}
+    record = {"event": "Warned", "at": at, "dir": call.folder, "level": " ".join(reached)}
     spool.append(home, call.session, {**record, "tokens": fullness.tokens})
     first = dict(read_context(home, call.session).warned).get(reached[-1])
     if first != at:
         return {}  # another hook was faster
-    saved, clearer = try_to_save(home, call.session, call.project_dir, environ), can_answer(home, fullness.context)
+    saved = try_to_save(home, call.session, call.folder, moment.environ)
+    clearer = can_answer(home, fullness.context)
     if held or not _is_wanted(fullness, reached[-1], clearer):
         return {}
     user, model = _word(fullness, reached[-1], saved, clearer)
-    if len(model) >= room:
+    if len(model) >= moment.room:
         return {"systemMessage": user}
-    record_warning(home, call.session, call.project_dir, at, call.event, model)
+    record_warning(home, call.session, call.folder, at, call.event, model)
     return {"systemMessage": user, **heard(call.event, model)}
 
 

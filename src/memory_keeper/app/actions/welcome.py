@@ -37,7 +37,7 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said
     """That a page of the project was edited, and sessions are told so from now on: it need not have been the user."""
     if not notes or not _is_read(call, environ):
         return {}
-    from memory_keeper.reduce.note import page_of
+    from memory_keeper.reduce.kept_note import page_of
 
     pages = ", ".join(sorted({page_of(note) for note in notes} - {""}))
     return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")

@@ -1,1 +1,5 @@
-"""Work on the memory that no hook waits for: notes, observations, better wordings, what the calendar asks, repair."""
+"""Work on the memory that no hook waits for.
+
+`rounds` does what is due: `distil` makes notes, `learn` finds observations, `improve` has notes worded better by a
+model, as far as its `allowance` goes, and `upkeep` does what the calendar asks. `salvage` repairs.
+"""

@@ -7,7 +7,7 @@ was not covered is still open; twice at once, one of two notes about the same ev
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.app.chores.settings import Settings as Settings
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Open, origin
@@ -116,7 +116,7 @@ def _stretches(
 
 def write_note(stretch: Sequence[Event], most: int, folder: str) -> Note:
     """The note of a stretch of one session; without words when nothing was said in it."""
-    from memory_keeper.reduce.note import measure
+    from memory_keeper.reduce.kept_note import measure
     from memory_keeper.reduce.notes.levels import about, write
 
     draft, last = write(stretch, most, folder), stretch[-1]
@@ -149,7 +149,7 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
-    from memory_keeper.reduce.note import begun, measure
+    from memory_keeper.reduce.kept_note import begun, measure
     from memory_keeper.reduce.notes.outline import outline
     from memory_keeper.reduce.schema import body
 

@@ -199,7 +199,7 @@ def _recount(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
 
 
 def _wording(first: Note, text: str, extra: Json) -> Note:
-    from memory_keeper.reduce.note import measure
+    from memory_keeper.reduce.kept_note import measure
 
     id = "note-" + digest_of(first.id, text, token_hex(6))
     return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
@@ -234,7 +234,7 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
 def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
     """What a note is about: the events of a session, or the notes beneath it in the wording in force."""
     from memory_keeper.reduce.checks.citations import Record
-    from memory_keeper.reduce.note import lines_of
+    from memory_keeper.reduce.kept_note import lines_of
 
     if first.level == 1:
         events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]

@@ -7,14 +7,14 @@ Everything has an id that comes of what it was found in, so finding it twice is 
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.app.chores.settings import Settings
-from memory_keeper.app.notes.rules import add_rule
-from memory_keeper.app.notes.said import prompts_of, said
 from memory_keeper.app.pages.claude_md import sync_where_wanted
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Event, Note, origin
+from memory_keeper.reduce.folds.from_prompts import prompts_of, said
 from memory_keeper.reduce.folds.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""What is done once everything is read: what a hook wanted to follow, and every chore that is due."""
+"""Every chore that is due, done once everything is read."""
 
 from __future__ import annotations
 
@@ -7,19 +7,6 @@ if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
 
 PATIENCE = 10.0  # seconds for another process that writes notes
-
-
-def follow(keeper: Keeper, what: str, session: str) -> None:
-    """What a hook wants done once everything is read: the handoff of a session that ended, the end of a turn."""
-    if what == "save":
-        from memory_keeper.app.actions.handoff import keep_handoff
-        from memory_keeper.keep.context import read_context
-
-        keep_handoff(keeper, session, read_context(keeper.home, session).folder, keeper.environ)
-    elif what == "settle":
-        from memory_keeper.app.actions.turn_end import settle
-
-        settle(keeper.home, keeper.environ, session)
 
 
 def make_rounds(keeper: Keeper) -> None:

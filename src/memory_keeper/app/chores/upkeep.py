@@ -192,7 +192,7 @@ def upkeep(
 
 def _find_said(keeper: Keeper, place: Place, everything: bool, progress: Callable[[int], None]) -> list[Note]:
     """What prompts say that would be kept."""
-    from memory_keeper.app.notes.said import prompts_of, said
+    from memory_keeper.reduce.folds.from_prompts import prompts_of, said
 
     found: list[Note] = []
     for prompt in prompts_of(keeper.store, place.project, everything):

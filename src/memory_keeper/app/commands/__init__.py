@@ -8,7 +8,7 @@ from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
 from time import time
 
-from memory_keeper.app.lookup.by_id import session_of as session_of
+from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.problems import describe
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name

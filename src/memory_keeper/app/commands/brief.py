@@ -12,7 +12,8 @@ from memory_keeper import config
 from memory_keeper.app.actions.previous import find_before
 from memory_keeper.app.actions.recall import names_something, preview
 from memory_keeper.app.actions.rules import full_brief
-from memory_keeper.app.commands import folder_of, positive, project_of, session_of
+from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.terminal import print_json, remark, say
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root

@@ -5,8 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 
-from memory_keeper.app.chores.distil import Settings, outline_project
+from memory_keeper.app.chores.distil import outline_project
 from memory_keeper.app.commands import PATIENCE, confirm, folder_of, make_notes, project_of, render_memory
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.app.terminal import print_json
 from memory_keeper.errors import Busy
 from memory_keeper.keep.home import Lock

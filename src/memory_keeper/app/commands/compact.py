@@ -15,12 +15,12 @@ from memory_keeper.app import cli
 from memory_keeper.app.actions.handoff import keep_handoff
 from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.app.commands import folder_of, make_notes, project_of, render_memory, running_session
-from memory_keeper.app.notes.said import TYPED
 from memory_keeper.app.pages.render import left_alone
 from memory_keeper.app.terminal import Bar, print_json
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Context, Note, Source
+from memory_keeper.reduce.folds.from_prompts import TYPED
 from memory_keeper.tell.archived import Entry
 from memory_keeper.tell.context_archive import as_json as entry_json
 from memory_keeper.tell.context_archive import find, measured
@@ -119,7 +119,7 @@ def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
     with suppress(Busy):  # then of what there is
         keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
     root = _root(keeper, args, session, context)
-    where = keep_handoff(keeper, session, root, keeper.environ)
+    where = keep_handoff(keeper, session, root)
     note = keeper.store.handoff(session)
     if not note:
         raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")

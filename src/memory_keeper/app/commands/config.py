@@ -16,7 +16,7 @@ from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
 from memory_keeper.app.terminal import as_called, paint, print_json, say
-from memory_keeper.capture.usage import LARGE, OFF, SMALL, find_limits
+from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
@@ -31,7 +31,7 @@ EXAMPLES = {
 EXAMPLE = EXAMPLES["set"]
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
-_, PROJECT, LOCAL = config.PROJECT_FILES  # the predecessor's is only read
+_, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
     "tell": "what a context is told",
     "reduce": "how notes are made",

@@ -136,25 +136,58 @@ class _Host:
 
 
 def _play(root: str, say: _Say) -> dict[str, Any]:
+    """All acts, one after another; what came of them."""
     say("1. A session runs; every hook is answered by a server that Claude Code itself starts and ends.\n", "bold")
     with _Host(root) as host:
         host.start_process("SessionStart", SESSION, source="startup")
         spent = _session(host, say)
         host.start_process("SessionEnd", SESSION, reason="prompt_input_exit")
+    handoff = _hand_over(host, say)
+    say("   A new one begins, and before its first prompt the model is given this:\n", "bold")
+    text = _heard(host.start_process("SessionStart", NEXT, source="startup"))
+    _say_brief(text, say)
+    found = _find_again(host, say)
+    with Keeper(host.home) as keeper:
+        events = keeper.store.counts()["events"]
+        measured = scores(keeper.store, keeper.project(host.project), 1)
+    cost, took = tokens(text), 1000 * median(host.took)
+    say("\n4. What it cost\n", "bold")
+    say(f"  {len(host.took)} hooks answered by the server, half of them within {took:.1f} ms")
+    say(f"  {events} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
+    say(f"  {cost:,} tokens told to the new session; the old one had held up to {spent:,}")
+    say("  0 model requests, 0 packages installed")
+    say("\n5. What next\n", "bold")
+    say(as_called("  memory-keeper install") + ": it is with Claude Code from the next session on")
+    say("  docs/tutorial.md: the first ten minutes, step by step")
+    return {
+        "events": events,
+        "hooks": len(host.took),
+        "hook_ms": round(took, 2),
+        "told_tokens": cost,
+        "context_tokens": spent,
+        "compactions": [{**one._asdict(), "kept_percent": one.percent} for one in measured],
+        **found,
+        "brief": text,
+        "handoff": handoff,
+    }
+
+
+def _hand_over(host: _Host, say: _Say) -> str:
+    """What the session left for the next one, as a page in the project."""
     handoff, written = "", f".claude/memory/handoffs/HANDOFF-{SESSION}.md"
     with suppress(FileNotFoundError), open(os.path.join(host.project, written), encoding="utf-8") as page:
         handoff = page.read()
     say(f"\n2. The session is over; its handoff, {tokens(handoff):,} tokens, can be read in the project:", "bold")
     say(written, first="   ")
-    say("   A new one begins, and before its first prompt the model is given this:\n", "bold")
-    text = _heard(host.start_process("SessionStart", NEXT, source="startup"))
-    _say_brief(text, say)
+    return handoff
+
+
+def _find_again(host: _Host, say: _Say) -> dict[str, Any]:
+    """A search, and what lies behind the first match."""
     say("\n3. Nothing is gone: a search, and the line of the transcript behind the first match.\n", "bold")
     with Keeper(host.home) as keeper:
         hits = find(keeper.store, QUERY, limit=3)
         raw = raw_line(keeper, hits[0].id).decode("utf-8", "replace") if hits else ""
-        counts = keeper.store.counts()
-        measured = scores(keeper.store, keeper.project(host.project), 1)
     room = max(40, width() - 4)
     say(as_called(f"  $ memory-keeper search {QUERY}"), "cyan")
     for hit in hits:
@@ -162,28 +195,7 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
     if hits:
         say(as_called(f"  $ memory-keeper show {short(hits[0].id)} --raw"), "cyan")
         say("  " + _around(raw, QUERY.split()[-1], room))
-    cost, took = tokens(text), 1000 * median(host.took)
-    say("\n4. What it cost\n", "bold")
-    say(f"  {len(host.took)} hooks answered by the server, half of them within {took:.1f} ms")
-    say(f"  {counts['events']} events kept of {size(os.path.getsize(TRANSCRIPT))} of transcript")
-    say(f"  {cost:,} tokens told to the new session; the old one had held up to {spent:,}")
-    say("  0 model requests, 0 packages installed")
-    say("\n5. What next\n", "bold")
-    say(as_called("  memory-keeper install") + ": it is with Claude Code from the next session on")
-    say("  docs/tutorial.md: the first ten minutes, step by step")
-    return {
-        "events": counts["events"],
-        "hooks": len(host.took),
-        "hook_ms": round(took, 2),
-        "told_tokens": cost,
-        "context_tokens": spent,
-        "compactions": [{**one._asdict(), "kept_percent": one.percent} for one in measured],
-        "query": QUERY,
-        "found": [hit.id for hit in hits],
-        "raw": raw,
-        "brief": text,
-        "handoff": handoff,
-    }
+    return {"query": QUERY, "found": [hit.id for hit in hits], "raw": raw}
 
 
 def _unmarked(snippet: str) -> str:

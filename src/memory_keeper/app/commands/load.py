@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, positive, project_of, session_of
+from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.terminal import print_json
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError, NotSetUp

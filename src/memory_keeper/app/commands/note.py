@@ -21,7 +21,7 @@ from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
-from memory_keeper.reduce.note import measure, written
+from memory_keeper.reduce.kept_note import measure, written
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.text import clean, digest_of, one_line, storable

@@ -9,18 +9,19 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.app.chores.settings import Settings
-from memory_keeper.app.commands import confirm, folder_of, project_of, render_memory, session_of
+from memory_keeper.app.commands import confirm, folder_of, project_of, render_memory
 from memory_keeper.app.host.consent import by_a_person, in_a_session
-from memory_keeper.app.notes.rules import add_rule
-from memory_keeper.app.notes.said import unlearnt
+from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.pages.claude_md import sync_where_wanted
+from memory_keeper.app.project_settings import Settings
 from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note, origin
+from memory_keeper.reduce.folds.from_prompts import unlearnt
 from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, fold, places
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLES = {

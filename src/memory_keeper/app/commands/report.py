@@ -10,8 +10,9 @@ from time import localtime, time
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import running_session, session_of
+from memory_keeper.app.commands import running_session
 from memory_keeper.app.commands.usage import caught_up, nothing_kept, weighing
+from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.terminal import wrapped
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError

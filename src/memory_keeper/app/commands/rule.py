@@ -11,10 +11,10 @@ from memory_keeper import config, wire
 from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import confirm, folder_of, render_memory
 from memory_keeper.app.host.consent import by_a_person
-from memory_keeper.app.notes.rules import add_rule, change_rule
 from memory_keeper.app.terminal import as_called, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import USER
 from memory_keeper.tell.rules import Rule, reminder, rules_of
 from memory_keeper.text import clean, one_line, tokens

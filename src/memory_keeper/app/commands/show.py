@@ -16,7 +16,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.note import lines_of
+from memory_keeper.reduce.kept_note import lines_of
 from memory_keeper.tell import short
 from memory_keeper.tell.projects import project_name
 from memory_keeper.text import clean, one_line

@@ -132,7 +132,7 @@ def _settings(path: str) -> dict[str, Any]:
 
 
 def _describe(home: str) -> dict[str, Any]:
-    said = statusline.look(sys.stdin.buffer.read(), home, dict(os.environ))
+    said = statusline.measure(sys.stdin.buffer.read(), home, dict(os.environ))
     if not said:
         raise KeeperError("That is not what Claude Code gives a status line", hint="one JSON object on stdin")
     shown, limits, level, clears = said

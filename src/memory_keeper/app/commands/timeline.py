@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from time import localtime, strftime, time
 
-from memory_keeper.app.commands import project_of, session_of
-from memory_keeper.app.lookup.by_id import find_one
+from memory_keeper.app.commands import project_of
+from memory_keeper.app.lookup.by_id import find_one, session_of
 from memory_keeper.app.lookup.dates import since, until
 from memory_keeper.app.terminal import as_called, fitting, paint, print_json, say, width
 from memory_keeper.errors import KeeperError

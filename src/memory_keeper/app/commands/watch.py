@@ -31,7 +31,7 @@ AGAIN = 30.0  # seconds after keys that were taken back
 PATIENCE = 1.0  # somebody who only asks whether a watcher is there holds its lock for a moment
 
 
-class Told(NamedTuple):
+class Attempt(NamedTuple):
     """What was done about a request, or why nothing was."""
 
     at: float
@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
         watch = Watch(args.home, args.via, lock)
         try:
             if args.once:
-                told = watch.look(time())
+                told = watch.answer_all(time())
                 print_json([each._asdict() for each in told]) if args.json else _print(told)
                 return 5 if any(not each.done for each in told) else 0
             if not args.json:
@@ -100,14 +100,14 @@ class Watch:
         self._said: dict[str, str] = {}
         self._signal = signal.find_path()
 
-    def news(self, now: float) -> list[Told]:
-        """The same as `look`, without what was said before."""
-        told = self.look(now)
+    def news(self, now: float) -> list[Attempt]:
+        """The same as `answer_all`, without what was said before."""
+        told = self.answer_all(now)
         new = [each for each in told if each.done or self._said.get(each.session) != each.why]
         self._said = {**self._said, **{each.session: each.why for each in told}}
         return new
 
-    def look(self, now: float) -> list[Told]:
+    def answer_all(self, now: float) -> list[Attempt]:
         """Answer everything that is asked for."""
         asks = open_asks(self._home, now)
         if self._via == "signal":
@@ -119,15 +119,15 @@ class Watch:
         if self._via == "signal":
             signal.take_away(self._signal)
 
-    def _answer(self, ask: Ask, now: float) -> Told:
+    def _answer(self, ask: Ask, now: float) -> Attempt:
         if 0 <= now - self._cleared.get(ask.session, 0.0) < PAUSE:
-            return Told(now, ask.session, "", False, "it was cleared less than ten minutes ago")
+            return Attempt(now, ask.session, "", False, "it was cleared less than ten minutes ago")
         via, why, typed = self._give_signal(ask, now) if self._via == "signal" else _type(ask, self._via)
         if not why:
             self._note(ask.session, now)
         if typed:
             self._after[ask.session] = now + AGAIN  # taken back, or the new session is about to begin
-        return Told(now, ask.session, via, not why, why)
+        return Attempt(now, ask.session, via, not why, why)
 
     def _give_signal(self, ask: Ask, now: float) -> tuple[str, str, bool]:
         try:
@@ -199,7 +199,7 @@ def _read_cleared(lock: int) -> dict[str, float]:
         return {}
 
 
-def _print(told: list[Told]) -> None:
+def _print(told: list[Attempt]) -> None:
     for each in told:
         done = paint("cleared", "green") if each.done else paint("not yet", "yellow")
         done = paint("signalled", "green") if each.done and each.via == "signal" else done
@@ -207,6 +207,6 @@ def _print(told: list[Told]) -> None:
         print(f"{strftime('%H:%M:%S', localtime(each.at))}  {done} {clean(each.session[:8])}{why}", flush=True)
 
 
-def _print_json(told: list[Told]) -> None:
+def _print_json(told: list[Attempt]) -> None:
     for each in told:
         print(json.dumps(each._asdict()), flush=True)

@@ -1,1 +1,1 @@
-"""What people and models look up: one thing by its id, the transcripts' own lines, a moment as they say it."""
+"""What people and models look up: one thing (`by_id`), the transcripts' own `lines`, and `dates` as they say them."""

@@ -1,1 +1,5 @@
-"""The files in a project that people read and edit: rendered from notes, and their edits made into notes."""
+"""The files in a project that people read and edit.
+
+`render` writes them from notes, `adopt` makes notes of what people changed in them, and `claude_md` puts rules into a
+file of the user's own.
+"""

@@ -18,7 +18,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
     NEVER,
@@ -60,8 +60,8 @@ class Read(NamedTuple):
     waits: bool = False  # somebody may be writing it now, or has a word to say first
 
 
-class Desk(NamedTuple):
-    """What adopting goes by."""
+class Memory(NamedTuple):
+    """What is adopted into: the memory of one project."""
 
     keeper: Keeper
     project: str
@@ -128,50 +128,50 @@ def adopt_all(
     keeper: Keeper, project: str, root: str, reads: Iterable[Read], foreign: bool = False, patience: float = PATIENCE
 ) -> list[Note]:
     """The notes that people made of some pages, now kept; `foreign`: also of files that are not ours."""
-    desk = Desk(keeper, project)
+    memory = Memory(keeper, project)
     pages = [one for one in reads if one.name not in LISTED and (one.trusted or foreign) and not one.waits]
-    if not any(_has_news(desk, page) for page in pages):
+    if not any(_has_news(memory, page) for page in pages):
         return []
     with keeper.writing(patience):
         keeper.project(root, change=True)  # so that the secrets of this very folder are known
-        return list(_adopted(desk, pages))
+        return list(_adopted(memory, pages))
 
 
-def _has_news(desk: Desk, read: Read) -> bool:
-    return not read.found.ours or any(_is_lost(desk, section) for section in read.page.sections)
+def _has_news(memory: Memory, read: Read) -> bool:
+    return not read.found.ours or any(_is_lost(memory, section) for section in read.page.sections)
 
 
-def _is_lost(desk: Desk, section: Section) -> bool:
+def _is_lost(memory: Memory, section: Section) -> bool:
     """Whether a page has what a person wrote and the store does not: it was lost, and made again from transcripts."""
-    return section.yours and desk.keeper.store.note(section.wording) is None
+    return section.yours and memory.keeper.store.note(section.wording) is None
 
 
-def _adopted(desk: Desk, pages: Sequence[Read]) -> Iterator[Note]:
+def _adopted(memory: Memory, pages: Sequence[Read]) -> Iterator[Note]:
     seen: set[str] = set()
     for read in pages:
         for section in read.page.sections:
-            if not read.found.ours or _is_lost(desk, section):
-                yield from _adopt_section(desk, section, read, seen)
+            if not read.found.ours or _is_lost(memory, section):
+                yield from _adopt_section(memory, section, read, seen)
     for read in pages:
         if read.trusted and not read.found.ours:
-            yield from _taken_away(desk, read, seen)
+            yield from _taken_away(memory, read, seen)
 
 
-def _adopt_section(desk: Desk, section: Section, read: Read, seen: set[str]) -> Iterator[Note]:
+def _adopt_section(memory: Memory, section: Section, read: Read, seen: set[str]) -> Iterator[Note]:
     body = plain(said(section), headings=_kind(read.name) not in ONE_EACH)
-    now = _in_force(desk, section.origin, read) if section.origin else None
+    now = _in_force(memory, section.origin, read) if section.origin else None
     if not now:
-        yield from _written(desk, section, body, read)
+        yield from _written(memory, section, body, read)
         return
     first = origin(now)
-    again, shown = first in seen, desk.keeper.store.note(section.wording)
-    shown = shown if shown and origin(shown) == first else desk.keeper.store.note(first) or now
+    again, shown = first in seen, memory.keeper.store.note(section.wording)
+    shown = shown if shown and origin(shown) == first else memory.keeper.store.note(first) or now
     seen.add(first)
     if body == body_of(shown):
         if not now.text and now.who == USER and body and not again:  # it was taken away, and somebody put it back
-            yield from _replaced(desk, now, body, read)
+            yield from _replaced(memory, now, body, read)
         return
-    body = desk.keeper.redacted(body, desk.project)
+    body = memory.keeper.redacted(body, memory.project)
     if body in (body_of(shown), body_of(now)):
         return  # adopted before
     elsewhere = (
@@ -181,33 +181,33 @@ def _adopt_section(desk: Desk, section: Section, read: Read, seen: set[str]) -> 
         and wire.read_object(now.extra).get("edited") != [read.path, shown.id]
     )
     if again or elsewhere:  # both are kept
-        yield from _written(desk, section, body, read)
+        yield from _written(memory, section, body, read)
     else:
-        yield from _replaced(desk, now, body, read, shown.id)
+        yield from _replaced(memory, now, body, read, shown.id)
 
 
-def _in_force(desk: Desk, id: str, read: Read) -> Note | None:
+def _in_force(memory: Memory, id: str, read: Read) -> Note | None:
     """The wording in force of a note that stands on such a page: no comment in the memory leads to a rule."""
-    now, kind = desk.keeper.store.wording(id), _kind(read.name)
-    fits = now and now.project == desk.project and (now.kind == kind if kind in ONE_EACH else now.level > 0)
+    now, kind = memory.keeper.store.wording(id), _kind(read.name)
+    fits = now and now.project == memory.project and (now.kind == kind if kind in ONE_EACH else now.level > 0)
     return now if fits else None
 
 
-def _taken_away(desk: Desk, read: Read, seen: set[str]) -> Iterator[Note]:
+def _taken_away(memory: Memory, read: Read, seen: set[str]) -> Iterator[Note]:
     """The notes that a page showed and that stand nowhere any more, unless a person has changed them elsewhere."""
     for id in read.page.shown or ():
-        now = _in_force(desk, id, read)
+        now = _in_force(memory, id, read)
         if now and origin(now) not in seen and now.text and (now.id == id or now.who != USER):
-            yield from _replaced(desk, now, "", read)
+            yield from _replaced(memory, now, "", read)
 
 
-def _replaced(desk: Desk, now: Note, body: str, read: Read, shown: str = "") -> Iterator[Note]:
+def _replaced(memory: Memory, now: Note, body: str, read: Read, shown: str = "") -> Iterator[Note]:
     """A wording by the user in the place of the one in force, and which wording of which page was edited for it."""
     text, form = _text(body, now.level)
     first = wire.read_object(now.extra).get("first")
     extra = {**_about(form, read), "edited": [read.path, shown], **({"first": first} if first is not None else {})}
     yield _kept(
-        desk,
+        memory,
         now._replace(
             id="note-" + digest_of(origin(now), now.id, text),
             text=text,
@@ -219,29 +219,29 @@ def _replaced(desk: Desk, now: Note, body: str, read: Read, shown: str = "") -> 
     )
 
 
-def _written(desk: Desk, section: Section, body: str, read: Read) -> Iterator[Note]:
+def _written(memory: Memory, section: Section, body: str, read: Read) -> Iterator[Note]:
     """A note of what somebody wrote by hand; none when it is one already."""
-    body = desk.keeper.redacted(body, desk.project)
+    body = memory.keeper.redacted(body, memory.project)
     kind = _kind(read.name)
     level = 0 if kind in ONE_EACH else 1
     text, form = _text(body, level)
     if not text:
         return
-    begun = _begun(desk, kind, level, body, read.page.shown or ())
+    begun = _begun(memory, kind, level, body, read.page.shown or ())
     if begun:
         if body_of(begun) != body:
-            yield from _replaced(desk, begun, body, read)
+            yield from _replaced(memory, begun, body, read)
         return
     for number in count():
-        id = "note-" + digest_of(desk.project, kind, f"{section.at:.0f}", text, str(number))
-        known = desk.keeper.store.wording(id)
+        id = "note-" + digest_of(memory.project, kind, f"{section.at:.0f}", text, str(number))
+        known = memory.keeper.store.wording(id)
         if not known:
             break
         if body_of(known) == body:
             return
     at = section.at if section.at != NEVER else read.found.at
     extra = wire.dumps(_about(form, read))
-    yield _kept(desk, Note(id, at, kind, level, desk.project, text, "", measure(text), extra, "", USER))
+    yield _kept(memory, Note(id, at, kind, level, memory.project, text, "", measure(text), extra, "", USER))
 
 
 def _about(form: str, read: Read) -> dict[str, object]:
@@ -249,16 +249,16 @@ def _about(form: str, read: Read) -> dict[str, object]:
     return {"by": USER, "page": read.name, "written": read.found.at, **({"form": form} if form else {})}
 
 
-def _begun(desk: Desk, kind: str, level: int, body: str, shown: tuple[str, ...]) -> Note | None:
+def _begun(memory: Memory, kind: str, level: int, body: str, shown: tuple[str, ...]) -> Note | None:
     """The note of what stood there when we last read it, if the page was not written since and somebody went on."""
-    for note in desk.keeper.store.notes(desk.project, level, kind, open=True):
+    for note in memory.keeper.store.notes(memory.project, level, kind, open=True):
         if note.who == USER and note.text and note.id not in shown and f"{body}\n".startswith(body_of(note) + "\n"):
             return note
     return None
 
 
-def _kept(desk: Desk, note: Note) -> Note:
-    desk.keeper.writer.add(note)
+def _kept(memory: Memory, note: Note) -> Note:
+    memory.keeper.writer.add(note)
     return note
 
 
@@ -357,7 +357,7 @@ def _checked(change: Change) -> Change:
 
 def _take_over(keeper: Keeper, project: str, root: str, change: Change, now: float) -> None:
     """Keep a change as the user's word."""
-    from memory_keeper.app.notes.rules import add_rule, change_rule
+    from memory_keeper.keeper.rules import add_rule, change_rule
 
     one = change.observed
     place = one.project if one else project

@@ -1,7 +1,7 @@
 """A weekly upkeep without a session: the machine's own scheduler runs it, where the user asks for that. Verb: install.
 
-Each member knows one scheduler. What is installed bears our mark, and is all that is ever taken away again; whether
-there is something is asked of the scheduler, and kept nowhere else.
+Each member knows one scheduler: `systemd`, `launchd`, `cron`. What is installed bears our mark, and is all that is ever
+taken away again; whether there is something is asked of the scheduler, and kept nowhere else.
 """
 
 from __future__ import annotations

@@ -1,1 +1,5 @@
-"""The resident process of a session: its protocol, the worker that answers, and the tools a model may call."""
+"""The resident process of a session: a front, which `mcp` is, and behind it a worker.
+
+`protocol` is what the front can say alone; `worker` answers, while `looking` moves what is new into the store. `tools`
+are those that a model may call, with `arguments` as it may write them.
+"""

@@ -6,8 +6,8 @@ import posix
 from threading import Condition, Thread
 from time import monotonic, sleep, time
 
+from memory_keeper.app.actions import follow
 from memory_keeper.app.chores.distil import is_due
-from memory_keeper.app.chores.rounds import follow
 from memory_keeper.app.detached import start_look
 from memory_keeper.app.problems import complain, describe
 from memory_keeper.capture.tail import LAG
@@ -25,7 +25,7 @@ UPKEEP = "upkeep"  # in the place of a session
 
 def _prepare() -> None:
     """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
-    import memory_keeper.app.notes.said  # noqa: F401
+    import memory_keeper.reduce.folds.from_prompts  # noqa: F401
 
 
 class Looking:

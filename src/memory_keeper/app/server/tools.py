@@ -22,7 +22,7 @@ from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note
-from memory_keeper.reduce.note import lines_of, whose
+from memory_keeper.reduce.kept_note import lines_of, whose
 from memory_keeper.tell import CHARACTERS, envelope, short, units
 from memory_keeper.tell.timeline import Entry, around, of_project, of_session, tell
 from memory_keeper.text import ago, clean, clip, digest_of, fence, one_line, tokens, utc_day
@@ -86,10 +86,9 @@ def answer(
 
 def _asked(keeper: Keeper, at: float, named: str, look: Callable[[str], object]) -> Asked:
     """The session of the host that started us, and its project unless one was named; else where we were started."""
-    from memory_keeper.app.actions.compaction import find_running
+    from memory_keeper.app.actions.compaction import find_own
 
-    pid = keeper.environ.get("CLAUDE_PID", "")
-    session = find_running(keeper.home, int(pid) if pid.isdecimal() else 0)
+    session = find_own(keeper.home, keeper.environ)
     folder = named or (read_context(keeper.home, session).folder if session else "")
     return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, look)
 

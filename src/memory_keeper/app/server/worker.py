@@ -7,7 +7,7 @@ import posix
 import signal
 
 from memory_keeper import config, wire
-from memory_keeper.app.hook import answer, despite, joined, write_all
+from memory_keeper.app.answer import answer, despite, joined
 from memory_keeper.app.problems import complain, describe
 from memory_keeper.app.server.looking import Looking
 from memory_keeper.app.server.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
@@ -35,7 +35,7 @@ def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
         with os.fdopen(asked, "rb") as lines:
             for line in lines:
                 number, at, question = line.split(b" ", 2)
-                write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
+                wire.write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
     except BrokenPipeError:
         pass  # the front is gone
     posix._exit(0)
@@ -121,10 +121,9 @@ class Worker:
 
     def _handoff(self, asked: Json) -> str:
         """What a model hears; empty when no session is known that it runs in."""
-        from memory_keeper.app.actions.compaction import find_running, tell
+        from memory_keeper.app.actions.compaction import find_own, tell
 
-        pid, budget = self.environ.get("CLAUDE_PID", ""), asked.get("budget")
-        session = find_running(self.home, int(pid) if pid.isdecimal() else 0)
+        session, budget = find_own(self.home, self.environ), asked.get("budget")
         if not session or config.INSIDE in self.environ:
             return ""
         return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) or NOTHING

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from memory_keeper.app.watch import Terminal
-from memory_keeper.app.watch.look import COMMAND, Box, read_screen
+from memory_keeper.app.watch.box import COMMAND, Box, read_screen
 
 CLEAR, STASH, BACK, ENTER = COMMAND.encode(), b"\x13", b"\x7f", b"\r"
 KEYS = (CLEAR, STASH, BACK, ENTER)
@@ -39,7 +39,7 @@ class _Typist:
     def __init__(self, terminal: Terminal, sleep: Callable[[float], object]) -> None:
         self.type, self._screen, self._sleep = terminal.type, terminal.screen, sleep
 
-    def look(self) -> Box | None:
+    def box(self) -> Box | None:
         return read_screen(self._screen())
 
     def wait(self, wanted: Callable[[Box | None], bool], looks: int = LOOKS) -> Box | None:
@@ -47,14 +47,14 @@ class _Typist:
         box = None
         for _ in range(looks):
             self._sleep(BEAT)
-            box = self.look()
+            box = self.box()
             if wanted(box):
                 break
         return box
 
 
 def _send(typist: _Typist) -> None:
-    before = typist.look()
+    before = typist.box()
     if before is None:
         raise Refused(BUSY)
     if typist.wait(lambda box: True) != before or before.text == COMMAND:
@@ -94,7 +94,7 @@ def _stash(typist: _Typist, before: Box) -> Box:
 
 def _take_back(typist: _Typist, rest: Box, stashed: bool) -> None:
     """Erase what we have typed, if that can be told from what somebody else has; then give the draft back."""
-    box = typist.look()
+    box = typist.box()
     for _ in range(_count(rest.text, box.text) if box else 0):
         typist.type(BACK)
     if stashed and typist.wait(lambda box: box == rest) == rest:

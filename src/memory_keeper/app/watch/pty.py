@@ -72,7 +72,7 @@ class Pty:
 
     def screen(self) -> str:
         """What the user sees now."""
-        self._look()
+        self._draw()
         return self._screen.text()
 
     def type(self, keys: bytes) -> None:
@@ -173,7 +173,7 @@ class Pty:
                 self._shown += data
                 self._show()
             if len(self._unseen) >= CHUNK:
-                self._look(self._unseen.rfind(b"\n") + 1)  # whole lines, of which most can be passed over
+                self._draw(self._unseen.rfind(b"\n") + 1)  # whole lines, of which most can be passed over
 
     def _read_terminal(self) -> None:
         data = _read(self._terminal)
@@ -193,7 +193,7 @@ class Pty:
         written = _write(self._inner, self._typed) if self._there else None
         self._typed = b"" if written is None else self._typed[written:]
 
-    def _look(self, end: int = 0) -> None:
+    def _draw(self, end: int = 0) -> None:
         self._screen.feed(bytes(self._unseen[: end or None]))
         del self._unseen[: end or None]
 
@@ -288,7 +288,7 @@ class Pty:
         except OSError:
             return
         rows, columns, *_ = struct.unpack("HHHH", size)
-        self._look()
+        self._draw()
         self._screen.resize(rows or 24, columns or 80)
 
 

@@ -1,1 +1,5 @@
-"""What the events of a session state, found by rule: its facts, its goal, the names in it, and what still holds."""
+"""What the events of a session state, found by rule.
+
+`found` has all its facts: what was `said`, `worked_on` and `ran`. `goal` is what it is about, `answers` what a reader
+is told of the model's, `weights` how much each name matters, and `latest` what still holds.
+"""

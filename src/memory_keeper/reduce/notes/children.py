@@ -11,7 +11,7 @@ import re
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.facts import FACTS, Fact
-from memory_keeper.reduce.note import begun, lines_of
+from memory_keeper.reduce.kept_note import begun, lines_of
 from memory_keeper.reduce.notes.phrasing import short
 from memory_keeper.reduce.schema import Outline, read_body
 from memory_keeper.reduce.words.claims import is_decision, reason_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.text import clip, one_line
 

@@ -30,8 +30,8 @@ IN_FORCE = (
 )
 
 
-class Lookup:
-    """What a store can say of what it found."""
+class Matches:
+    """What a store can say of the rows that match."""
 
     db: Connection
     indexed = True  # as we write it now: not yet in a store that only a reader has opened since an update

@@ -31,7 +31,7 @@ NEAR = re.compile(r"\b(today|yesterday|(?:this|last) (?:week|month|year|" + "|".
 LENGTH = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
-class Moment(NamedTuple):
+class Period(NamedTuple):
     """A time that a query names: whether a moment lies in it."""
 
     said: str
@@ -40,10 +40,10 @@ class Moment(NamedTuple):
     last: float = 0.0
 
 
-def read_moments(text: str, now: float) -> list[Moment]:
+def read_periods(text: str, now: float) -> list[Period]:
     """The times that a query names."""
     text = text[:4096]
-    found: list[Moment] = []
+    found: list[Period] = []
     for one in ISO.finditer(text):
         found.append(_date(one[0], int(one[1]), int(one[2]), int(one[3] or 0)))
     for one in MONTH.finditer(text):
@@ -59,7 +59,7 @@ def read_moments(text: str, now: float) -> list[Moment]:
     return found
 
 
-def _date(said: str, year: int, month: int, day: int) -> Moment:
+def _date(said: str, year: int, month: int, day: int) -> Period:
     """A date of which only some parts may be known."""
 
     def holds(at: float) -> bool:
@@ -71,18 +71,18 @@ def _date(said: str, year: int, month: int, day: int) -> Moment:
         last = (
             first + timedelta(days=1) if day else datetime(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
         )
-        return Moment(said, holds, first.timestamp(), last.timestamp())
+        return Period(said, holds, first.timestamp(), last.timestamp())
     except (ValueError, OverflowError, OSError):
-        return Moment(said, holds)  # without a year, or no such day
+        return Period(said, holds)  # without a year, or no such day
 
 
-def _ago(said: re.Match[str], now: float) -> Moment:
+def _ago(said: re.Match[str], now: float) -> Period:
     count = NUMBERS.get(said[1].lower(), 1 if said[1][0] in "aA" else int(said[1]) if said[1].isdigit() else 1)
     length = LENGTH[said[2].lower()]
     return _between(said[0], now - (count + 0.5) * length * 86400, now - (count - 0.5) * length * 86400)
 
 
-def _near(said: str, now: float) -> Moment:
+def _near(said: str, now: float) -> Period:
     today = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     which, _, unit = said.partition(" ")
     if said == "today" or said == "yesterday":
@@ -97,5 +97,5 @@ def _near(said: str, now: float) -> Moment:
     return _between(said, now - length * (1 if which == "this" else 2), end)
 
 
-def _between(said: str, first: float, last: float) -> Moment:
-    return Moment(said, lambda at: first <= at < last, first, last)
+def _between(said: str, first: float, last: float) -> Period:
+    return Period(said, lambda at: first <= at < last, first, last)

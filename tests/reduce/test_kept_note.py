@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memory_keeper.model import Note
-from memory_keeper.reduce.note import whose
+from memory_keeper.reduce.kept_note import whose
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.keep import lookup, migrations
+from memory_keeper.keep import matches, migrations
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, Placed, Scope, Source
 from memory_keeper.search import find
@@ -129,7 +129,7 @@ def check_new(path: Path, events: int = EVENTS) -> None:
         assert not store.has_vectors()
     finally:
         store.close()
-    assert not {*lookup.OLD} & tables(path)
+    assert not {*matches.OLD} & tables(path)
 
 
 def check_old(path: Path) -> None:
@@ -138,9 +138,9 @@ def check_old(path: Path) -> None:
     db = sqlite3.connect(path, isolation_level=None)
     try:
         assert db.execute("pragma integrity_check").fetchall() == [("ok",)]
-        for index in lookup.OLD:
+        for index in matches.OLD:
             db.execute(f"insert into {index} ({index}) values ('integrity-check')")
-        assert not {*lookup.TABLES, "vector"} & {name for (name,) in db.execute("select name from sqlite_master")}
+        assert not {*matches.TABLES, "vector"} & {name for (name,) in db.execute("select name from sqlite_master")}
         found = db.execute("select rowid from event_text where event_text match 'word7'").fetchall()
         assert found == [(8,)]
     finally:
@@ -152,7 +152,7 @@ def check_old(path: Path) -> None:
 
 def test_the_fixture_is_what_version_2_made(old: Path) -> None:
     check_old(old)
-    assert {*lookup.OLD} <= tables(old)
+    assert {*matches.OLD} <= tables(old)
 
 
 def test_a_reader_reads_it_and_changes_nothing(old: Path) -> None:
@@ -268,8 +268,8 @@ def test_killed_while_rows_go_into_the_index(old: Path, monkeypatch: pytest.Monk
                 os.kill(os.getpid(), signal.SIGKILL)
             yield row
 
-    real = lookup._indexed
-    monkeypatch.setattr(lookup, "_indexed", die)
+    real = matches._indexed
+    monkeypatch.setattr(matches, "_indexed", die)
     assert killed_after(old, 10**9) == -signal.SIGKILL
     monkeypatch.undo()
     check_old(old)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.capture.usage import BLOCK, COUNTS, find_limits, known_window, read_gauge
+from memory_keeper.capture.gauge import BLOCK, COUNTS, find_limits, known_window, read_gauge
 from memory_keeper.model import Gauge, Limits
 from tests.transcripts import MODEL, Row, Transcript, dump
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.app.watch.look import Box, read_screen
+from memory_keeper.app.watch.box import Box, read_screen
 from memory_keeper.app.watch.screen import decode
 
 SCREENS = Path(__file__).parents[2] / "data/screens"
@@ -145,12 +145,13 @@ def test_an_empty_box_with_such_a_footer_is_not_idle(footer: str) -> None:
 
 @given(st.text())
 def test_any_text_can_be_looked_at(screen: str) -> None:
-    read_screen(screen)
+    assert read_screen(screen) is None or "─" * 20 in screen, "no box without its lines"
 
 
 @given(st.binary(), st.integers(0, 50))
 def test_any_dump_can_be_looked_at(dump: bytes, rows: int) -> None:
-    read_screen(decode(dump, rows))
+    shown = decode(dump, rows)
+    assert read_screen(shown) is None or "─" * 20 in shown
 
 
 def test_a_dump_with_more_lines_than_the_window_shows_nothing() -> None:

@@ -11,7 +11,7 @@ from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.folds.instructions import instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
-from memory_keeper.reduce.note import measure
+from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.words.orders import SAID as LONGEST
 from memory_keeper.text import digest_of
 
