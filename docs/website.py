@@ -34,12 +34,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """A link to a file that is not among the pages, such as a test, is told by its name: the site does not have it."""
+    """A link to a file that is not among the pages, such as a test, is told by its name: the site does not have it.
+
+    A page that is alone in its tab needs no list of pages beside it.
+    """
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]
     here = (DOCS / page.file.src_uri).parent
     outside = (link for link in OUTWARDS.finditer(markdown) if not (here / link[2]).resolve().is_relative_to(DOCS))
     for link in outside:
         markdown = markdown.replace(link[0], link[1])
-    return markdown
+    return markdown.replace("\n```claude\n", "\n```{ .text .claude }\n")  # no language that anybody colours
 
 
 def changelog() -> str:
