@@ -280,7 +280,7 @@ AREAS = (
             Row(
                 "told with a hundred prompts",
                 "{cost.prompts}",
-                "{cost.prompts_newest}; the predecessor's rules {cost.predecessor}",
+                "{cost.prompts_newest}; [the predecessor](../glossary.md)'s rules {cost.predecessor}",
             ),
             Row("sums of `usage` that differ from the transcripts", "{usage.wrong}", "of {usage.responses} responses"),
             Row(
@@ -330,7 +330,7 @@ AREAS = (
         ),
     ),
 )
-MET = {True: "met", False: "**not met**", None: ""}
+MET = {True: "met", False: "**not met**"}
 
 
 def page() -> str:
@@ -341,19 +341,20 @@ def page() -> str:
 def section(area: Area) -> Iterator[str]:
     """One area as Markdown."""
     yield from (f"## {area.title}", "", fill(area.about), "")
-    yield from ("| | Memory Keeper | beside | target | |", "|---|---|---|---|---|")
+    yield from ("| | Memory Keeper | target | beside |", "|---|---|---|---|")
     for row in area.rows:
         name = NAMED.findall(row.ours)[0][0]
-        cells = (fill(row.what), fill(row.ours), fill(row.beside), wanted(name), MET[met(name)])
+        cells = (fill(row.what), fill(row.ours), wanted(name), fill(row.beside))
         yield f"| {' | '.join(cells)} |"
     yield ""
 
 
 def wanted(name: str) -> str:
-    """What a figure should be."""
-    sign, _, number = figure(name).get("target", "").rpartition(" ")
-    shown = f"{float(number):,g}" if number else ""
-    return f"{sign} {shown}".strip().replace("<=", "≤").replace(">=", "≥")
+    """What a figure should be, and whether it is; empty where nothing was said about that."""
+    is_met, (sign, _, number) = met(name), figure(name).get("target", "").rpartition(" ")
+    if is_met is None:
+        return ""
+    return f"{sign} {float(number):,g}: {MET[is_met]}".strip().replace("<=", "≤").replace(">=", "≥")
 
 
 def runs() -> str:

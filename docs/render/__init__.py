@@ -11,7 +11,7 @@ EXAMPLES = DOCS / "examples"
 
 def example(name: str) -> str:
     """Something that was recorded, as a block of code."""
-    return f"```\n{(EXAMPLES / name).read_text(encoding='utf-8').rstrip()}\n```"
+    return f"```text\n{(EXAMPLES / name).read_text(encoding='utf-8').rstrip()}\n```"
 
 
 def decisions() -> str:

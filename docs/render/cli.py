@@ -58,10 +58,10 @@ def section(command: Command, shared: set[tuple[str, ...]]) -> list[str]:
     if len(command.names) > 1:
         lines += [f"Also: {', '.join(f'`{name}`' for name in command.names[1:])}.", ""]
     if not subcommands(command.parser):
-        lines += ["```", *wrapped(command.path, [*map(shape, what), *map(shape, own)]), "```", ""]
+        lines += ["```text", *wrapped(command.path, [*map(shape, what), *map(shape, own)]), "```", ""]
     lines += arguments([*what, *own])
     if command.parser.epilog:
-        lines += ["", "```", *textwrap.dedent(command.parser.epilog).strip().splitlines(), "```"]
+        lines += ["", "For example:", "", "```sh", *command.parser.epilog.replace("example: ", "").splitlines(), "```"]
     return lines
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from docs.figures import value
+from docs.render import table
+from memory_keeper.text import NEWEST, tokens
+
 FOLDER = Path(__file__).resolve().parents[2] / "plugin"
 PREFIX = "memory-keeper"
-SERVER = "mcp__plugin_memory-keeper_keeper__"
+FAMILIES = ("claude-4", NEWEST)
 TOOLS = {
     r'Bash\("\$\{CLAUDE_PLUGIN_ROOT\}/bin/memory-keeper" (.+?):\*\)': r"`memory-keeper \1`",
     r"mcp__plugin_memory-keeper_keeper__(\w+)": r"the tool [`\1`](mcp.md#\1)",
@@ -60,23 +63,13 @@ def seen() -> str:
 
 def costs() -> str:
     """What stands in every session, in tokens as the tokenizers of older and of newer models count, about."""
-    from memory_keeper.app.server.protocol import TOOLS as OFFERED
-    from memory_keeper.text import tokens
-
-    def row(what: str, text: str) -> str:
-        return f"| {what} | {tokens(text, 'claude-4')} | {tokens(text, 'claude-5')} |"
-
-    listed = [piece for piece in pieces() if piece.kind != "agent"]
-    told = [piece for piece in pieces() if not piece.is_yours]
-    sent = [
-        {"name": SERVER + tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]}
-        for tool in OFFERED
-    ]
-    rows = ["| tokens in every session | models up to 4.6 | newer ones |", "|---|---|---|"]
-    rows.append(row("all commands and skills, as `claude plugin details` counts", "\n".join(map(line, listed))))
-    rows.append(row("what the model is told of: the skill and the agent", "\n".join(map(line, told))))
-    rows.append(row("the tools of the server", json.dumps(sent, separators=(",", ":"))))
-    return "\n".join(rows)
+    listed = "\n".join(line(piece) for piece in pieces() if piece.kind != "agent")
+    rows = (
+        ("all commands and skills, as `claude plugin details` counts", *(str(tokens(listed, one)) for one in FAMILIES)),
+        ("what the model is told of: the skill and the agent", value("cost.always"), value("cost.always_newest")),
+        ("the tools of the server", value("cost.schema"), value("cost.schema_newest")),
+    )
+    return "\n".join(table(("tokens in every session", "models up to 4.6", "newer ones"), rows))
 
 
 def line(piece: Piece) -> str:

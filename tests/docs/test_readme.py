@@ -15,7 +15,7 @@ from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import SHIPPED
 from tests.docs.pages import commands
 from tests.docs.terminal import Terminal
-from tests.e2e.cli import OLD, Sandbox
+from tests.e2e.cli import OLD, VERSION, Sandbox
 from tests.e2e.model import Model, text
 
 README = Path(__file__).resolve().parents[2] / "README.md"
@@ -51,9 +51,10 @@ def test_it_is_short_and_its_parts_are_there() -> None:
 
 def test_what_it_says_it_costs_was_measured() -> None:
     page = README.read_text(encoding="utf-8")
-    first, other = value("cost.first_prompt"), value("cost.prompt")
-    assert f"| at most {DEFAULTS['rules.budget']:,} once ({first} measured), then {other} |" in page
-    assert f"| {value('cost.schema')}, always on |" in page
+    first, other, named = value("cost.first_prompt_newest"), value("cost.prompt_newest"), DEFAULTS["tell.recallBudget"]
+    assert f"| at most {DEFAULTS['rules.budget']:,} once ({first} measured, " in page
+    assert f", then {other}; at most {named} for what you name |" in page
+    assert f"| {value('cost.schema_newest')}, always on |" in page
 
 
 def test_what_it_counts_is_so() -> None:
@@ -65,7 +66,7 @@ def test_what_it_counts_is_so() -> None:
     assert f"a warning at {warn} and {critical} % of the window" in page
     for budget in ("start", "compact", "handoff"):
         assert f"| at most {DEFAULTS[f'tell.{budget}Budget']:,} |" in page
-    assert "Python 3.11 or newer" in page and f"any Claude Code from {OLD} on" in page
+    assert "Python 3.11 or newer" in page and f"tried with Claude Code {OLD} and {VERSION}," in page
     assert f"`~{find_home({'HOME': '/me'}).removeprefix('/me')}`" in page
 
 
