@@ -12,10 +12,16 @@ import pytest
 
 from memory_keeper import errors
 from memory_keeper.app.cli import COMMANDS, _parse, build_parser
+from memory_keeper.app.commands.config import MODES
+from memory_keeper.app.host import own_command
 from memory_keeper.app.host.registration import OURS
+from memory_keeper.capture.redact import redact
 from memory_keeper.config import PROJECT_FILES
-from memory_keeper.settings import ALIASES, SETTINGS, USERS_ONLY, variable
+from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, variable
 from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
+from memory_keeper.tell.rules import full, reminder, rules_of
+from memory_keeper.text import tokens
+from tests.e2e.cli import OLD, VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -28,7 +34,12 @@ OTHERS_OPTIONS = {
     *("--ci", "--hash", "--model", "--no-deps", "--require-hashes", "--run", "--scope", "--settings", "--speed"),
     "--token",
 }
+TYPED_KINDS, SEEN_KINDS = {"sh", "claude"}, {"text", "console", "json", "sql"}  # of blocks: the site shows them apart
 
+KIND = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TABLE = re.compile(r"^\| setting \| default \|[^\n]*\n[^\n]*\n((?:\|[^\n]*\n)+)", re.MULTILINE)
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+?) \|", re.MULTILINE)
+BUDGET = re.compile(r"(\d[\d,]*)(?: tokens)?(?:,| \() ?`([\w.]+)`")  # 2,000 tokens, `tell.handoffBudget`
 FENCED = re.compile(r"^(```+)[^\n]*\n(.*?)^\1`*\s*$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*\n|\n)+")
 INLINE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -119,6 +130,53 @@ def test_every_option_and_variable_named_exists(page: Path) -> None:
     said = [one for one in code(text) if not re.match(r"\s*(?:\./dev|claude|git|demo) ", one)]
     assert {*re.findall(r"(?<![\w-])--[a-z][a-z-]+", "\n".join(said))} - {*options(build_parser())} <= OTHERS_OPTIONS
     assert {*re.findall(r"MEMORY_KEEPER_[A-Z_]+", text)} <= {"MEMORY_KEEPER_HOME", *map(variable, SETTINGS)}
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=name)
+def test_every_block_says_whether_it_is_to_be_typed_or_seen(page: Path) -> None:
+    for kind, body in KIND.findall(COMMENT.sub("", page.read_text(encoding="utf-8"))):
+        assert kind in TYPED_KINDS | SEEN_KINDS, body
+        is_typed = bool(re.match(r"(?:\./)?(?:memory-keeper|dev) [a-z-]+(?! \[)", body)) and page.name != "cli.md"
+        assert (kind in TYPED_KINDS) or not is_typed, body
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "settings.md"], ids=name)
+def test_the_defaults_that_pages_tell_are_those_of_the_program(page: Path) -> None:
+    for key, said in told_defaults(page.read_text(encoding="utf-8")):
+        if DEFAULTS.get(key, "") != "":
+            assert said.strip("`").replace(",", "") == str(DEFAULTS[key]).lower(), key
+
+
+def told_defaults(text: str) -> Iterator[tuple[str, str]]:
+    """In tables of settings, and where a setting stands behind a number of tokens."""
+    yield from ((key, number) for number, key in BUDGET.findall(text))
+    for keys, values in (row for table in TABLE.findall(text) for row in ROW.findall(table)):
+        yield from zip(re.findall(r"[\w.]+", keys), values.split(", "), strict=False)
+
+
+def test_what_pages_say_of_rules_and_stand_ins_is_so() -> None:
+    shipped = rules_of(None, "")
+    in_full, line = full(shipped, (), DEFAULTS["rules.budget"], "5da784d9").tokens, tokens(reminder(shipped))
+    for page in ("docs/how-to/rules.md", "docs/explanation/what-is-told-when.md", "README.md"):
+        said = (ROOT / page).read_text(encoding="utf-8")
+        assert re.search(rf"\b{in_full}\b", said) and re.search(rf"\b{line}\b", said), page
+    secrets = (ROOT / "docs/explanation/secrets.md").read_text(encoding="utf-8")
+    for word in ("changeme", "your-key-here", "AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz0123456789"):
+        assert f"`{word}`" in secrets
+        assert redact(f"API_TOKEN={word}", b"salt" * 4) == f"API_TOKEN={word}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_only_versions_of_claude_code_that_were_tried_are_named(page: Path) -> None:
+    """Besides the one from which on the program itself says that it can compact."""
+    modules = re.findall(r"2\.1\.\d+", MODES["replace"])
+    assert {*re.findall(r"\b2\.1\.\d+\b", page.read_text(encoding="utf-8"))} <= {OLD, VERSION, *modules}
+
+
+def test_the_command_lies_where_install_says() -> None:
+    place = f"~{own_command.place().removeprefix(str(Path.home()))}"
+    said = (ROOT / "docs/how-to/install.md").read_text(encoding="utf-8")
+    assert f"is {place}." in said and f"`{place.removesuffix('/memory-keeper')}`" in said
 
 
 def options(parser: argparse.ArgumentParser) -> Iterator[str]:

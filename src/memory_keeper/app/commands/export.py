@@ -53,7 +53,7 @@ def configure(parser: ArgumentParser) -> None:
         "--format",
         choices=FORMATS,
         default="seeds",
-        help="seeds: the predecessor's files (default); jsonl: everything, row by row; md: one document to read",
+        help="seeds: the pages and a file per session (default); jsonl: everything, row by row; md: one document",
     )
     parser.add_argument("--to", default="", metavar="DIR", help="default: .claude/memory of the project")
     parser.add_argument("--force", action="store_true", help="also in the place of files that are not ours")

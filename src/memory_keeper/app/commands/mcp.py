@@ -3,7 +3,7 @@
 import os
 from argparse import ArgumentParser, Namespace
 
-EXAMPLE = "memory-keeper mcp   (Claude Code starts it; it speaks JSON-RPC on stdin and stdout)"
+EXAMPLE = "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout"
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -22,7 +22,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--adopt",
         action="store_true",
-        help="take over files in .claude/memory that are not ours, such as a predecessor's; they are kept beside",
+        help="take over files in .claude/memory that are not ours, such as a memory.md you wrote; they are kept beside",
     )
 
 
