@@ -103,6 +103,7 @@ def _enter(argv: list[str]) -> None:
 
 def parse_and_run(argv: list[str]) -> int:
     """Run the command that some words say; its exit code."""
+    _open_streams()
     args = _parse([_as_text(word) for word in argv])
 
     def run(home: str) -> int:
