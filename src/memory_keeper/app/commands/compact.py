@@ -204,7 +204,7 @@ def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note], left:
     session, handoff = told["session"][:8], told["handoff"]
     where = f": {from_here(told['archive'])}" if told["archive"] else "."
     say(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
-    say(f"  handoff  {from_here(handoff['path']) or handoff['id']} ({handoff['tokens']:,} tokens)")
+    say(f"  handoff  {from_here(handoff['path'] or handoff['id'])} ({handoff['tokens']:,} tokens)")
     if count := sum(bool(one.text) for one in made):
         say(f"  notes    {count} written")
     if entry:
