@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pwd
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,20 @@ def test_only_regular_files_are_read(home: Path, root: Path, tmp_path: Path) -> 
     assert config.read_small("/dev/zero") is None
     assert config.read_small(str(tmp_path / "none")) is None
     assert config.read_small(str(root / ".claude/memory-keeper.local.json")) is None
+
+
+@pytest.mark.parametrize("link", [".claude", ".claude/memory"])
+def test_no_part_of_the_way_is_a_link(home: Path, root: Path, tmp_path: Path, link: str) -> None:
+    """What a link leads to is no file of the project's."""
+    name = "memory-keeper.json" if link == ".claude" else "config.json"
+    (tmp_path / "elsewhere").mkdir()
+    write(tmp_path / "elsewhere" / name, {"tell": {"startBudget": 9}})
+    shutil.rmtree(root / link, ignore_errors=True)
+    (root / link).symlink_to(tmp_path / "elsewhere")
+    assert config.load(str(home), str(root))[0] == DEFAULTS
+    (root / link).unlink()
+    (tmp_path / "elsewhere").rename(root / link)
+    assert config.load(str(home), str(root))[0]["tell.startBudget"] == 9
 
 
 def test_a_huge_file_is_not_read_whole(home: Path) -> None:

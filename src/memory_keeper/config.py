@@ -208,7 +208,7 @@ def layers(
     yield from _set_in_claude_code(hosts, users)
     yield from _set_by_user(home + "/config.json", root)
     for name in PROJECT_FILES if root else ():
-        yield from _set_by_project(root + name)
+        yield from _set_by_project(root, name)
     yield from _set_by_variables(environ, mine)
 
 
@@ -233,12 +233,12 @@ def _set_by_user(path: str, root: str) -> Iterator[tuple[str, Json | None]]:
         yield f"{path} for {root}", valid(flatten(here))
 
 
-def _set_by_project(path: str) -> Iterator[tuple[str, Json | None]]:
-    if (said := read_small(path)) is None:
+def _set_by_project(root: str, name: str) -> Iterator[tuple[str, Json | None]]:
+    if link_beneath(root, name) or (said := read_small(root + name)) is None:
         return
     given = _parse(said)
     allowed = {key: value for key, value in valid(flatten(given)).items() if key not in USERS_ONLY} if given else given
-    yield path, allowed
+    yield root + name, allowed
 
 
 def _set_by_variables(environ: dict[str, str], mine: dict[str, str]) -> Iterator[tuple[str, Json]]:
@@ -313,6 +313,16 @@ def read_dotenv(root: str) -> list[str]:
             break
         root = root.rpartition("/")[0]
     return found
+
+
+def link_beneath(folder: str, path: str) -> str:
+    """The first part of a path beneath a folder that is a link, and may lead out of it; empty when none is."""
+    here = folder
+    for name in path.split("/")[1:]:
+        here += "/" + name
+        if _is_link(here):
+            return here
+    return ""
 
 
 def read_small(path: str, most: int = LARGEST, links: bool = False) -> str | None:

@@ -382,8 +382,15 @@ def fence(text: str, nonce: str) -> str:
 def tagless(text: str) -> str:
     """A text in which nothing opens or closes a tag."""
     first, *rest = text.split("<")
-    return "".join([first, *(("‹" if _opens_tag(part) else "<") + part for part in rest)])
+    return "".join([first, *("‹" + _closed(part) if _opens_tag(part) else "<" + part for part in rest)])
 
 
 def _opens_tag(part: str) -> bool:
     return part[:1].isalpha() or part[:1] in ("!", "?") or part.lstrip()[:1] == "/"
+
+
+def _closed(part: str) -> str:
+    """What follows a bracket that was bent, with the other one of the pair bent too, where it looks like one."""
+    name, closes, rest = part.partition(">")
+    pair = closes and "\n" not in name and name[-1:] not in (" ", "-", "=")  # no comparison, no arrow
+    return f"{name}›{rest}" if pair else part

@@ -62,6 +62,22 @@ def test_every_help_fits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert all(len(line) <= 80 for line in told(capsys, name, "--help").splitlines())
 
 
+@pytest.mark.parametrize("name", ["fix", "usage", "config"])
+def test_every_help_fits_by_whatever_name_it_was_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", [program := "/home/somebody/src/memory-keeper/memory-keeper"])
+    said = told(capsys, name, "--help")
+    assert said.startswith(f"usage: {program} {name}") and f"example: {program} " in said
+    assert all(len(line) <= 80 for line in said.splitlines())
+
+
+def test_a_brief_needs_a_name_and_no_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "brief", code=2).endswith("error: the following arguments are required: NAME\n")
+
+
 def test_a_hint_has_the_name_that_was_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = (
         "run `memory-keeper doctor`; the plugin memory-keeper, ~/.local/share/memory-keeper and <memory-keeper brief>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,7 +19,18 @@ LISTS = (
     *("config list", "config list --show-origin", "config get compaction.mode", "usage", "usage --by session"),
     *("usage --by project", "usage --by tool", "timeline", "timeline --all-projects", "search lexer", "search 토큰"),
     *("search nowhere-at-all", "blame src/lexer/tokens.py", "how make", "fix undefined", "brief start", "brief rules"),
-    *("brief memory", "brief handoff", "why", "doctor", "show 00000001", "report --session"),
+    *("brief memory", "brief handoff", "why", "doctor", "show 00000001", "report --session", "load", "load --memory"),
+    *("context", "config set claude.autoCompactEnabled false --dry-run", "config restore claude.autoCompactEnabled"),
+    *(
+        "save",
+        "handoff",
+        "summarize",
+        "compact --session",
+        "uninstall --dry-run",
+        "search",
+        "load --budget 1",
+        "nowhere",
+    ),
 )
 LONG = "The lexer is to read numbers such as 1_000 and strings with escapes, one token after the other, " * 4
 
@@ -63,6 +74,27 @@ def test_no_line_is_wider_than_the_terminal(story: Machine, wide: int) -> None:
         for command in LISTS:
             for line in re.sub(r"\x1b\[[0-9;]*m", "", shown(story, command, Screen())).splitlines():
                 assert cells(line) <= wide, (command, line)
+
+
+def test_a_hint_fits_and_a_path_in_it_stays_whole(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    screen = Screen()
+    with redirect_stderr(screen):
+        shown(machine, "load", screen)
+    long = [line for line in screen.getvalue().splitlines() if cells(line) > 60]
+    assert long == [f"  {machine.home}/store.db"] or not long
+    assert f"{machine.home}/store.db" in screen.getvalue() and "or\n    `memory" in screen.getvalue()
+
+
+def test_no_share_of_a_context_is_more_than_all_of_it(machine: Machine) -> None:
+    session = machine.session()
+    session.start()
+    for size in (20_000, 141_000, 20_000, 160_000, 20_000):
+        session.prompt("Go on.")
+        session.fill(size)
+    said = shown(machine, "context", io.StringIO())
+    shares = [int(share) for share in re.findall(r" (\d+) %  [a-z]", said)]
+    assert shares and sum(shares) <= 101, said
 
 
 def test_where_nobody_looks_nothing_is_wrapped(story: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_in_mode_replace_it_says_where_we_compact(module: bool, threshold: str, 
 
 
 def test_before_the_first_answer() -> None:
-    assert line(payload(None)) == "context -\n"
+    assert line(payload(None)) == "context: no response yet\n"
 
 
 def test_after_a_compaction_it_is_what_that_left(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_after_a_compaction_it_is_what_that_left(tmp_path: Path) -> None:
     given = payload(0, transcript_path=str(tmp_path / "s1.jsonl"))
     given["context_window"]["current_usage"] = {"input_tokens": 0, "output_tokens": 0}
     transcript.write(tmp_path / "s1.jsonl")
-    assert line(given) == "context -\n"
+    assert line(given) == "context: no response yet\n"
     transcript.compact("All is well.", post=21_000)
     transcript.append_to(tmp_path / "s1.jsonl")
     assert line(given).startswith("▓░░░░░░░│░ 10% · 21k/200k · ")

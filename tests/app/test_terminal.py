@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.app.terminal import Bar
+from memory_keeper.app.terminal import Bar, say_problem, wrapped
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,3 +16,14 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.Captu
         bar.advance(1)
         bar.advance(1)
     assert capsys.readouterr().err == "importing: 50%, 101 of 200\n"
+
+
+def test_words_are_not_broken_where_they_are_to_stay_whole() -> None:
+    path = "/a/path/that/is/longer/than/a/row"
+    assert wrapped(f"It lies in {path} now", rest="  ", room=16, whole=True) == f"It lies in\n  {path}\n  now"
+    assert path not in wrapped(f"It lies in {path} now", rest="  ", room=16)
+
+
+def test_a_problem_is_one_line_where_nobody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+    say_problem("word " * 60, "do this " * 40)
+    assert capsys.readouterr().err == f"memory-keeper: {'word ' * 60}\n  hint: {'do this ' * 40}\n"

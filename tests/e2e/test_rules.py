@@ -44,7 +44,9 @@ def test_a_hundred_prompts(sandbox: Sandbox, api: Model) -> None:
     assert OPENING in heard(first) and all(rule in heard(first) for _, rule in SHIPPED)
     for request in others:
         assert heard(request).count(SHORT) == 1 and OPENING not in heard(request)
-    assert sum("[rules injected]" in json.dumps(one) for one in told) <= 1, "at most once; the screen shows it"
+    assert sum("Memory Keeper told this context" in json.dumps(one) for one in told) <= 1, (
+        "at most once; the screen shows it"
+    )
     said = "\n".join(flat(one["content"]) for one in others[-1].body["messages"])
     ours = [line for line in said.splitlines() if line.startswith(SHORT)]
     full = said[said.index('<memory-keeper brief="rules"') :].partition("</memory-keeper>")[0]
@@ -83,7 +85,7 @@ def test_the_user_sees_it_once(sandbox: Sandbox, api: Model) -> None:
             tui.type(f"Say {prompt}.")
             tui.finish(number)
         seen = " ".join(tui.screen().split())
-    assert seen.count("[rules injected] 5 rules, ") == 1
+    assert seen.count("Memory Keeper told this context 5 rules, ") == 1
     assert "Rules in force" not in seen and SHORT not in seen, "what the model hears is not for the screen"
 
 

@@ -67,7 +67,10 @@ def test_a_killed_worker_is_not_noticed(sandbox: Sandbox, api: Model) -> None:
         terminal.leave()
     assert len(killed) == 3
     assert "The first answer." in seen and "The second answer." in seen
-    for line in ("UserPromptSubmit says: [rules injected]", "SessionStart:startup says: Memory Keeper keeps"):
+    for line in (
+        "UserPromptSubmit says: Memory Keeper told this context",
+        "SessionStart:startup says: Memory Keeper keeps",
+    ):
         seen = seen.replace(line, "", 1)
     for word in ("error", "timed out", "says"):
         assert word not in seen.lower(), seen

@@ -354,7 +354,7 @@ def damage(store: SqliteStore) -> list[str]:
 
 def complains(out: bytes) -> bool:
     """Whether the user is told that something is wrong; that the rules were told is no complaint."""
-    return b'"systemMessage":"' in out.replace(b'"systemMessage":"[rules injected]', b"")
+    return b'"systemMessage":"' in out.replace(b'"systemMessage":"Memory Keeper told this context', b"")
 
 
 def well_behaved(event: str, ran: Ran) -> bool:

@@ -18,6 +18,7 @@ from tests.faults.server import Server
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
 QUESTIONS = ("status --all-projects", "search --all-projects mark", "doctor")
+READ = ("brief start", "load", "usage")  # of one project
 
 
 @pytest.fixture
@@ -208,18 +209,21 @@ def test_what_lies_on_a_disk_that_is_read_only_is_told_of(scene: Scene, journal:
     assert not recover(scene)
     if journal:  # its writer was killed: nobody can read it in now
         (scene.home / "store.db-wal").write_bytes(b"x" * 4096)
+    scene.transcript.grow(4)
     with read_only(scene.home) as inside:
         scene.prefix = inside
         status, found, doctor = (scene.start(words.split()) for words in QUESTIONS)
+        read = [scene.start([*words.split(), "--project", str(scene.work)]) for words in READ]
     home = f"{scene.home} cannot be written: Read-only file system"
     assert doctor.code == 1 and f"FAIL  home: {home}" in doctor.out.decode()
     assert b"nothing is kept yet" not in doctor.out
     if journal:
-        for ran in (status, found):
+        for ran in (status, found, *read):
             assert ran.code == 1 and b"store.db cannot be opened: Read-only file system" in ran.err
     else:
         assert status.code == 0 and b" events of 1 session" in status.out
         assert found.code == 0 and b"mark" in found.out
+        assert all(ran.code == 0 and ran.out for ran in read), read
 
 
 @pytest.mark.parametrize("size", ["64k", "320k", "400k"])

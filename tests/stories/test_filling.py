@@ -52,7 +52,7 @@ def test_both_are_told_what_to_do_and_where_the_handoff_is(session: Session, hea
     answer = hear(session)
     where = str(session.handoff.relative_to(session.project))
     for said in (answer.message, answer.text):
-        assert "72 % full (145,000 of 200,000 tokens, compaction at 200,000" in said
+        assert "72 % full (145,000 of 200,000 tokens)" in said
         assert "The handoff is written" in said and "/clear" in said
     assert f"({where})" in answer.text
     assert answer.message.startswith("Context filling up: ")

@@ -149,7 +149,7 @@ def test_a_month_in_every_form(ask: Ask, tmp_path: Path) -> None:
     assert page.read_text().startswith("<!doctype html>")
     everywhere = ask("report", "--month", "2026-04", "--all-projects")
     assert "### By project" in everywhere
-    assert "other \\| ‹b>project‹/b> | 1 | 1 | 2 | 3 | 4 |" in everywhere
+    assert "other \\| ‹b›project‹/b› | 1 | 1 | 2 | 3 | 4 |" in everywhere
 
 
 def test_one_session(ask: Ask, office: Workplace) -> None:
@@ -165,7 +165,7 @@ def test_only_what_is_there_is_ticked_off(ask: Ask, office: Workplace) -> None:
     never, _, theirs = (session.id for session in office.sessions[:3])
     assert ticks(never)[1:] == ["  ✗ Summary generated", "  ✗ memory.md updated", "  ✗ Context cleaned"]
     assert ticks(theirs)[1:] == [
-        "  ✓ Summary generated (58, by Claude Code)",
+        "  ✓ Summary generated (58 tokens, by Claude Code)",
         "  ✗ memory.md updated",
         "  ✓ Context cleaned (by Claude Code)",
     ]

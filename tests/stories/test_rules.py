@@ -62,7 +62,7 @@ def test_in_full_once_and_then_in_short(session: Session, resident: bool) -> Non
     first = said()
     assert heard(first).startswith('<memory-keeper brief="rules"') and heard(first).endswith("</memory-keeper>")
     assert all(rule in heard(first) for _, rule in SHIPPED)
-    assert first["systemMessage"].startswith("[rules injected] 5 rules, ")
+    assert first["systemMessage"].startswith("Memory Keeper told this context 5 rules, in ")
     for _ in range(5):
         later = said()
         assert heard(later).startswith(SHORT) and "\n" not in heard(later)

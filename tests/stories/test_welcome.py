@@ -61,6 +61,16 @@ def test_a_session_shows_that_it_was_told_what_went_before(machine: Machine) -> 
     assert not program.start().message, "nobody would see it"
 
 
+def test_the_first_clear_after_an_install_within_a_session_shows_it_too(machine: Machine) -> None:
+    old = at_a_terminal(machine)
+    old.turn("Build the parser.", "It is built.")  # nobody of us heard it begin
+    old.end("clear")
+    machine.settle()
+    told = at_a_terminal(machine).start("clear")
+    assert "Build the parser." in told.text
+    assert told.message.startswith("Memory Keeper told this session what went before, in ")
+
+
 def test_it_is_said_again_where_nobody_typed_anything(machine: Machine) -> None:
     first = at_a_terminal(machine)
     first.start()

@@ -170,6 +170,12 @@ def test_the_last_thing_told_is_more_than_a_reminder(now: Session, why: Asker) -
     assert "prompt 2: recall" in text and DECIDED[:40] in text and "start (" not in text
 
 
+def test_before_the_rules_comes_what_the_context_began_with(now: Session, why: Asker) -> None:
+    now.start()
+    ask(now, "What is open?")
+    assert [one["brief"] for one in why.json("--last")] == ["start", "rules"]
+
+
 def test_people_read_it_in_eighty_columns(now: Session, why: Asker) -> None:
     now.start()
     ask(now, PROMPT)

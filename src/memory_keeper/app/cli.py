@@ -225,12 +225,7 @@ def _say(message: object, hint: str, code: int) -> int:
     from memory_keeper.app import terminal
     from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
 
-    try:
-        terminal.remark(f"memory-keeper: {one_line(clean(str(message)), LONGEST)}")
-        if hint:
-            terminal.hint(one_line(clean(hint), LONGEST))
-    except OSError:
-        pass  # nobody can be told
+    terminal.say_problem(one_line(clean(str(message)), LONGEST), one_line(clean(hint), LONGEST))
     return code
 
 
@@ -261,8 +256,10 @@ def load(name: str) -> Command:
 
 def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     """The whole parser, or the part that `argv` needs."""
+    from memory_keeper.app.terminal import called
+
     parser = _parser_class()(
-        prog="memory-keeper",
+        prog=called(),
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
         epilog="`memory-keeper COMMAND --help` tells more of one.\nexample: memory-keeper demo",
     )
@@ -298,7 +295,7 @@ def _parser_class() -> type[argparse.ArgumentParser]:
     import argparse
     from textwrap import fill
 
-    from memory_keeper.app.terminal import as_called
+    from memory_keeper.app.terminal import as_called, remark
 
     class Formatter(argparse.HelpFormatter):
         """Wraps what is said, line by line."""
@@ -306,7 +303,7 @@ def _parser_class() -> type[argparse.ArgumentParser]:
         def _fill_text(self, text: str, width: int, indent: str) -> str:
             return "\n".join(
                 fill(line, width, initial_indent=indent, subsequent_indent=indent + " " * 4 * line.startswith(" "))
-                for line in text.splitlines()
+                for line in as_called(text).splitlines()
             )
 
     class Parser(argparse.ArgumentParser):
@@ -315,16 +312,14 @@ def _parser_class() -> type[argparse.ArgumentParser]:
         def __init__(self, **given: Any) -> None:
             super().__init__(formatter_class=Formatter, **given)
 
-        def format_usage(self) -> str:
-            return as_called(super().format_usage())
-
         def format_help(self) -> str:
             commands = self._subparsers._group_actions[0] if self._subparsers else None
             return as_called(_overview(self, commands) if commands else super().format_help())
 
         def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
             _open_streams()
-            self._print_message(message or "", sys.stderr)
+            if message:
+                remark(message.rstrip("\n"))
             sys.exit(guarded("", lambda _: status))
 
         def error(self, message: str) -> NoReturn:

@@ -193,7 +193,7 @@ def compose(said: Answer, width: int, painted: bool = True) -> str:
 def _parts(said: Answer, width: int) -> list[str]:
     tokens, limits = said.shown.tokens, said.limits
     if not tokens:
-        return ["context -"]
+        return ["context: no response yet"]
     if not limits.window:  # then nobody knows how much that is
         return [f"{short(tokens)} tokens", *([said.shown.name] if said.shown.name else [])]
     percent = f"{100 * tokens // limits.window}%"

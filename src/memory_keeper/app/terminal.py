@@ -52,18 +52,22 @@ def say(text: str = "", first: str = "", rest: str = "", style: str = "") -> Non
     print(paint(said, style) if style else said)
 
 
-def wrapped(text: str, first: str = "", rest: str = "", room: int = 0) -> str:
-    """A text in rows of so many columns, by default the terminal's; whole where there is none.
+def wrapped(text: str, first: str = "", rest: str = "", room: int = 0, whole: bool = False) -> str:
+    """A text in rows of so many columns, by default the terminal's; not wrapped where there is none.
 
-    The lines that it has stay its lines, each goes on beneath its own beginning, and colours take no room.
+    The lines that it has stay its lines, each goes on beneath its own beginning, and colours take no room. A word that
+    is longer than a row is broken, unless words are to stay `whole`: then the terminal breaks it, and a path in it can
+    be copied.
     """
     room = room or (width() if sys.stdout.isatty() else 0)
     lines = text.split("\n")
-    rows = [row for number, line in enumerate(lines) for row in _rows(line, rest if number else first, rest, room)]
+    rows = [
+        row for number, line in enumerate(lines) for row in _rows(line, rest if number else first, rest, room, whole)
+    ]
     return "\n".join(rows)
 
 
-def _rows(line: str, first: str, rest: str, room: int) -> list[str]:
+def _rows(line: str, first: str, rest: str, room: int, whole: bool) -> list[str]:
     if not room or _cells(first + line) <= room:
         return [first + line if line else ""]
     import re
@@ -77,7 +81,7 @@ def _rows(line: str, first: str, rest: str, room: int) -> list[str]:
             rows.append(row)
             row, gap = rest, ""
         row, bare = row + gap + word, False
-        while _cells(row) > room:  # a word that is longer than a row
+        while not whole and _cells(row) > room:
             head, tail = _split(row, room)
             rows.append(head)
             row = rest + tail
@@ -118,21 +122,46 @@ def hint(text: str) -> None:
     remark(f"  hint: {as_called(text)}")
 
 
+def say_problem(text: object, what_to_do: str = "") -> None:
+    """Say what went wrong beside the answer, and what to do about it."""
+    remark(f"{NAME}: {text}")
+    if what_to_do:
+        hint(what_to_do)
+
+
 def remark(text: str) -> None:
-    """Say something beside the answer: on stderr, in one line, from which a path can be copied whole."""
-    sys.stderr.write(f"{text}\n")
+    """Say something beside the answer: on stderr, so that it fits the terminal there and a path can be copied."""
+    room = width(sys.stderr) if sys.stderr.isatty() else 0
+    try:
+        sys.stderr.write((wrapped(text, "", "  ", room, whole=True) if room else text) + "\n")
+    except OSError:
+        pass  # nobody can be told
+
+
+def from_here(path: str) -> str:
+    """A path as it can be typed where we are: short if it lies beneath."""
+    import os
+
+    return path.removeprefix(os.path.join(os.getcwd(), ""))
+
+
+def called() -> str:
+    """The name that our command was called by, where a shell would find no other."""
+    typed = sys.argv[0]
+    if "/" not in typed or typed.rpartition("/")[2] != NAME:
+        return NAME
+    from shutil import which
+
+    return NAME if which(NAME) else typed
 
 
 def as_called(text: str) -> str:
-    """A text for people in which our command has the name that it was called by, where a shell would find no other."""
-    typed = sys.argv[0]
-    if "/" not in typed or typed.rpartition("/")[2] != NAME:
+    """A text for people in which our command has the name that it was called by."""
+    typed = called()
+    if typed == NAME:
         return text
     import re
-    from shutil import which
 
-    if which(NAME):
-        return text
     return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-zA-Z[-])", lambda _: typed, text)
 
 

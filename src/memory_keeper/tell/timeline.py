@@ -27,6 +27,7 @@ CALLS = ("call", "todo")
 FILES = ("Read", "Edit", "MultiEdit", "Write", "NotebookEdit")  # the tools whose call is told by its path
 WIDTH = 110  # characters of a line, beside its time and its id
 CAME = 50  # of what came of a call
+UNSAID = {"compact_boundary": "the context was compacted"}  # of events without words, by the host's name
 LIMIT = 30  # lines
 
 
@@ -126,7 +127,7 @@ def _said(event: Event, path: str) -> str:
         what = path or given.rpartition("\ndescription: ")[0] or given
         return f"{event.tool}: {one_line(clean(what), WIDTH - CAME)}"
     text = event.text if event.kind != "command" else " ".join(_untagged(event.text))
-    return one_line(clean(text), WIDTH) or event.tool
+    return one_line(clean(text), WIDTH) or UNSAID.get(event.tool, event.tool)
 
 
 def _untagged(text: str) -> Iterator[str]:

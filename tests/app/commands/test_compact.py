@@ -80,7 +80,7 @@ def test_it_says_what_was_done_and_what_to_do(machine: Machine, session: Session
     capsys.readouterr()
     assert run("compact", "--session", session.id[:8]) == 0
     said = capsys.readouterr().out
-    assert f"Session {session.id[:8]} is in the context archive: {page(machine)}" in said
+    assert f"Session {session.id[:8]} is in the context archive: {page(machine).relative_to(machine.project)}" in said
     assert "95,120 tokens before, about " in said
     assert "1 completed, 1 in progress, 0 open" in said
     assert "/clear" in said
@@ -197,7 +197,7 @@ def test_an_edit_is_left_alone_and_said(machine: Machine, session: Session, aske
     assert told["left"] == [str(page(machine))]
     assert told["archive"] is None
     assert run("compact", "--session") == 0
-    assert f"{page(machine)} {CHANGED}" in capsys.readouterr().out
+    assert f"{page(machine).relative_to(machine.project)} {CHANGED}" in capsys.readouterr().out
     told = asked("compact", "--session", "--adopt")
     assert told["archive"] == str(page(machine))
     assert page(machine).read_text() != edited

@@ -248,13 +248,15 @@ def test_bytes_that_are_no_text(capsys: Said) -> None:
     assert json.loads(path.read_text()) == {"a": "\ud800", "tell": {"startBudget": 900}}
 
 
-def test_no_link_is_followed_out_of_a_project(project: Path, tmp_path: Path, capsys: Said) -> None:
-    elsewhere = tmp_path / "elsewhere.json"
+@pytest.mark.parametrize("link", [".claude", ".claude/memory-keeper.json"])
+def test_no_link_is_followed_out_of_a_project(link: str, project: Path, tmp_path: Path, capsys: Said) -> None:
+    elsewhere = tmp_path / "elsewhere/memory-keeper.json"
+    elsewhere.parent.mkdir()
     elsewhere.write_text("{}")
-    (project / ".claude").mkdir()
-    (project / ".claude/memory-keeper.json").symlink_to(elsewhere)
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(elsewhere.parent if link == ".claude" else elsewhere)
     assert run("set", "tell.startBudget", "900", "--project-file") == 1
-    assert "is a link" in capsys.readouterr().err
+    assert f"{project / link} is a link" in capsys.readouterr().err
     assert elsewhere.read_text() == "{}"
 
 

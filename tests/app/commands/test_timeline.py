@@ -64,6 +64,15 @@ def terminal(machine: Machine, past: Session, capsys: pytest.CaptureFixture[str]
     return Terminal(machine, capsys)
 
 
+def test_a_compaction_is_said_in_words(terminal: Terminal, past: Session) -> None:
+    past.transcript.compact("It was long.")
+    past.write()
+    past.start("compact")
+    terminal.machine.look()
+    out = terminal.run("timeline", "--session", past.id)
+    assert "compact_boundary" not in out and "the context was compacted" in out
+
+
 def test_a_project_in_order_grouped_by_session(terminal: Terminal) -> None:
     out = terminal.run("timeline")
     assert out.index("session 00000001") < out.index("Build the lexer.") < out.index("session 00000002")

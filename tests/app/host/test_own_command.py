@@ -61,7 +61,7 @@ def test_somebody_else_s_stays(home: str, theirs: str) -> None:
         path.symlink_to("/nowhere")
     else:
         path.write_text("#!/bin/sh\necho mine\n")
-    assert put(home).problem == "something else has that name"
+    assert put(home).problem == "something else is there"
     assert not remove(home).path
     assert os.path.lexists(path)
 
@@ -71,6 +71,15 @@ def test_the_command_of_another_home_stays(home: str, tmp_path: Path) -> None:
     assert not remove(home).path
     assert put(home).problem == ""  # installed again from here: it is ours to lead here
     assert remove(home).path == place()
+
+
+@pytest.mark.parametrize("change", ["export MINE=1\n", "exec '", "exec\n"])
+def test_one_that_the_user_has_changed_stays(home: str, change: str) -> None:
+    put(home)
+    said = Path(place()).read_text().replace("exec ", f"{change}exec ", 1)
+    Path(place()).write_text(said)
+    assert put(home) == OwnCommand(place(), False, "somebody has changed it")
+    assert not remove(home).path and Path(place()).read_text() == said
 
 
 def test_where_nothing_can_be_put_it_is_said(home: str) -> None:

@@ -229,6 +229,8 @@ def test_uninstall_says_what_became_of_the_settings(claude: Path, capsys: pytest
     assert run("uninstall", "--dry-run") == 0
     would = capsys.readouterr().out
     assert all(str(home() / name) in would for name in ("current", "changed-settings.json", "marketplace"))
+    assert f"\n  our entries in {path}\n" in would and f"\n  our statusLine in {path}\n" in would
+    assert "autoCompactEnabled" not in would, "that is the user's again"
     assert run("uninstall", "--json") == 0
     said = json.loads(capsys.readouterr().out)
     assert {one["key"]: one["did"] for one in said["settings"]} == {

@@ -121,6 +121,23 @@ def test_every_chart_is_there(month: Month) -> None:
     assert text.count("<svg") > 10
 
 
+def labels(month: Month) -> list[str]:
+    """What stands beneath the contexts of a month."""
+    (section,) = re.findall("<h2>Largest context.*?</section>", page(month), re.S)
+    return re.findall('<span style="left:.*?>(.*?)</span>', section)
+
+
+def test_sessions_of_one_day_are_told_apart(month: Month) -> None:
+    one = month.sessions[0]
+    assert labels(month._replace(sessions=tuple(one._replace(first=APRIL + 3600.0 * hour) for hour in range(3)))) == [
+        "00:00", "01:00", "02:00",
+    ]  # fmt: skip
+    days = (0, 0, 1, 1, 1)
+    assert labels(month._replace(sessions=tuple(one._replace(first=APRIL + 86400.0 * day) for day in days))) == [
+        "01", "02",
+    ]  # fmt: skip
+
+
 def test_what_is_drawn_lies_in_its_frame(month: Month) -> None:
     for name in ("x", "y", "width", "height", "y1", "y2"):
         for value in read(page(month)).attributes[name]:

@@ -167,6 +167,11 @@ def test_a_session_in_figures(office: Workplace) -> None:
         "",
     ]
     assert json.loads(json.dumps(session_json(one)))["compactions"][0]["saved"] == 234_000
+    cleared = one.compactions[0]._replace(by="clear", trigger="", before=None, after=None)
+    then = show_session(one._replace(compactions=(*one.compactions, cleared), summary=25, summarized="Memory Keeper"))
+    assert said[4] in then, "a clear is no compaction"
+    assert "90,000 → 12,000 tokens: Token threshold exceeded (auto), answered by Memory Keeper\n" in then
+    assert " tokens: Cleared\n" in then and "Summary generated (25 tokens, by Memory Keeper)" in then
 
 
 def test_a_session_that_was_never_compacted(office: Workplace) -> None:
@@ -179,7 +184,7 @@ def test_a_session_that_was_never_compacted(office: Workplace) -> None:
 
 
 def test_names_that_others_chose_stay_in_their_cell() -> None:
-    assert cell("a|b\n| c \x1b[31m<script>") == "a\\|b \\| c ‹script>"
+    assert cell("a|b\n| c \x1b[31m<script>") == "a\\|b \\| c ‹script›"
 
 
 @pytest.mark.parametrize("nonce", ["", "abc123"])

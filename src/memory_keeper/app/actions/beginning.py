@@ -59,7 +59,8 @@ def begin(moment: Moment) -> Json:
         record_told(home, call.session, call.folder, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
-        said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
+        if not any(brief.name == "handoff" for brief in briefs):  # of that the user was told already
+            said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
     return said
 
 

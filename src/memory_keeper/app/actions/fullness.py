@@ -135,7 +135,7 @@ def describe(fullness: Fullness) -> str:
         said.append(f"cleared from {clears:,} on")
     elif fullness.tended and compacts_from(fullness.settings):
         said.append(f"compacted from {compacts_from(fullness.settings):,} on")
-    elif limits.compacts_at:
+    elif limits.compacts_at and limits.compacts_at != limits.window:
         said.append(f"compaction at {limits.compacts_at:,}")
     elif limits.refuses_at:
         said.append(f"refused from {limits.refuses_at:,} on")

@@ -96,7 +96,8 @@ def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_at != moment.at:
         return {}  # another was faster; where not even that can be written down, it is told all the same
-    shown = f"[rules injected] {ready['count']} rules, {brief.tokens} tokens; memory-keeper rule list shows them"
+    many = f"{ready['count']} rule{'s' * (ready['count'] != 1)}"
+    shown = f"Memory Keeper told this context {many}, in {brief.tokens} tokens: memory-keeper rule list"
     if changed and ready["newest"]:  # whoever did that: the user is to see it
         shown += f'. Changed last: "{ready["newest"]}"'
     return {"systemMessage": shown, **heard(call.event, brief.text)}

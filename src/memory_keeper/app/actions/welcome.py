@@ -27,8 +27,8 @@ def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
 
 
 def say_told(call: Call, environ: dict[str, str], tokens: int, said: Json) -> Json:
-    """That a new session was told what went before, and how to see it."""
-    if not _is_read(call, environ):
+    """That a new session, or one that was cleared, was told what went before, and how to see it."""
+    if not _is_read(call, environ, ("startup", "clear")):
         return {}
     return _after(said, f"Memory Keeper told this session what went before, in {tokens:,} tokens: memory-keeper why")
 
@@ -43,9 +43,9 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said
     return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 
 
-def _is_read(call: Call, environ: dict[str, str]) -> bool:
+def _is_read(call: Call, environ: dict[str, str], sources: Sequence[str] = ("startup",)) -> bool:
     name, attended = ATTENDED
-    return call.source == "startup" and environ.get(name) == attended
+    return call.source in sources and environ.get(name) == attended
 
 
 def _after(said: Json, shown: str) -> Json:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError, Namespace
+from collections.abc import Iterable
 from contextlib import suppress
+from errno import EACCES, EROFS
 from time import time
 
 from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.problems import describe
+from memory_keeper.app.terminal import say_problem, wrapped
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
@@ -97,6 +100,20 @@ def _placed(keeper: Keeper, session: str, context: Context, args: Namespace) -> 
     return context if context.folder else context._replace(folder=folder_of(args))
 
 
+def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
+    """Read what is new of some projects; while another process does it, or nothing can be written, what there is will
+    do."""
+    behind = [grown for project in projects if (grown := keeper.behind(project)) is not None]
+    if not behind:
+        return
+    with suppress(Busy):
+        try:
+            keeper.look(source for grown in behind for source in grown)
+        except OSError as error:
+            if error.errno not in (EACCES, EROFS):
+                raise
+
+
 def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
     """Every note that can be made of a project, or of all, now; `force`: due or not."""
     from memory_keeper.app.chores.distil import distil
@@ -108,7 +125,7 @@ def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[
 
 
 def _complain(error: Exception) -> None:
-    sys.stderr.write(f"memory-keeper: a session could not be put into a note ({describe(error)})\n")
+    say_problem(f"a session could not be put into a note ({describe(error)})")
 
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
@@ -120,7 +137,7 @@ def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = Fal
         try:
             return render(keeper, project, find_root(folder), time(), foreign)
         except Unwritable as error:  # the notes are kept all the same
-            sys.stderr.write(f"memory-keeper: {error}\n  hint: setting tell.files false goes without such files\n")
+            say_problem(error, "setting tell.files false goes without such files")
     return []
 
 
@@ -135,7 +152,7 @@ def _is_sure(question: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         return False
     try:
-        said = input(question + " " * (not question.endswith("\n")) + "Type yes: ")
+        said = input(wrapped(question + " " * (not question.endswith("\n")) + "Type yes:") + " ")
     except EOFError:
         print()  # what is said next begins a line
         return False

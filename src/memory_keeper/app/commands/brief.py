@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 from time import time
 from typing import Any
 
@@ -12,12 +11,12 @@ from memory_keeper import config
 from memory_keeper.app.actions.previous import find_before
 from memory_keeper.app.actions.recall import names_something, preview
 from memory_keeper.app.actions.rules import full_brief
-from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.commands import catch_up, folder_of, positive, project_of
 from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.terminal import print_json, remark, say
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
 from memory_keeper.settings import DEFAULTS
@@ -76,8 +75,7 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         session = session_of(keeper, args.session)
-        with suppress(Busy):  # then tell what there is
-            keeper.look(keeper.behind(project) or ())
+        catch_up(keeper, [project])
         if args.name in OF_ONE and not session:
             session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
         settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
@@ -87,7 +85,7 @@ def run(args: Namespace) -> int:
     if args.json or brief.text:
         return _show(args, brief)
     if args.name in NOTHING:
-        print(NOTHING[args.name])
+        say(NOTHING[args.name])
         return 0
     if kept:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")

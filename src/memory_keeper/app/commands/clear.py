@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 
 from memory_keeper.app.chores.distil import outline_project
-from memory_keeper.app.commands import PATIENCE, confirm, folder_of, make_notes, project_of, render_memory
+from memory_keeper.app.commands import PATIENCE, catch_up, confirm, folder_of, make_notes, project_of, render_memory
 from memory_keeper.app.project_settings import Settings
-from memory_keeper.app.terminal import print_json
-from memory_keeper.errors import Busy
+from memory_keeper.app.terminal import from_here, print_json, say
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -27,19 +25,18 @@ def run(args: Namespace) -> int:
     """Cover every open note of the project with an outline, after notes of what has none yet."""
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
-        with suppress(Busy):  # then of what there is
-            keeper.look(keeper.behind(project) or ())
+        catch_up(keeper, [project])
         open, unnoted = keeper.store.notes(project, 1, open=True), len(keeper.store.open_sessions(project))
         plan = _plan(open, unnoted)
         if args.dry_run:
             about = {"notes": len(open), "tokens": sum(note.tokens for note in open), "unnoted_sessions": unnoted}
-            print_json({"would_archive": about}) if args.json else print(plan)
+            print_json({"would_archive": about}) if args.json else say(plan)
             return 0
         if not open and not unnoted:
-            print_json({"outlines": [], "files": []}) if args.json else print(plan)
+            print_json({"outlines": [], "files": []}) if args.json else say(plan)
             return 0
         if not args.json:
-            print(plan)
+            say(plan)
         confirm(args, "Go on?", "--yes archives without a question")
         make_notes(keeper, project)
         with Lock(keeper.home, PATIENCE, "distil"):
@@ -67,7 +64,7 @@ def _say(args: Namespace, made: list[Note], files: list[str]) -> int:
         print_json({"outlines": [note.id for note in made], "files": files})
         return 0
     for note in made:
-        print(f"Archived under {note.id}: `memory-keeper show {note.id} --children` lists what it covers.")
+        say(f"Archived under {note.id}: `memory-keeper show {note.id} --children` lists what it covers.")
     for path in files:
-        print(f"  {path}")
+        say(f"  {from_here(path)}")
     return 0

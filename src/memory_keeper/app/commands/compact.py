@@ -16,7 +16,7 @@ from memory_keeper.app.actions.handoff import keep_handoff
 from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.app.commands import folder_of, make_notes, project_of, render_memory, running_session
 from memory_keeper.app.pages.render import left_alone
-from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.app.terminal import Bar, from_here, print_json, say
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Context, Note, Source
@@ -197,21 +197,23 @@ def _tell(
 
 def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note], left: dict[str, str]) -> None:
     if told.get("dry_run"):
-        print(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
-        print(*(f"  {path}" for path in told["files"]), sep="\n")
+        say(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
+        for path in told["files"]:
+            say(f"  {from_here(path)}")
         return
     session, handoff = told["session"][:8], told["handoff"]
-    where = f": {told['archive']}" if told["archive"] else "."
-    print(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
-    print(f"  handoff  {handoff['path'] or handoff['id']} ({handoff['tokens']:,} tokens)")
+    where = f": {from_here(told['archive'])}" if told["archive"] else "."
+    say(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
+    say(f"  handoff  {from_here(handoff['path'] or handoff['id'])} ({handoff['tokens']:,} tokens)")
     if count := sum(bool(one.text) for one in made):
-        print(f"  notes    {count} written")
+        say(f"  notes    {count} written")
     if entry:
-        print(f"  context  {measured(entry.compactions[-1])}")
-        print(f"  tasks    {len(entry.done)} completed, {len(entry.doing)} in progress, {len(entry.open)} open")
+        say(f"  context  {measured(entry.compactions[-1])}")
+        if entry.done or entry.doing or entry.open:
+            say(f"  tasks    {len(entry.done)} completed, {len(entry.doing)} in progress, {len(entry.open)} open")
     for path, said in left.items():
-        print(f"  {path} {said}")
-    print(told["next"])
+        say(f"  {from_here(path)} {said}")
+    say(told["next"])
 
 
 def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None:
@@ -285,8 +287,8 @@ def _show_upkeep(one: Upkept, dry: bool) -> None:
     print(one.place.root)
     for what, counts in {**one.counts, "new": one.new}.items():
         if said := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
-            print(f"  {what:<13} {said}")
+            say(f"  {what:<13} {said}")
     names = ", ".join(path.rpartition("/")[2] for path in one.files)
-    print(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
+    say(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
     for path, said in one.left.items():
-        print(f"  {path} {said}")
+        say(f"  {from_here(path)} {said}")

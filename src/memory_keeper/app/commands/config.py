@@ -15,7 +15,7 @@ from memory_keeper.app.commands.statusline import settings_path
 from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
-from memory_keeper.app.terminal import as_called, paint, print_json, say
+from memory_keeper.app.terminal import as_called, paint, print_json, say, say_problem
 from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
@@ -158,7 +158,7 @@ def _list(args: Namespace, root: str) -> int:
         print()
     say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
     for path in broken:
-        sys.stderr.write(f"memory-keeper: {path} cannot be read: the defaults hold\n  hint: make it valid JSON\n")
+        say_problem(f"{path} cannot be read: the defaults hold", "make it valid JSON")
     return 0
 
 
@@ -206,7 +206,8 @@ def _said(value: Any) -> str:
 def _change(args: Namespace, root: str) -> int:
     """Set or unset one of our own in one of our own files; the rest of the file stays."""
     key = args.rest[0]
-    path = root + PROJECT if args.project_file else os.path.join(args.home, "config.json")
+    place = (root, PROJECT) if args.project_file else (args.home.rstrip("/"), "/config.json")
+    path = "".join(place)
     if args.project_file and key in USERS_ONLY:
         raise KeeperError(f"{key} is yours: a project's file cannot set it", hint="--local sets it for this project")
     if key in USERS_ONLY and not args.dry_run:
@@ -218,10 +219,10 @@ def _change(args: Namespace, root: str) -> int:
         if wrong := problem(key, value):
             raise KeeperError(wrong, hint="nothing was changed")
     if args.dry_run:
-        was = flatten(_part(_read(path), part)).get(key)
+        was = flatten(_part(_read(*place), part)).get(key)
     else:
         with claude_settings.exclusive(args.home):
-            given = _read(path)
+            given = _read(*place)
             mine = _part(given, part)
             was = flatten(mine).get(key)
             if was != value or type(was) is not type(value):
@@ -269,10 +270,10 @@ def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting
         say(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
 
 
-def _read(path: str) -> dict[str, Any]:
-    hint = "nothing was changed"
-    if os.path.islink(path):
-        raise KeeperError(f"{path} is a link, and settings are not read through links", hint=hint)
+def _read(folder: str, name: str) -> dict[str, Any]:
+    path, hint = folder + name, "nothing was changed"
+    if link := config.link_beneath(folder, name):
+        raise KeeperError(f"{link} is a link, and settings are not written through links", hint=hint)
     try:
         with open(path, encoding="utf-8") as file:
             given = json.load(file, parse_constant=_refuse)
@@ -373,19 +374,20 @@ def _limits(window: int, root: str) -> dict[str, int]:
 
 def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]], holds: Setting) -> None:
     would = "Would change" if args.dry_run else "Changed"
+    already = " already" * (outcome.now is not None)
     if outcome.did == "theirs":
-        print(f"{outcome.path}: {config.SWITCH} was changed since; it stays {_told(outcome.now)}.")
+        say(f"{outcome.path}: {config.SWITCH} was changed since; it stays {_told(outcome.now)}.")
     elif outcome.did == "unchanged":
-        print(f"{outcome.path}: {config.SWITCH} is {_told(outcome.now)} already; nothing to do.")
+        say(f"{outcome.path}: {config.SWITCH} is {_told(outcome.now)}{already}; nothing to do.")
     else:
-        print(f"{would} {config.SWITCH} in {outcome.path}: {_told(outcome.was)} -> {_told(outcome.now)}.")
+        say(f"{would} {config.SWITCH} in {outcome.path}: {_told(outcome.was)} -> {_told(outcome.now)}.")
         off = outcome.now is False
         for one in limits:
-            print(_explained(off, **one))
+            say(_explained(off, **one))
         if outcome.did == "changed":
-            print(f"To undo it: memory-keeper config restore {SWITCH}")
+            say(f"To undo it: memory-keeper config restore {SWITCH}")
     if not args.dry_run and holds.origin != outcome.path and outcome.did == "changed":
-        print(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
 
 
 def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str:

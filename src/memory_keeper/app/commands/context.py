@@ -109,7 +109,7 @@ def _file(share: breakdown.Share) -> dict[str, Any]:
 def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown) -> None:
     style = STYLES[about["level"]]
     if about["tokens"] is None:
-        print("The context has no response yet: nothing is known of its size.")
+        say("The context has no response yet: nothing is known of its size.")
         return
     tokens, window = about["tokens"], about["window"]
     ends = (("clears at", "clears_at"), ("compacts at", "compacts_at"), ("refuses from", "refuses_at"))
@@ -122,25 +122,26 @@ def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown)
         say(as_called(f"{tokens:,} tokens; {unknown}"))
     say(f"  level        {paint(about['level'], style)}{_marks(about)}")
     if end:
-        print(f"  {what:12} {end:,}{_left(about)}")
+        say(f"  {what:12} {end:,}{_left(about)}")
     if about["tokens_per_turn"]:
         each = f"{about['tokens_per_turn']:,} a turn, {about['tokens_per_response'] or 0:,} a response"
         say(f"  burn rate    {each} (medians of the last turns)")
     at = f", {moment(about['at'])}" if about["at"] else ""
-    print(f"  model        {clean(about['model'] or 'unknown')}{at}")
+    say(f"  model        {clean(about['model'] or 'unknown')}{at}")
     _show_shares(about["breakdown"], fullness.context.folder, found, tokens)
 
 
 def _show_shares(taken: dict[str, Any], here: str, found: breakdown.Breakdown, tokens: int) -> None:
     kept = ", what the compaction kept" if any(share.what == "summary" for share in found.shares) else ""
     parts = [(f"system prompt, tools, memory files{kept}", found.base, 0), *found.shares]
+    tokens += found.freed  # of all that was ever in it, so that no share is more than the whole
     _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
         _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
     large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]
     _table("Largest results", large, tokens)
     if found.freed:
-        print(f"\n{found.freed:,} tokens were freed again by Claude Code itself.")
+        say(f"\n{found.freed:,} tokens of that were freed again by Claude Code itself.")
 
 
 def _marks(about: dict[str, Any]) -> str:

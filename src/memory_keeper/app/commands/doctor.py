@@ -30,7 +30,7 @@ from memory_keeper.app.host.registration import (
 from memory_keeper.app.pages.adopt import is_wanted, waiting
 from memory_keeper.app.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.pages.render import foreign
-from memory_keeper.app.terminal import as_called, count, paint, print_json, say, size
+from memory_keeper.app.terminal import as_called, count, paint, print_json, say, say_problem, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
@@ -376,7 +376,7 @@ def _put_aside(home: str) -> None:
     os.mkdir(aside, 0o700)
     for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
         os.rename(os.path.join(home, name), os.path.join(aside, name))
-    sys.stderr.write(f"memory-keeper: the damaged store lies in {aside}; a new one is made from its archives\n")
+    say_problem(f"the damaged store lies in {aside}; a new one is made from its archives")
 
 
 def _read_back(home: str, aside: str) -> None:
@@ -386,7 +386,7 @@ def _read_back(home: str, aside: str) -> None:
         added = read_back(keeper, folder) if os.path.isdir(folder) else None
         carried = carry_over(keeper, os.path.join(aside, "store.db"))
     if added and (added.events or carried):
-        sys.stderr.write(
-            f"memory-keeper: {added.events + carried} events and notes were read back; what Claude Code still has"
-            " comes in with\n  memory-keeper import transcripts\n"
+        say_problem(
+            f"{added.events + carried} events and notes were read back",
+            "what Claude Code still has comes in with: memory-keeper import transcripts",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from memory_keeper.app.commands import PATIENCE, positive
-from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.app.terminal import Bar, print_json, say
 from memory_keeper.keep import vectors
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import minilm, semantic
@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({"embedded": done, "missing": left, "model": minilm.MODEL})
     else:
-        print(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
+        say(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
     return 0
 
 

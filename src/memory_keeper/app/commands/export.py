@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from time import time
 from typing import TYPE_CHECKING
 
 from memory_keeper import __version__, config
-from memory_keeper.app.commands import folder_of, project_of
+from memory_keeper.app.commands import catch_up, folder_of, project_of
 from memory_keeper.app.pages.adopt import PATIENCE, waiting
 from memory_keeper.app.pages.render import bring, foreign, render_sealed, sealed_text
-from memory_keeper.app.terminal import Bar, print_json, size
+from memory_keeper.app.terminal import Bar, print_json, say, size
 from memory_keeper.config import find_root
-from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.errors import KeeperError
 from memory_keeper.keep.dump import dump, sizes
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.migrations import VERSION
@@ -64,8 +63,7 @@ def run(args: Namespace) -> int:
     root = find_root(folder_of(args))
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
-        with suppress(Busy):  # then export what there is
-            keeper.look(keeper.behind(project) or ())
+        catch_up(keeper, [project])
         target = _target(keeper, root, args.to, config.load(keeper.home, root, keeper.environ)[0])
         write = {"seeds": _write_seeds, "jsonl": _write_jsonl, "md": _write_md}[args.format]
         try:
@@ -78,7 +76,7 @@ def run(args: Namespace) -> int:
         print_json(about)
     else:
         number = len(written)
-        print(f"{number} file{'s' * (number != 1)} in {about['folder']} ({size(sum(written.values()))})")
+        say(f"{number} file{'s' * (number != 1)} in {about['folder']} ({size(sum(written.values()))})")
     return 0
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from memory_keeper import wire
 from memory_keeper.app.actions.handoff import save
 from memory_keeper.app.commands import running_session
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import from_here, print_json, say
 from memory_keeper.config import environment
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
@@ -31,8 +31,8 @@ def run(args: Namespace) -> int:
         shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
         print_json({**shown, **by_part(wire.read_object(note.extra).get("lines") or [])})
     else:
-        print(note.text.rstrip())
-        print(f"\nKept as {note.id}" + (f", and in {where}" if where else ""))
+        say(note.text.rstrip())
+        say(f"\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
     return 0
 
 

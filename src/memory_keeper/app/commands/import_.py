@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import sys
 import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.host.registration import claude_folder
-from memory_keeper.app.terminal import Bar, as_called, count, print_json, say
+from memory_keeper.app.terminal import Bar, as_called, count, print_json, say, say_problem
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
@@ -68,7 +67,7 @@ def run(args: Namespace) -> int:
     }
     print_json(about) if args.json else _say(about, names)
     for problem in failed:
-        sys.stderr.write(f"memory-keeper: {problem}\n")
+        say_problem(problem)
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0

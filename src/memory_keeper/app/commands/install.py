@@ -12,7 +12,7 @@ from memory_keeper.app.host import own_command, registration
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, claude, installed_at
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone
 
@@ -39,25 +39,29 @@ def run(args: Namespace) -> int:
         about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
         print_json({**about, "command": command._asdict()})
     else:
-        print(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
-        print(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
-        if shown:
-            statusline.say(shown)
-        _say_command(command)
-        print("Five rules come with it: `memory-keeper rule list` shows them, and how to do without.")
-        print("What Claude Code has already written down comes in with: memory-keeper import transcripts")
+        _say(args, shown, command)
     return 0
 
 
-def _say_command(command: OwnCommand) -> None:
+def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
+    say(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
+    _say_command(args.home, command)
+    say(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
+    if shown:
+        statusline.say_outcome(shown)
+    say("Five rules come with it: `memory-keeper rule list` shows them, and how to do without.")
+    say("What Claude Code has already written down comes in with: memory-keeper import transcripts")
+
+
+def _say_command(home: str, command: OwnCommand) -> None:
     if command.problem:
-        print(f"There is no command for your terminal: {command.path}: {command.problem}.")
+        say(f"{command.path} is not written: {command.problem}.")
+        say(f"The command in your terminal is {os.path.join(home, 'marketplace', 'bin', NAME)}.")
     elif command.on_path:
-        print(f"The command in your terminal is memory-keeper ({command.path}).")
+        say(f"The command in your terminal is memory-keeper ({command.path}).")
     else:
-        folder = os.path.dirname(command.path)
-        print(f"The command in your terminal is {command.path}.")
-        print(f'To type only its name, say: export PATH={shlex.quote(folder)}:"$PATH"')
+        say(f"The command in your terminal is {command.path}. To type only its name, say:")
+        print(f'  export PATH={shlex.quote(os.path.dirname(command.path))}:"$PATH"')
 
 
 def _show(home: str) -> Outcome:

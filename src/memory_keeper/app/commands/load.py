@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.app.commands import folder_of, positive, project_of
+from memory_keeper.app.commands import catch_up, folder_of, positive, project_of
 from memory_keeper.app.lookup.by_id import session_of
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.config import find_root
-from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
 from memory_keeper.tell import UNLIMITED
@@ -38,15 +37,14 @@ def run(args: Namespace) -> int:
     settings, _ = config.load(args.home, find_root(folder_of(args)), config.environment())
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
-        with suppress(Busy):  # then tell what there is
-            keeper.look(keeper.behind(project) or ())
+        catch_up(keeper, [project])
         brief, about = (
             _memory(keeper, args, project, settings) if args.memory else _handoff(keeper, args, project, settings)
         )
     if args.json:
         print_json({**brief._asdict(), "cites": list(brief.cites), **about})
     else:
-        print(brief.text)
+        say(brief.text)
     return 0
 
 

@@ -197,9 +197,9 @@ def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool =
     if args.json:
         print_json({**_about(note), "changed": changed, "redacted": said != text})
         return 0
-    print(f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)")
+    say(f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)")
     if said != text:
-        print("What looked like a secret was left out.")
+        say("What looked like a secret was left out.")
     return 0
 
 

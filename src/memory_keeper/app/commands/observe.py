@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from time import time
 from typing import Any
@@ -14,7 +13,7 @@ from memory_keeper.app.host.consent import by_a_person, in_a_session
 from memory_keeper.app.lookup.by_id import session_of
 from memory_keeper.app.pages.claude_md import sync_where_wanted
 from memory_keeper.app.project_settings import Settings
-from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say, say_problem
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
@@ -234,7 +233,7 @@ def _promote(args: Namespace, keeper: Keeper) -> int:
     confirm(args, f"{_whose(one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question")
     rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
     for said in sync_where_wanted(keeper, folder_of(args)) if _is_here(args) else ():
-        sys.stderr.write(f"memory-keeper: {said}\n")
+        say_problem(said)
     return _changed(
         args, keeper, f"In force: {origin(rule)}  {rule.text}", id=one.id, rule=origin(rule), text=rule.text
     )

@@ -13,7 +13,7 @@ from memory_keeper import config
 from memory_keeper.app.commands import running_session
 from memory_keeper.app.commands.usage import caught_up, nothing_kept, weighing
 from memory_keeper.app.lookup.by_id import session_of
-from memory_keeper.app.terminal import wrapped
+from memory_keeper.app.terminal import say, wrapped
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
         return 0
     with open(args.out, "w", encoding="utf-8", errors="replace") as file:
         file.write(text)
-    print(f"written to {os.path.abspath(args.out)}")
+    say(f"written to {os.path.abspath(args.out)}")
     return 0
 
 

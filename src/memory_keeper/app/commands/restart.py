@@ -9,7 +9,7 @@ from time import time
 from memory_keeper.app.actions.fullness import MODULE, can_answer
 from memory_keeper.app.actions.turn_end import ask, is_idle
 from memory_keeper.app.commands import handoff, live_sessions
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import from_here, print_json, say
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
@@ -37,8 +37,8 @@ def run(args: Namespace) -> int:
     if args.json:
         print_json({"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by})
         return 0
-    print(f"Saved session {note.session[:8]}: {where or note.id}.")
-    print(_say(by, is_idle(context)))
+    say(f"Saved session {note.session[:8]}: {from_here(where) or note.id}")
+    say(_say(by, is_idle(context)))
     return 0
 
 

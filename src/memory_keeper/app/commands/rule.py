@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from time import time
 from typing import Any
@@ -11,7 +10,7 @@ from memory_keeper import config, wire
 from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import confirm, folder_of, render_memory
 from memory_keeper.app.host.consent import by_a_person
-from memory_keeper.app.terminal import as_called, paint, print_json, say
+from memory_keeper.app.terminal import as_called, paint, print_json, say, say_problem
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule, change_rule
@@ -84,7 +83,7 @@ def _list(args: Namespace, keeper: Keeper) -> int:
     line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} with every other prompt"
     say(line if rules else as_called("No rules. memory-keeper rule add TEXT writes the first one."), style="dim")
     if not settings["rules.enabled"]:
-        print("None of them is told: setting rules.enabled is false.")
+        say("None of them is told: setting rules.enabled is false.")
     return 0
 
 
@@ -113,9 +112,9 @@ def _add(args: Namespace, keeper: Keeper) -> int:
     if args.json:
         print_json({"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text})
         return 0
-    print(f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})")
+    say(f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})")
     if note.text != text:
-        print("What looked like a secret was left out.")
+        say("What looked like a secret was left out.")
     return 0
 
 
@@ -134,7 +133,7 @@ def _edit(args: Namespace, keeper: Keeper) -> int:
         print_json({"id": rule.id, "text": kept.text, "before": rule.text})
     else:
         say(f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}", rest="")
-        print(f"{rule.id}, {WHERE[rule.scope]}")
+        say(f"{rule.id}, {WHERE[rule.scope]}")
     return 0
 
 
@@ -193,7 +192,7 @@ def _changed(args: Namespace, keeper: Keeper) -> None:
 
     render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
     for said in sync_where_wanted(keeper, folder_of(args)):
-        sys.stderr.write(f"memory-keeper: {said}\n")
+        say_problem(said)
 
 
 def _adopt(args: Namespace, keeper: Keeper) -> int:
@@ -233,7 +232,7 @@ def _sync(args: Namespace, keeper: Keeper) -> int:
     if args.dry_run and change.diff:
         print(clean(change.diff).rstrip("\n"))
     what = ("would be " if args.dry_run else "") + ("taken out" if args.remove else "written")
-    print(f"{change.path}: our block {what}" if change.changed else f"{change.path}: as it should be")
+    say(f"{change.path}: our block {what}" if change.changed else f"{change.path}: as it should be")
     if change.backup:
-        print(f"What was there is in {change.backup}")
+        say(f"What was there is in {change.backup}")
     return 0

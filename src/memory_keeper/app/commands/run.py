@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Callable
 from time import monotonic, time
 
+from memory_keeper.app.terminal import say_problem
 from memory_keeper.app.watch.pty import Ended, Pty
 from memory_keeper.app.watch.pty import run as run_in_pty
 from memory_keeper.capture.host import OURS
@@ -30,12 +30,12 @@ def run(args: Namespace) -> int:
     """Run the program; leave as it does."""
     argv = args.program[1:] if args.program[:1] == ["--"] else args.program
     if not argv:
-        sys.stderr.write(f"memory-keeper: nothing to run\n  hint: {EXAMPLE}\n")
+        say_problem("nothing to run", EXAMPLE)
         return 2
     problems: dict[str, None] = {}  # each once, in order
     status = run_in_pty(argv, OURS, args.umask, answerer(args.home, problems))
     for problem in problems:
-        sys.stderr.write(f"memory-keeper: could not see whether a clear was asked for: {problem}\n")
+        say_problem(f"could not see whether a clear was asked for: {problem}")
     return leave(status)
 
 

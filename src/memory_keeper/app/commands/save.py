@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from memory_keeper.app.commands import folder_of, handoff, make_notes, project_of, render_memory
 from memory_keeper.app.pages.render import left_alone
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import as_called, from_here, print_json, say
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, NotSetUp
 from memory_keeper.keeper import Keeper
@@ -41,17 +41,17 @@ def run(args: Namespace) -> int:
         print_json({**about, "notes": [one.id for one in made], "files": files, "left": list(left)})
         return 0
     if note.id:
-        print(f"Saved session {note.session[:8]}: {where or note.id} ({note.tokens} tokens).")
+        say(f"Saved session {note.session[:8]}, in {note.tokens} tokens: {from_here(where) or note.id}")
     else:
-        print("The newest session has said nothing yet, so there is no handoff of it.")
+        say("The newest session has said nothing yet, so there is no handoff of it.")
     if told := sum(bool(one.text) for one in made):
-        print(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory.")
+        say(as_called(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory."))
     for path in files:
-        print(f"  {path}")
+        say(f"  {from_here(path)}")
     for path, said in left.items():
-        print(f"  {path} {said}")
+        say(f"  {from_here(path)} {said}")
     if note.id:
-        print("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
+        say(as_called("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it."))
     return 0
 
 

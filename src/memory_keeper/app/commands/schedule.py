@@ -26,7 +26,7 @@ from memory_keeper.app.schedule import (
     remove,
     scheduler,
 )
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.errors import KeeperError
 
 EXAMPLE = 'memory-keeper schedule install --at "Sun 00:00"'
@@ -57,10 +57,10 @@ def _status(args: Namespace, machine: Machine) -> dict[str, Any]:
     usable = [name for name in SCHEDULERS if not scheduler(name).problem(machine)]
     if not args.json:
         for one in known:
-            print(f"The upkeep runs {_when(one)}, by {one.by} ({', '.join(one.texts)}).")
+            say(f"The upkeep runs {_when(one)}, by {one.by} ({', '.join(one.texts)}).")
         if not known:
-            print("Nothing is scheduled: sessions do the upkeep when they begin and end.")
-            print(f"This machine has {' and '.join(usable) or 'no scheduler'}.")
+            say("Nothing is scheduled: sessions do the upkeep when they begin and end.")
+            say(f"This machine has {' and '.join(usable) or 'no scheduler'}.")
     return {"installed": [_described(one) for one in known], "usable": usable}
 
 
@@ -79,7 +79,7 @@ def _install(args: Namespace, machine: Machine) -> dict[str, Any]:
     os.makedirs(args.home, mode=0o700, exist_ok=True)
     told["did"] = "installed" if install(args.home, machine, member, when) else "unchanged"
     if not args.json:
-        print(f"The upkeep of all projects runs {when}, by {name}. To take it away: memory-keeper schedule remove")
+        say(f"The upkeep of all projects runs {when}, by {name}. To take it away: memory-keeper schedule remove")
     return told
 
 
@@ -94,9 +94,9 @@ def _remove(args: Namespace, machine: Machine) -> dict[str, Any]:
     if not args.json:
         would = "would be " if args.dry_run else ""
         for one in known:
-            print(f"{', '.join(one.texts)}: what ran {_when(one)} by {one.by} {would or 'is '}gone.")
+            say(f"{', '.join(one.texts)}: what ran {_when(one)} by {one.by} {would or 'is '}gone.")
         if not known:
-            print("Nothing was scheduled.")
+            say("Nothing was scheduled.")
     return {"did": "removed" if known and not args.dry_run else "nothing", "was": [_described(one) for one in known]}
 
 

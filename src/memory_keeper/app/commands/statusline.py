@@ -13,7 +13,7 @@ from memory_keeper import config
 from memory_keeper.app import schedule, statusline
 from memory_keeper.app.host import claude_settings, registration
 from memory_keeper.app.host.claude_settings import Outcome
-from memory_keeper.app.terminal import print_json
+from memory_keeper.app.terminal import print_json, say
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 
@@ -41,8 +41,9 @@ def run(args: Namespace) -> int:
         if args.json:
             print_json({**outcome._asdict(), "notes": notes})
         else:
-            say(outcome)
-            print(*notes, sep="\n", end="\n" * bool(notes))
+            say_outcome(outcome)
+            for note in notes:
+                say(note)
         return 0
     if sys.stdin.isatty():
         raise KeeperError("It reads what Claude Code says of a session from stdin", hint=f"try `{EXAMPLE}`")
@@ -104,20 +105,20 @@ def is_ours(command: str) -> bool:
     return any(call.endswith("/plugin/launch") or os.path.basename(call) == registration.NAME for call in calls)
 
 
-def say(outcome: Outcome) -> None:
+def say_outcome(outcome: Outcome) -> None:
     """What became of the status line, for people."""
     if outcome.did == "changed":
         beside = ", with yours before it" if _command(outcome.was) else ""
-        print(f"The status line shows the context from now on{beside} ({outcome.path}).")
-        print("To take it away again: memory-keeper statusline --remove")
+        say(f"The status line shows the context from now on{beside} ({outcome.path}).")
+        say("To take it away again: memory-keeper statusline --remove")
     elif outcome.did == "restored":
-        print(f"The status line is as it was before ({outcome.path}).")
+        say(f"The status line is as it was before ({outcome.path}).")
     elif outcome.did == "theirs":
-        print(f"The status line in {outcome.path} was changed since: it stays as it is.")
+        say(f"The status line in {outcome.path} was changed since: it stays as it is.")
     elif is_ours(_command(outcome.now)):
-        print(f"The status line is there already ({outcome.path}).")
+        say(f"The status line is there already ({outcome.path}).")
     else:
-        print(f"There was none of ours in {outcome.path}.")
+        say(f"There was none of ours in {outcome.path}.")
 
 
 def _notes(args: Namespace) -> list[str]:

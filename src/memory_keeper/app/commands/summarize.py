@@ -19,8 +19,8 @@ from memory_keeper.app.chores.improve import (
     summarizer,
     wordable,
 )
-from memory_keeper.app.commands import folder_of, make_notes, positive, project_of, render_memory
-from memory_keeper.app.terminal import Bar, print_json
+from memory_keeper.app.commands import catch_up, folder_of, make_notes, positive, project_of, render_memory
+from memory_keeper.app.terminal import Bar, print_json, say, say_problem
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
@@ -72,8 +72,7 @@ def run(args: Namespace) -> int:
 
 def _make(keeper: Keeper, project: str) -> list[Note]:
     """Every note that can be made of this project now, whether it is due or not."""
-    with suppress(Busy):  # then of what there is
-        keeper.look(keeper.behind(project) or ())
+    catch_up(keeper, [project])
     return make_notes(keeper, project)
 
 
@@ -143,8 +142,8 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     if args.json:
         print_json({"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)})
     else:
-        print(f"Note {origin(note)} is about what stands in {path}")
-        print(f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}")
+        say(f"Note {origin(note)} is about what stands in {path}")
+        say(f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}")
     return 0
 
 
@@ -191,12 +190,12 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
     sessions = sum(note.level == 1 for note in made)
     outlines = len(made) - sessions
     if made or not any(one.ok for one in worded):
-        print(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
+        say(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
     for one in worded:
         if one.ok:
-            print(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
+            say(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
     if asked or not any(one.by == AGENT for one in worded):
-        print(_spending(total))
+        say(_spending(total))
 
 
 def _spending(total: dict[str, Any]) -> str:
@@ -221,5 +220,5 @@ def _complain(made: list[Note], worded: list[Outcome]) -> None:
     if len(failed) == 1:
         raise error(f"{failed[0].note} stays as it was: {failed[0].why}", hint=failed[0].hint)
     for one in failed:
-        sys.stderr.write(f"memory-keeper: {one.note} stays as it was: {one.why}\n")
+        say_problem(f"{one.note} stays as it was: {one.why}")
     raise error(f"{len(failed)} of {_number(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.own_command import OwnCommand
 from memory_keeper.app.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.app.pages import claude_md
-from memory_keeper.app.terminal import print_json, say
+from memory_keeper.app.terminal import print_json, say, say_problem
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import removable, remove_all
@@ -100,10 +99,10 @@ def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
     }
 
 
-def _restore_settings(home: str) -> tuple[list[Outcome], str]:
+def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
     """Give Claude Code's own settings back what we changed in them; why not, when that failed."""
     try:
-        outcomes = claude_settings.restore_all(home)
+        outcomes = claude_settings.restore_all(home, dry_run)
     except KeeperError as error:
         return [], str(error)
     return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
@@ -175,46 +174,48 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     gone = [name for name in names if args.purge or name in GOING]
     machine = schedule.machine_at(os.getcwd(), config.environment())
     jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
-    going = [f"plugin {NAME}"] * known + [place for one in jobs for place in one.texts]
+    settings, stuck = _restore_settings(args.home, dry_run=True)
+    going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in registration.edited(args.home)]
+    going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
+    going += [place for one in jobs for place in one.texts]
     going += [os.path.join(args.home, name) for name in gone]
     going += filter(None, [own_command.remove(args.home, dry_run=True).path])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
     going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
     if args.json:
-        print_json({"would_remove": going, "rules_left": uncleared})
+        print_json({"would_remove": going, "rules_left": uncleared, "problem": stuck})
     else:
-        print("would remove:", *(going or ["nothing"]), sep="\n  ")
+        say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
+        _say_settings([], stuck)
         _say_rules([], uncleared)
     return 0
 
 
 def _say(args: Namespace, known: bool, gone: Gone) -> None:
     _say_plugin(known, gone)
-    _say_settings(gone.settings, gone.stuck)
+    _say_settings([one for one in gone.settings if one.path not in gone.back.restored], gone.stuck)
     if gone.command.problem:
-        sys.stderr.write(
-            f"memory-keeper: {gone.command.path} stays: {gone.command.problem}\n  hint: delete it by hand\n"
-        )
+        say_problem(f"{gone.command.path} stays: {gone.command.problem}", "delete it by hand")
     elif gone.command.path:
-        print(f"{gone.command.path} is gone.")
+        say(f"{gone.command.path} is gone.")
     if gone.jobs:
-        print(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
+        say(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
     _say_rules(gone.cleared, gone.uncleared)
     if gone.rendered:
-        print(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+        say(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
     _say_home(args, gone)
 
 
 def _say_plugin(known: bool, gone: Gone) -> None:
     if gone.problem:
-        sys.stderr.write(f"memory-keeper: {gone.problem}\n  hint: run `claude plugin uninstall {PLUGIN}`\n")
+        say_problem(gone.problem, f"run `claude plugin uninstall {PLUGIN}`")
     else:
-        print("Unregistered." if known else "The plugin was not registered with Claude Code.")
+        say("Unregistered." if known else "The plugin was not registered with Claude Code.")
     for path in gone.back.restored:
-        print(f"{path} is as it was before.")
+        say(f"{path} is as it was before.")
     for path in gone.back.changed:
-        print(f"{path} was changed since: it keeps your changes and lost only our entries.")
+        say(f"{path} was changed since: it keeps your changes and lost only our entries.")
 
 
 def _say_home(args: Namespace, gone: Gone) -> None:
@@ -226,23 +227,23 @@ def _say_home(args: Namespace, gone: Gone) -> None:
             " or delete that folder. Claude Code deletes its own copy of the plugin later."
         )
     elif gone.left:
-        print(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
+        say(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
     elif args.purge:
-        print(f"{args.home} is gone.")
+        say(f"{args.home} is gone.")
 
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
     for one in outcomes:
         if one.did == "restored":
-            print(f"{one.path}: {one.key} is as it was before.")
+            say(f"{one.path}: {one.key} is as it was before.")
         elif one.did == "theirs":
-            print(f"{one.path}: {one.key} was changed since; it stays.")
+            say(f"{one.path}: {one.key} was changed since; it stays.")
     if stuck:
-        sys.stderr.write(f"memory-keeper: {stuck}\n  hint: mend the file and run `memory-keeper uninstall` again\n")
+        say_problem(stuck, "mend the file and run `memory-keeper uninstall` again")
 
 
 def _say_rules(cleared: list[str], uncleared: list[str]) -> None:
     for path in cleared:
-        print(f"{path} is without our rules.")
-    for problem in uncleared:
-        sys.stderr.write(f"memory-keeper: {problem}\n  hint: it stays as it is: take our rules out by hand\n")
+        say(f"{path} is without our rules.")
+    for why in uncleared:
+        say_problem(why, "it stays as it is: take our rules out by hand")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
-from contextlib import suppress
 
-from memory_keeper.app.commands import project_of
+from memory_keeper.app.commands import catch_up, project_of
 from memory_keeper.app.lookup.dates import since, until
-from memory_keeper.app.terminal import Bar, paint, print_json, say, width
-from memory_keeper.errors import Busy
+from memory_keeper.app.terminal import Bar, paint, print_json, say, say_problem, width
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
 from memory_keeper.reduce.folds.breakdown import Share
@@ -80,10 +77,7 @@ def nothing_kept(what: str, keeper: Keeper, project: str | None) -> str:
 def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
     """The projects that are asked about, once what is new of them has been read."""
     projects = spending.projects(keeper.store.db) if args.all_projects else [project_of(keeper, args)]
-    behind = [grown for project in projects if (grown := keeper.behind(project)) is not None]
-    if behind:
-        with suppress(Busy):  # then tell what there is
-            keeper.look(source for grown in behind for source in grown)
+    catch_up(keeper, projects)
     return projects
 
 
@@ -108,7 +102,7 @@ def _show(by: str, rows: list[Sum], prices: Prices) -> None:
     if everything.unpriced:
         say(f"{everything.unpriced:,} tokens are of models without a price, and are not in it", style="yellow")
     if prices.problem:
-        sys.stderr.write(f"memory-keeper: {prices.problem}\n")
+        say_problem(prices.problem)
 
 
 def _fit(table: list[tuple[str, ...]], name: int) -> tuple[list[int], list[int]]:

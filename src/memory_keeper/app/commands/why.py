@@ -12,7 +12,7 @@ from memory_keeper import wire
 from memory_keeper.app.actions.telling import AFTER
 from memory_keeper.app.commands import project_of, running_session
 from memory_keeper.app.lookup.by_id import unwritten
-from memory_keeper.app.terminal import moment, paint, print_json, width, wrapped
+from memory_keeper.app.terminal import moment, paint, print_json, say, width, wrapped
 from memory_keeper.capture.project import short_path
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
@@ -38,7 +38,8 @@ CALLS = {
     "PostToolUseFailure": "after a failure",
     "SubagentStart": "start of a subagent",
 }
-WITH_PROMPTS = ("rules", "reminder", "recall")  # briefs that are told there, where no start is near
+RULES = "rules"
+WITH_PROMPTS = (RULES, "reminder", "recall")  # briefs that are told there, where no start is near
 USERS, SHIPPED = "a rule in force, by the user", "a rule that comes with Memory Keeper"
 UNKEPT = "What it said was not kept then; it rests on this:"
 
@@ -65,7 +66,9 @@ class Telling(NamedTuple):
 
 def configure(parser: ArgumentParser) -> None:
     """Of which session, and whether all of it."""
-    parser.add_argument("--last", action="store_true", help="only what was told last, but for a reminder of the rules")
+    parser.add_argument(
+        "--last", action="store_true", help="only what was told last; before the rules, what it began with"
+    )
     parser.add_argument(
         "--session", default="", metavar="ID", help="default: the one that runs this, else the newest of this project"
     )
@@ -82,7 +85,7 @@ def run(args: Namespace) -> int:
             print_json([_about(keeper, telling) for telling in tellings])
             return 0
         if not tellings:
-            print(f"Session {session.id[:8]} was told nothing.")
+            say(f"Session {session.id[:8]} was told nothing.")
         else:
             _show(keeper, session, tellings)
         _show_costs(keeper, session)
@@ -139,10 +142,21 @@ def _call(session: Session, one: Told) -> tuple[str, str]:
 
 
 def _last(tellings: list[Telling]) -> list[Telling]:
-    """What was told at the last call at which more was told than a reminder; else the last reminder."""
+    """What was told at the last call at which more was told than a reminder; else the last reminder.
+
+    When that was the rules, which the first prompt brings, what the context began with says more.
+    """
     last = next((one for one in reversed(tellings) if one.part.brief != REMINDER), None)
     if last is None:
         return tellings[-1:]
+    found = _at_once(tellings, last)
+    if any(one.part.brief != RULES for one in found):
+        return found
+    begun = next((one for one in reversed(tellings) if one.event == START and one.at <= last.at), None)
+    return [*(_at_once(tellings, begun) if begun else ()), *found]
+
+
+def _at_once(tellings: list[Telling], last: Telling) -> list[Telling]:
     return [one for one in tellings if one.label == last.label and abs(one.at - last.at) < SAME_CALL]
 
 

@@ -76,13 +76,13 @@ def restore(home: str, path: str, key: str, dry_run: bool = False) -> Outcome:
     return _edit(home, path, key, decide, dry_run or nothing)
 
 
-def restore_all(home: str) -> list[Outcome]:
+def restore_all(home: str, dry_run: bool = False) -> list[Outcome]:
     """Give back everything we changed, the newest change first; what cannot be is told and stays in the ledger."""
     outcomes = []
     for path, keys in reversed(_read_ledger(home).items()):
         for key in reversed(keys):
             try:
-                outcomes.append(restore(home, path, key))
+                outcomes.append(restore(home, path, key, dry_run))
             except KeeperError as error:
                 outcomes.append(Outcome(path, key, "failed", problem=str(error)))
     return outcomes

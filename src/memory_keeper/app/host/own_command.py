@@ -30,10 +30,11 @@ def place() -> str:
 def put(home: str) -> OwnCommand:
     """Have a shell find us: by what it finds already, such as a package's command, else by a script of ours."""
     path, found = place(), shutil.which(NAME)
-    if found and _lasts(found, home) and (os.path.abspath(found) != path or not _is_ours(path)):
+    ours = _is_ours(path)
+    if found and _lasts(found, home) and (os.path.abspath(found) != path or not ours):
         return OwnCommand(found, True)
-    if os.path.lexists(path) and not _is_ours(path):
-        return OwnCommand(path, False, "something else has that name")
+    if os.path.lexists(path) and not ours:
+        return OwnCommand(path, False, "somebody has changed it" if MARK in _read(path) else "something else is there")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         sweep(path)
@@ -67,12 +68,23 @@ def _lasts(found: str, home: str) -> bool:
 
 
 def _script(home: str) -> str:
-    program = os.path.join(os.path.realpath(home), "marketplace", "bin", NAME)
+    return _running(os.path.join(os.path.realpath(home), "marketplace", "bin", NAME))
+
+
+def _running(program: str) -> str:
     return f'#!/bin/sh\n{MARK}\nexec {shlex.quote(program)} "$@"\n'
 
 
 def _is_ours(path: str) -> bool:
-    return MARK in _read(path) and not os.path.islink(path)
+    """Whether a script is as we wrote it, for whichever home."""
+    said = _read(path)
+    if MARK not in said or os.path.islink(path):
+        return False
+    try:
+        program = shlex.split(said.partition("\nexec ")[2])[0]
+    except (ValueError, IndexError):
+        return False
+    return said == _running(program)
 
 
 def _read(path: str) -> str:

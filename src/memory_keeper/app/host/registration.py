@@ -50,7 +50,7 @@ class Returned(NamedTuple):
 
 def claude_folder() -> str:
     """Where Claude Code keeps its own files."""
-    return os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
+    return config.claude_folder(dict(os.environ))
 
 
 def settings_path(scope: str, root: str) -> str:
@@ -187,6 +187,12 @@ def remember(home: str, path: str) -> None:
         }
         with open(kept, "w", encoding="utf-8") as file:
             json.dump(known, file)
+
+
+def edited(home: str) -> list[str]:
+    """The user's files that are not as they were before Claude Code edited them for us."""
+    known = read_json(os.path.join(home, BEFORE)) or {}
+    return [path for path, was in known.items() if _bytes(path) not in (None, _decoded(was["bytes"]))]
 
 
 def put_back(home: str) -> Returned:

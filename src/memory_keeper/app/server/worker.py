@@ -146,8 +146,8 @@ class Worker:
 
     def _own(self, path: str) -> bool:
         """Whether a path lies where this host keeps its transcripts: a call from elsewhere can name no other file."""
-        folder = self.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude")
-        return os.path.realpath(path).startswith(os.path.realpath(folder) + "/projects/")
+        folder = os.path.realpath(config.claude_folder(self.environ))
+        return os.path.realpath(path).startswith(folder + "/projects/")
 
 
 def _sorry(error: Exception) -> str:

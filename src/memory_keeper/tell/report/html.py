@@ -89,7 +89,7 @@ def _cards(month: Month) -> Iterator[str]:
         (percent(month.total.cached), "of what was sent came from the cache"),
         (f"{month.total.requests:,}", f"requests in {_many(len(month.sessions), 'session')}"),
         (f"{len(marks):,}", "compaction" + "s" * (len(marks) != 1)),
-        (money(month.spared - month.charged, currency), "net of what we saved and cost"),
+        (money(month.spared - month.charged, currency), "saved by us, less what we cost"),
     ]
     yield '<div class="cards">'
     yield from (f'<div class="card"><b>{said(number)}</b><span>{said(what)}</span></div>' for number, what in cards)
@@ -170,8 +170,11 @@ def _columns(
             below += size
     yield '</svg></div><div class="days">'
     step = max(1, -(-len(labels) // 8))
-    for place, label in list(enumerate(labels))[::step] if any(labels) else ():
-        yield f'<span style="left:{(place + 0.5) * wide:.2f}%">{said(label)}</span>'
+    before = ""
+    for place, label in list(enumerate(labels))[::step]:
+        if label != before:  # several sessions of one day have one
+            yield f'<span style="left:{(place + 0.5) * wide:.2f}%">{said(label)}</span>'
+        before = label
     yield "</div></div>"
 
 
@@ -230,9 +233,11 @@ def _contexts(month: Month) -> Iterator[str]:
     """How large contexts became."""
     shown = sorted(month.sessions[:SESSIONS], key=lambda one: one.first)
     left = f", the largest {SESSIONS} of {len(month.sessions)}" if len(month.sessions) > SESSIONS else ""
-    yield f"<section><h2>Largest context of each session</h2><p class=note>in tokens, by the day they began{left}</p>"
+    yield f"<section><h2>Largest context of each session</h2><p class=note>in tokens, by when they began{left}</p>"
     stacks = [[(one.peak, "bar", f"{one.session[:8]}, {moment(one.first)}: {one.peak:,}")] for one in shown]
-    yield from _columns(stacks, [moment(one.first)[8:10] for one in shown], short_number)
+    began = [moment(one.first) for one in shown]
+    same_day = len({each[:10] for each in began}) == 1
+    yield from _columns(stacks, [each[11:] if same_day else each[8:10] for each in began], short_number)
     yield "</section>"
 
 

@@ -123,7 +123,8 @@ def _metrics(one: Metrics) -> Iterator[str]:
     pairs = [(each.before, each.after) for each in one.compactions if each.before and each.after is not None]
     before, after = sum(size for size, _ in pairs), sum(size or 0 for _, size in pairs)
     at_end = any(each.before == one.peak for each in one.compactions)
-    last = one.compactions[-1] if one.compactions else None
+    by_size = [each for each in one.compactions if each.by in ("host", "keeper")]  # no clear, nothing by hand
+    last = (by_size or one.compactions)[-1] if one.compactions else None
     freed = max(0, before - after)
     remains = f" (→ {short_number(pairs[-1][1] or 0)} remaining)" if pairs else ""
     seconds = f"{last.seconds:.1f}s" if last and last.seconds is not None else "not measured"
@@ -133,7 +134,7 @@ def _metrics(one: Metrics) -> Iterator[str]:
     yield f"Tokens recovered:   {short_number(freed) if pairs else 'none measured'}{remains}"
     yield f"Compression ratio:  {f'{percent(freed, before)} reduction' if pairs else 'none measured'}"
     yield f"Time to compact:    {seconds if last else 'none'}"
-    used, requests = f"{one.spent.tokens:,}", f"{one.spent.requests:,} requests"
+    used, requests = f"{one.spent.tokens:,}", f"{one.spent.requests:,} request{'s' * (one.spent.requests != 1)}"
     yield f"Tokens used:        {used} in {requests}, {percent(one.spent.cached)} of what was sent from the cache"
     yield f"Cost:               {priced(one.spent, one.prices)} ({one.prices.label})"
     yield f"Told by us:         {one.told:,} tokens"
@@ -149,7 +150,7 @@ def _trigger(last: Compaction) -> str:
 
 def _artifacts(one: Metrics) -> Iterator[str]:
     """What is there of it, as found and not as expected."""
-    size = f" ({short_number(one.summary)}, by {one.summarized})" if one.summary else ""
+    size = f" ({short_number(one.summary)} tokens, by {one.summarized})" if one.summary else ""
     cleaned = [each.by for each in one.compactions if each.by == "clear" or each.freed > 0]
     yield f"  {'✓' if one.archived else '✗'} Original transcript archived"
     yield f"  {'✓' if one.summary else '✗'} Summary generated{size}"
@@ -164,7 +165,7 @@ def _each(one: Metrics) -> Iterator[str]:
     yield "\nCompactions:"
     for each in one.compactions:
         sizes = " → ".join("unknown" if size is None else f"{size:,}" for size in (each.before, each.after))
-        yield f"  {moment(each.at)}  {sizes} tokens, by {BY[each.by]}"
+        yield f"  {moment(each.at)}  {sizes} tokens: {_trigger(each)}"
 
 
 def session_json(one: Metrics) -> Json:
