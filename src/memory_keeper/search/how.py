@@ -7,11 +7,7 @@ from itertools import islice
 
 from memory_keeper.capture.calls import command_of, steps
 from memory_keeper.capture.project import short_path
-from memory_keeper.keep.passage import calls_with, results_of, tool_called
-from memory_keeper.model import NamedTuple
-from memory_keeper.search.failures import lies_in
-from memory_keeper.search.fixes import USAGE, Step
-from memory_keeper.search.runs import (
+from memory_keeper.capture.runs import (
     FOLDER,
     SHELL,
     Run,
@@ -24,7 +20,11 @@ from memory_keeper.search.runs import (
     went_wrong,
     works,
 )
-from memory_keeper.search.signature import REFUSED, places, signature
+from memory_keeper.capture.signature import REFUSED, places, signature
+from memory_keeper.keep.passage import calls_with, results_of, tool_called
+from memory_keeper.model import NamedTuple
+from memory_keeper.search.failures import lies_in
+from memory_keeper.search.fixes import USAGE, Step
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.signature import (
+from memory_keeper.capture.signature import (
     LONGEST,
     holds,
     is_wrong,
