@@ -115,7 +115,7 @@ def mended(done: Sequence[Step]) -> str:
 
 
 def _mended(heart: str, output: str, files: Sequence[str]) -> str:
-    from memory_keeper.reduce.finding.ran import wrong_line
+    from memory_keeper.capture.signature import wrong_line
 
     said = one_line(clean(wrong_line(output)), ERROR)
     where = ", ".join(dict.fromkeys(files[-NAMED:]))
