@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.app.terminal import Bar
+from memory_keeper.app.terminal import Bar, moment
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,3 +16,9 @@ def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.Captu
         bar.advance(1)
         bar.advance(1)
     assert capsys.readouterr().err == "importing: 50%, 101 of 200\n"
+
+
+@pytest.mark.parametrize("at", [1e15, -1e15, float("inf")])
+def test_a_time_that_no_calendar_has_is_shown_as_one(at: float) -> None:
+    assert len(moment(at)) >= len("1970-01-01 00:00")
+    assert moment(0.0) == "never"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import WRITES, undone
+from memory_keeper.capture.calls import undone
 from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
 from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, normal, places, says, signatures, words
 from memory_keeper.keep.passage import call_of, events_of, passage
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.search.edits import describe
 from memory_keeper.search.failures import Seen, find_seen
 from memory_keeper.text import clean, one_line

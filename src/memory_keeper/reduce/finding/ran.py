@@ -11,8 +11,8 @@ from memory_keeper.capture.calls import COMMITTED, DROPS, command_of, core, firs
 from memory_keeper.capture.calls import typed as as_typed
 from memory_keeper.capture.runs import FAILS, SERIAL, Run, exit_status, went_wrong
 from memory_keeper.capture.signature import HOST, OF_TESTS, REFUSED, find_wrong
-from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.facts import WRITES, Fact
+from memory_keeper.model import WRITES, Event, NamedTuple
+from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.words import names
 from memory_keeper.text import one_line
 
