@@ -131,6 +131,11 @@ NOTES = {
     "observation": "what may be worth a rule: said, seen or proposed, and not decided",
     "task": "what somebody wants done, written down by hand",
 }
+WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that change a file
+HIGHEST = 9  # levels: the ninth outlines more than anybody will ever do
+DAY = 86_400.0  # seconds
+LATEST = 4102444800.0  # the year 2100: what claims to be of later is of no time
+EVER = 1e12  # after all that happens
 USER = "user:"  # in place of a project: what holds in all of a user's projects
 
 

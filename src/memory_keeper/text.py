@@ -7,7 +7,7 @@ next to a character that is not ASCII (both would cost every hook milliseconds).
 
 from __future__ import annotations
 
-from time import gmtime, strftime
+from time import gmtime, localtime, strftime
 
 from memory_keeper.model import version_of
 
@@ -324,6 +324,11 @@ def utc_day(at: float) -> str:
 def utc_moment(at: float) -> str:
     """A moment to the minute, where nobody's clock is known."""
     return strftime("%Y-%m-%d %H:%M", gmtime(showable(at)))
+
+
+def local_moment(at: float) -> str:
+    """The same by this machine's clock."""
+    return strftime("%Y-%m-%d %H:%M", localtime(showable(at)))
 
 
 _SPANS = (("day", 86_400), ("hour", 3600), ("minute", 60))

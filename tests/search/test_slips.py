@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.search.runs import runs
+from memory_keeper.capture.runs import runs
 from memory_keeper.search.slips import slips, word_of
 from tests.reduce.story import Story
 

@@ -25,8 +25,9 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.handoffs import find_where
 from memory_keeper.model import Source
-from memory_keeper.tell import CHARACTERS, units
+from memory_keeper.tell import CHARACTERS
 from memory_keeper.text import tokens
+from memory_keeper.wire import units
 from tests.machine import Machine, Session
 from tests.transcripts import Transcript
 

@@ -17,7 +17,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.reduce.notes.digest import ordered
 from memory_keeper.reduce.sentences import Sentence
-from memory_keeper.tell import short, units
+from memory_keeper.tell import short
 from memory_keeper.tell.handoff import (
     BEHIND,
     LISTED,
@@ -31,6 +31,7 @@ from memory_keeper.tell.handoff import (
 )
 from memory_keeper.tell.lines import WENT_ON, dump, load
 from memory_keeper.text import tokens
+from memory_keeper.wire import units
 from tests.reduce.story import Story, sessions
 from tests.transcripts import Transcript
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import time
 
-from memory_keeper import config
+from memory_keeper import config, wire
 from memory_keeper.app.problems import complain, trouble
 from memory_keeper.keep import spool
 from memory_keeper.model import Status
@@ -84,7 +84,7 @@ def joined(said: Json, more: Json) -> Json:
     if not heard or not also:
         return both
     text = f"{heard['additionalContext']}\n{also['additionalContext']}"
-    if _units(text) > HEARD:
+    if wire.units(text) > HEARD:
         text = heard["additionalContext"]
     return {**both, "hookSpecificOutput": {**heard, "additionalContext": text}}
 
@@ -92,12 +92,7 @@ def joined(said: Json, more: Json) -> Json:
 def _room(said: Json) -> int:
     """How much more the model can hear, beside what it hears so far."""
     heard = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
-    return HEARD - _units(heard)
-
-
-def _units(text: str) -> int:
-    """Characters as the host counts them; `tell.units` is the same, and dear to load."""
-    return len(text.encode("utf-16", "surrogatepass")) // 2 - 1  # without the byte order mark
+    return HEARD - wire.units(heard)
 
 
 def _find_status(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from time import localtime, monotonic, strftime
+from time import monotonic
 
 from memory_keeper.app.cells import columns
-from memory_keeper.text import one_line
+from memory_keeper.text import local_moment, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def as_called(text: str) -> str:
 
 def moment(at: float) -> str:
     """A time for people, in their zone."""
-    return strftime("%Y-%m-%d %H:%M", localtime(at)) if at else "never"
+    return local_moment(at) if at else "never"
 
 
 def count(number: int, what: str) -> str:

@@ -13,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
-
 # what may stand before a command: other folders, remarks
 CD = re.compile(r"""^(?:\s*cd\s+(?:"[^"\n]*"|'[^'\n]*'|\S+)\s*(?:&&|;)\s*|\s*#[^\n]*\n\s*)+""")
 # what is skipped on the way to a step's end, and the end

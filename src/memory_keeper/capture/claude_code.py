@@ -11,7 +11,7 @@ from datetime import datetime
 
 from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name
-from memory_keeper.model import Event, NamedTuple, Source, Usage
+from memory_keeper.model import LATEST, Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
 try:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Block = tuple[str, str, str, str, str, bool, str]
 
-LATEST = 4102444800.0  # the year 2100
 LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
@@ -388,9 +387,5 @@ def _usage(entry: Json, source: Source, at: float) -> Usage | None:
     id, model, used = message.get("id"), _name(message.get("model")), message["usage"]
     if not isinstance(id, str) or model == "<synthetic>":
         return None
-    counts = [_count(used.get(kind)) for kind in COUNTS]
+    counts = [wire.count(used.get(kind)) for kind in COUNTS]
     return Usage(_name(id), at, source.session, source.project, source.agent, model, *counts)
-
-
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0

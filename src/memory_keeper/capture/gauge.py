@@ -60,7 +60,7 @@ def _response(line: bytes) -> Gauge | None:
     usage, model = message.get("usage"), message.get("model")
     if not isinstance(usage, dict) or not isinstance(model, str) or model == "<synthetic>":
         return None
-    tokens = sum(_count(usage.get(name)) for name in COUNTS)
+    tokens = sum(wire.count(usage.get(name)) for name in COUNTS)
     return Gauge(tokens, model[:200], _text(entry.get("timestamp")), _text(entry.get("version"))) if tokens else None
 
 
@@ -70,7 +70,7 @@ def _after_compaction(line: bytes) -> int:
     if entry.get("type") != "system" or entry.get("subtype") != "compact_boundary" or entry.get("isSidechain") is True:
         return -1
     about = entry.get("compactMetadata")
-    return _count(about.get("postTokens")) if isinstance(about, dict) else 0
+    return wire.count(about.get("postTokens")) if isinstance(about, dict) else 0
 
 
 # --- where it ends ---------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _configured(model: str, version: str, hosts: list[tuple[str, Json]], environ
         models = None if _is_old(version) else given.get("modelSettings")
         own = models.get(model) if isinstance(models, dict) else None
         for place in (own, given):
-            value = _count(place.get("autoCompactWindow")) if isinstance(place, dict) else 0
+            value = wire.count(place.get("autoCompactWindow")) if isinstance(place, dict) else 0
             if 100_000 <= value <= LARGE:
                 return value
     return 0
@@ -227,7 +227,3 @@ def _parse(line: bytes) -> Json:
 
 def _text(value: object) -> str:
     return value[:40] if isinstance(value, str) else ""
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0

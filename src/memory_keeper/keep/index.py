@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from time import gmtime
 
+from memory_keeper.model import DAY
+
 try:
     from _blake2 import blake2s
 except ImportError:
@@ -27,7 +29,7 @@ TABLE = f"create virtual table {{}} using fts5({COLUMNS}, content='', tokenize='
 RUN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
 LONGEST, MOST = 48, 7  # characters and pieces of a name: what has more is no name but encoded bytes
 NAMES = 2000  # of one text
-DAY, LONG = 86_400.0, 2000  # seconds; days and months that a span of time may be said in
+LONG = 2000  # days and months that a span of time may be said in
 # names that have no word in them but a letter, and the words that the index has for them
 SYMBOLS = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
 # how begins what says again what is kept already: what we told, and what our commands were asked

@@ -10,7 +10,7 @@ from itertools import product
 from memory_keeper.keep.leaves import blanks, read_events
 from memory_keeper.keep.matches import IN_FORCE
 from memory_keeper.keep.passage import projects
-from memory_keeper.model import Event, Note
+from memory_keeper.model import EVER, Event, Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ HEAD = 1_000  # characters of a text
 LATER = 400  # rows behind a call in which its result is looked for
 EVENT = ", ".join({"text": f"substr(text, 1, {HEAD})", "extra": "''"}.get(field, field) for field in Event._fields)
 SPARE = 4  # times as many notes are looked at as are asked for: some have no words
-EVER = 1e12
 
 
 def around(db: Connection, id: str, kinds: Sequence[str], limit: int) -> tuple[list[Event], list[Event]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import DAY, EVER, Event, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-EVER = 1e12
-DAY = 86_400.0  # seconds
 BY = {
     "": "''",
     "day": "date(at, 'unixepoch', 'localtime')",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-EVER = 1e12
 BEGINS = "'start', 'compact', 'replaced'"  # kinds of events with which a context begins
 REMINDER = "reminder"  # the brief that comes with every prompt: only who counts looks at those
 

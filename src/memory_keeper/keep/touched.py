@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from memory_keeper.keep.leaves import blanks
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from sqlite3 import Connection
 
-EVER = 1e12
 PASSED = 4  # calls that are looked at for each that may be about a file
 
 

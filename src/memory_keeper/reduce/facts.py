@@ -6,7 +6,7 @@ All others are found in `finding.found`, which needs `re`: too dear for a hook.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import WRITES, Event, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # as in `capture.calls`, which needs `re` too
 DOING = "in_progress"  # what a list says of a task
 
 

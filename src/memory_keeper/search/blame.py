@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import COMMITTED, WRITES, command_of, steps, undone
+from memory_keeper.capture.calls import COMMITTED, command_of, steps, undone
 from memory_keeper.capture.project import from_root, short_path
+from memory_keeper.capture.runs import in_order
 from memory_keeper.keep.passage import before, calls_about, commits_after, decided, paths_called, shell_calls
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.search.edits import changed_part
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import Step
-from memory_keeper.search.runs import in_order
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

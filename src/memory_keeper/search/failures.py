@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from memory_keeper.capture.runs import Run, went_wrong
+from memory_keeper.capture.signature import holds, likeness, says, signatures, words
 from memory_keeper.keep.index import tag
 from memory_keeper.keep.passage import SHOWN as LOOKED_AT
 from memory_keeper.keep.passage import call_of, events_of, failed_among
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.runs import Run, went_wrong
-from memory_keeper.search.signature import holds, likeness, says, signatures, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

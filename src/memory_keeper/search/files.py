@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from math import log
 
-from memory_keeper.capture.calls import WRITES
 from memory_keeper.capture.project import short_path
 from memory_keeper.keep.index import tag
 from memory_keeper.keep.touched import Touch, ids_of, sessions_of, touched
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
 

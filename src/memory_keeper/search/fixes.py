@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import WRITES, undone
+from memory_keeper.capture.calls import undone
+from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
+from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, normal, places, says, signatures, words
 from memory_keeper.keep.passage import call_of, events_of, passage
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.search.edits import describe
 from memory_keeper.search.failures import Seen, find_seen
-from memory_keeper.search.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
-from memory_keeper.search.signature import line_of, normal, places, says, signatures, words
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -32,7 +32,6 @@ STEPS = 5  # that are told of one fix
 SHOWN = 100  # characters of a command
 LINE = 240  # characters of the line that was asked about
 CONFIDENT, WORTH = 0.7, 0.5  # from which on it may be told unasked, when asked
-HOST = "<tool_use_error>"  # the host explains its own errors itself
 MENDS = re.compile(
     r"\b(?:install|add|get|tidy|sync|restore|init|migrate|generate|start|up|kill|prune|clean|rm|chmod|export|update"
     r"|upgrade|login|fetch|pull|stash|rebase|create|mkdir|set|config|link|reset|build|restart|apply|fix|fmt|format)\b"
@@ -94,7 +93,8 @@ class Answer(NamedTuple):
 
 def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix | None:
     """What solved exactly this error in another session, where that is sure enough to be told unasked."""
-    asked = signatures(error, 1) if not error.startswith(HOST) else []
+    told = find_wrong(error, 1) if not error.startswith(HOST) else []  # the host explains its own errors itself
+    asked = [one.signature for one in told if one.rank > HARDLY]
     if asked and asked[0].startswith("CONFLICT "):  # each has its own way out
         return None
     seen = find_seen(store, asked, scope, nearly=False) if asked else []

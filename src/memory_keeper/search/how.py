@@ -7,12 +7,9 @@ from itertools import islice
 
 from memory_keeper.capture.calls import command_of, steps
 from memory_keeper.capture.project import short_path
-from memory_keeper.keep.passage import calls_with, results_of, tool_called
-from memory_keeper.model import NamedTuple
-from memory_keeper.search.failures import lies_in
-from memory_keeper.search.fixes import USAGE, Step
-from memory_keeper.search.runs import (
+from memory_keeper.capture.runs import (
     FOLDER,
+    SERIAL,
     SHELL,
     Run,
     as_run,
@@ -24,7 +21,11 @@ from memory_keeper.search.runs import (
     went_wrong,
     works,
 )
-from memory_keeper.search.signature import REFUSED, places, signature
+from memory_keeper.capture.signature import REFUSED, places, signature
+from memory_keeper.keep.passage import calls_with, results_of, tool_called
+from memory_keeper.model import NamedTuple
+from memory_keeper.search.failures import lies_in
+from memory_keeper.search.fixes import USAGE, Step
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -39,7 +40,6 @@ SHOWN = 160  # characters of a command
 NEAR = 3  # runs of the same program after a failure among which a form that worked instead is looked for
 INSTEAD, ERRORS = 5, 5
 READ = 50  # of the newest failures whose errors are read
-SEVERAL = re.compile(r"\d{3,}")
 LONGEST = 2000  # characters of a step: quotes that nobody closes cost the square of their number
 STRING = re.compile(r"\"(?:\\.|[^\"\\]){12,}\"|'[^']{12,}'|\$\(.*")
 
@@ -208,7 +208,7 @@ def normal_form(step: str, roots: Sequence[str] = ()) -> str:
     """A command without what differs from run to run: long strings, numbers, and all but the end of a path."""
     words = STRING.sub("…", clean(step[:LONGEST])).split()[:30]
     short = [short_path(word, roots) if word.startswith("/") else word for word in words]
-    return one_line(" ".join(SEVERAL.sub("#", word) for word in short), SHOWN)
+    return one_line(" ".join(SERIAL.sub("#", word) for word in short), SHOWN)
 
 
 def _instead(known: Sequence[_Known]) -> list[Instead]:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import WRITES
 from memory_keeper.capture.named import NAMED, Name, names_in
 from memory_keeper.keep.index import tag
 from memory_keeper.keep.passage import Turn, replies_in, turn_of, written_in
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import WRITES, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from time import time
 
-from memory_keeper.keep.index import AGAIN, DAY, REPEATS, span, tag
-from memory_keeper.model import ROLES
+from memory_keeper.keep.index import AGAIN, REPEATS, span, tag
+from memory_keeper.model import DAY, ROLES
 from memory_keeper.search.query import words_in
 
 TYPE_CHECKING = False

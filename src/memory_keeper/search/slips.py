@@ -9,12 +9,12 @@ import re
 from itertools import islice
 
 from memory_keeper.capture.calls import SETTING, steps
+from memory_keeper.capture.runs import SENT, SHELL, Run, bare, hearts, in_order, match, outcome, program
+from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.keep.passage import calls_with, results_of
 from memory_keeper.model import NamedTuple
 from memory_keeper.search.fixes import USAGE
 from memory_keeper.search.how import normal_form
-from memory_keeper.search.runs import SENT, SHELL, Run, bare, hearts, in_order, match, outcome, program
-from memory_keeper.search.signature import REFUSED, places, signature
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -15,6 +15,7 @@ from __future__ import annotations
 from memory_keeper.model import Brief, Event, NamedTuple
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import NEWEST, clean, clip, fence, tagless, tokens
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,11 +173,6 @@ def _begun(sections: Iterable[Section]) -> list[tuple[Section, Said]]:
 def _chained(first: Said, rest: Iterator[Said]) -> Iterator[Said]:
     yield first
     yield from rest
-
-
-def units(text: str) -> int:
-    """How long the host finds a text, which counts in UTF-16."""
-    return len(text.encode("utf-16")) // 2 - 1  # without the byte order mark
 
 
 def short(id: str) -> str:

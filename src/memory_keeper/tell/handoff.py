@@ -9,9 +9,10 @@ from __future__ import annotations
 from memory_keeper.model import Brief, Event
 from memory_keeper.reduce.kept_note import page_of
 from memory_keeper.reduce.sentences import Sentence, apart, beginning
-from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short, units
+from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short
 from memory_keeper.tell.lines import WENT_ON, dump, heading, undump
 from memory_keeper.text import NEWEST, one_line, tokens
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

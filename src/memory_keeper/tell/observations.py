@@ -12,7 +12,7 @@ import zlib
 from itertools import chain
 
 from memory_keeper import wire
-from memory_keeper.model import USER, Note
+from memory_keeper.model import DAY, USER, Note
 from memory_keeper.tell.memory import Section, compose, item, owner, section
 from memory_keeper.text import utc_day
 
@@ -31,7 +31,6 @@ LONGEST = 2_000  # characters of a rule or an observation
 ESCALATED, LEGACY = "## Escalated → ACTIVE_RULES", "## Legacy Observations (archived, not escalated)"
 OPEN = ("proposed", "open")  # the states of what stands on the page, in that order
 REASONS = {"archived": "Low confidence", "contradicted": "Contradicted", "superseded": "Superseded"}
-DAY = 86_400.0
 FROM = {
     "user": "you wrote it",
     "said": "you said it",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.capture.project import short_path
-from memory_keeper.model import Event, Note
+from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
 from memory_keeper.tell import CHARACTERS, Said, handoff
@@ -38,7 +38,6 @@ STANDING = {
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 70  # notes that are asked for, told whole, and tokens of each of the others
 ALL = 1000  # notes that are asked for where the budget is large
-HIGHEST = 9  # levels
 
 
 def standing(view: View) -> tuple[str, Iterable[Said]]:

@@ -13,8 +13,9 @@ from memory_keeper.reduce.finding.found import doubt, find_with, worry
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK
 from memory_keeper.reduce.finding.weights import Names
-from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short, units
+from memory_keeper.tell import CHARACTERS, OPENING, Said, envelope, quoted, short
 from memory_keeper.text import clip, clip_middle, tokens, utc_moment
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

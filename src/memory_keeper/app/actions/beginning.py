@@ -11,7 +11,8 @@ from memory_keeper.app.problems import complain, trouble
 from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Brief
-from memory_keeper.tell import CHARACTERS, units
+from memory_keeper.tell import CHARACTERS
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

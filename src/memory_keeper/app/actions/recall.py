@@ -75,7 +75,7 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
         return ""  # the very first session
     if not brief.text:
         return ""
-    from memory_keeper.tell import units
+    from memory_keeper.wire import units
 
     if units(brief.text) >= moment.room:
         return ""

@@ -81,8 +81,8 @@ def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Js
 
 
 def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
-    from memory_keeper.tell import units
     from memory_keeper.tell.rules import full
+    from memory_keeper.wire import units
 
     call, home, room = moment.call, moment.home, moment.room
     changed = bool(read_context(home, call.session).ruled)

@@ -7,7 +7,7 @@ a query, and a process that was killed in between has still been counted.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import DAY, NamedTuple
 from memory_keeper.reduce.summarizers.asking import cost_of, count
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep import Store
     from memory_keeper.model import Event
 
-DAY, MINUTE = 86400.0, 60.0
+MINUTE = 60.0
 STREAK = 64  # attempts that are looked at for how many of the last ones failed
 
 

@@ -10,7 +10,7 @@ from memory_keeper import wire
 from memory_keeper.app.project_settings import Settings
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Note, Open, origin
+from memory_keeper.model import HIGHEST, Event, Note, Open, origin
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
 from memory_keeper.text import digest_of
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 PATIENCE = 30.0  # seconds for the writer's lock: nobody waits for a note
-HIGHEST = 9  # levels: the ninth outlines more than anybody will ever do
 
 
 def distil(

@@ -73,7 +73,7 @@ def _confirm(keeper: Keeper, said: Note) -> None:
 
 
 def _keep_slips(keeper: Keeper, project: str, stretch: Sequence[Event], everything: bool) -> Iterator[Note]:
-    from memory_keeper.search.runs import runs
+    from memory_keeper.capture.runs import runs
     from memory_keeper.search.slips import slips, slips_with, word_of
 
     new = [] if everything else slips(runs(stretch))

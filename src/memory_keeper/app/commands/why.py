@@ -25,7 +25,7 @@ from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.rules import PREFIX
 from memory_keeper.tell.spans import month_of
 from memory_keeper.tell.why import FRAME, QUOTE, Line, Part, reading, take_apart
-from memory_keeper.text import clean, one_line, showable
+from memory_keeper.text import clean, local_moment, one_line
 
 EXAMPLE = "memory-keeper why --last"
 SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
@@ -223,7 +223,7 @@ def _about(keeper: Keeper, telling: Telling) -> dict[str, Any]:
 def _show(keeper: Keeper, session: Session, tellings: list[Telling]) -> None:
     print(paint(f"What session {session.id[:8]} was told", "bold"))
     for telling in tellings:
-        clock = strftime("%Y-%m-%d %H:%M", localtime(showable(telling.at)))
+        clock = local_moment(telling.at)
         part = telling.part
         print(f"\n{paint(f'{clock}  {telling.label}: {clean(part.brief)}, {part.tokens:,} tokens', 'bold')}")
         _show_lines(keeper, part, telling.at)
@@ -255,7 +255,7 @@ def _show_lines(keeper: Keeper, part: Part, told_at: float) -> None:
 
 def _named(about: dict[str, Any]) -> str:
     """`reply 4914e47a of 2026-11-14 10:22, session 12ab34cd, src/sms.py`."""
-    when = f" of {moment(showable(about['at']))}" if about["at"] else ""
+    when = f" of {moment(about['at'])}" if about["at"] else ""
     of = f", session {about['session'][:8]}" if about["session"] else ""
     path = f", {about['path']}" if about["path"] else ""
     return f"{about['source']} {short(about['id'])}{when}{of}{path}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
+from memory_keeper.model import LATEST
+
 UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 DAYS = {"today": 0, "yesterday": 1}
 ALLOWED = "a time such as 7d, 12h, yesterday, 2026-01-31 or 2026-01-31T14:05"
-LATEST = 4102444800.0  # the year 2100
 
 
 def read_when(said: str, now: float, end: bool = False) -> float:

@@ -23,9 +23,10 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.kept_note import lines_of, whose
-from memory_keeper.tell import CHARACTERS, envelope, short, units
+from memory_keeper.tell import CHARACTERS, envelope, short
 from memory_keeper.tell.timeline import Entry, around, of_project, of_session, tell
 from memory_keeper.text import ago, clean, clip, digest_of, fence, one_line, tokens, utc_day
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,19 +6,17 @@ whoever reads a note can look up every line of it.
 
 from __future__ import annotations
 
-import re
 from math import log
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.checks.grounding import Known, named, ungrounded
-from memory_keeper.reduce.words.prose import split, words
+from memory_keeper.reduce.words.prose import split, stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ALIKE = 2  # words that a sentence without names has to share with a source
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")  # `fixing` is `fixed` is `fixes`
 
 
 class Record(NamedTuple):
@@ -48,17 +46,17 @@ class Library:
     def __init__(self, sources: Sequence[Record]) -> None:
         self.sources = sources
         self.known = [Known(one.texts) for one in sources]
-        self.words = [_stems(" ".join(one.texts)) for one in sources]
+        self.words = [{*stems(" ".join(one.texts))} for one in sources]
         self.often: dict[str, int] = {}
-        for stems in self.words:
-            for stem in stems:
+        for said in self.words:
+            for stem in said:
                 self.often[stem] = self.often.get(stem, 0) + 1
 
     def cite(self, sentence: str) -> tuple[str, ...]:
         """The sources that a sentence rests on, in their order; empty when there are none."""
         things = list(named(sentence, ()))
-        stems = _stems(sentence)
-        chosen = self._naming(things, stems) if things else self._speaking(stems)
+        said = {*stems(sentence)}
+        chosen = self._naming(things, said) if things else self._speaking(said)
         texts = [text for number in chosen for text in self.sources[number].texts]
         if not chosen or ungrounded(sentence, texts):
             return ()
@@ -88,7 +86,3 @@ class Library:
     def _shared(self, number: int, stems: set[str]) -> float:
         """How much of a sentence's words a source has; a word that few sources have says more."""
         return sum(log(1 + len(self.sources) / self.often[stem]) for stem in stems & self.words[number])
-
-
-def _stems(said: str) -> set[str]:
-    return {_ENDING.sub("", word) for word in words(said)}

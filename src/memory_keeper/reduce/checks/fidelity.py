@@ -13,7 +13,7 @@ from math import ceil
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.sentences import Sentence, apart
-from memory_keeper.reduce.words.prose import words
+from memory_keeper.reduce.words.prose import stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _MARKS = str.maketrans("", "", "`*\"'“”‘’")
 _BLANKS = re.compile(r"\s+")
 _TOKEN = re.compile(r"[^\W_]\w*")
 _NAME = re.compile(r"\w+", re.ASCII)  # in a script without blanks a name stands right beside other letters
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")  # `fixing` is `fixed` is `fixes`
 _QUOTED = re.compile(r"\"([^\"]*)\"|“([^”]*)”")
 
 
@@ -192,11 +191,6 @@ def _stand_close(places: list[tuple[int, str]], least: int, within: int) -> bool
 def plain(text: str) -> str:
     """Text without marks of layout and quotation, in small letters, with single blanks."""
     return _BLANKS.sub(" ", text.translate(_MARKS).casefold())
-
-
-def stems(text: str) -> Iterator[str]:
-    """The words that tell sentences apart, without their endings."""
-    return (_ENDING.sub("", word) for word in words(text))
 
 
 def _bases(lines: Sequence[Sentence]) -> dict[str, int]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.facts import WRITES, open_todos
+from memory_keeper.model import WRITES, Event, NamedTuple
+from memory_keeper.reduce.facts import open_todos
 from memory_keeper.reduce.words import claims
 from memory_keeper.reduce.words.prose import parts
 from memory_keeper.text import one_line, tokens

@@ -9,8 +9,10 @@ import re
 
 from memory_keeper.capture.calls import COMMITTED, DROPS, command_of, core, first_step, steps
 from memory_keeper.capture.calls import typed as as_typed
-from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.facts import WRITES, Fact
+from memory_keeper.capture.runs import FAILS, SERIAL, Run, exit_status, went_wrong
+from memory_keeper.capture.signature import HOST, OF_TESTS, REFUSED, find_wrong
+from memory_keeper.model import WRITES, Event, NamedTuple
+from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.words import names
 from memory_keeper.text import one_line
 
@@ -18,14 +20,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-SHOWN = 60  # characters of a command
+SHOWN, LINE = 60, 200  # characters of a command; of what it printed
 RUNS = 10  # events of a command's newest runs: two each
 EDITS = 20  # that are kept since an error
 KEPT = 200  # errors; the oldest go
 
 # --- what tools print ------------------------------------------------------------------------------------------------
 
-EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
 TESTED = re.compile(
     r"^.*(?:\b\d+ (?:tests? )?(?:passed|failed|passing|failing|failures?)\b|\btest result:|^Tests?:? +\d"
     r"|^Ran \d+ tests?.*(?:\n\s*\n(?:OK|FAILED))?|^(?:ok|FAIL)\s+\S+\s+[\d.]+s|^DONE \d+ tests).*$",
@@ -35,32 +36,10 @@ OF_ONE = re.compile(r"^ok\s")  # one package of several: no word about the run
 TESTS = re.compile(
     r"test|spec\b|\bcheck|\btox\b|\bnox\b|jest|mocha|ava\b|phpunit|\bci\b|verify|validate|cypress|karma", re.I
 )
-FAILS = re.compile(r"\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)|FAIL(?:ED)?)\b")
-WRONG = re.compile(
-    r"error|exception|fatal|panic|traceback|undefined|cannot|can't|not found|no such|denied|invalid|unexpected|failed"
-    r"|FAIL\b|assert|오류|에러|실패",
-    re.I,
-)
-THROWN = re.compile(
-    r"^(?:E\s{2,}|[ \t>●✗✕×-]*)((?:(?:\w+\.)*[A-Z]\w{2,}(?:Error|Exception)|panic): .+|(?<=  )assert .+)$", re.M
-)
-# what says that all is well, or nothing
-FINE = re.compile(
-    r"^(?:-+ |[✓✔√] )?(?:PASS|PASSED|ok)\b|\bpass(?:ed)?\W*$|^(?:finished|done|completed|took"
-    r"|duration)\b.{0,30}\b[\d.]+ ?m?s\b"
-    r"|\b0 (?:errors?|failures?|issues|failed)\b",
-    re.I,
-)
-LETTERS, FEW = re.compile(r"[^\W\d_]{3,}"), 5  # words; lines of an output that is short
-FRAME = re.compile(r"^Traceback|^\s|^at |^Exit code|^Error:?$|^=+|^-+$|^%|^<|^\+|^#|^ok\s|^\?\s|^\[")
-VARIES = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{7,40}\b|\d+|\"[^\"]*\"|'[^']*'|(?:/[\w.@+-]+)+")
-ASSERTS = re.compile(r"\bassert|[!=]=|\bexpected\b", re.I)
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]{1,100}\) )?(.{1,300})$", re.M)
-SERIAL = re.compile(r"\d{3,}")  # what tells one run from the next of the same command: of an issue, of a comment
-REFUSED = ("The user doesn't want to", "[Request interrupted", "Permission to use")
 
 
-class Run(NamedTuple):
+class Command(NamedTuple):
     """A shell command, folded over all its runs."""
 
     heart: str
@@ -73,7 +52,7 @@ class Run(NamedTuple):
 
 def ran(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
     """Commands, the tests, errors and commits among them, and what came before an error went away; calls by ref."""
-    runs: dict[str, Run] = {}
+    commands: dict[str, Command] = {}
     tests: dict[str, Fact] = {}
     errors = _Errors()
     for event in events:
@@ -85,16 +64,16 @@ def ran(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
         line, output = command_of(call), names.bounded(event.text)
         heart, typed = core(line), _shown(line) or call.tool
         if heart:
-            _count(runs, heart, typed, output, call, event)
+            _count(commands, heart, typed, call, event)
             tests |= _tests(line, output, call, event)
         key = heart or first_step(line)[:80] or call.tool
         if event.failed:
             errors.add(key, typed, output, call, event)
-        else:
+        elif key in errors.since and not went_wrong(Run(call, event, 0)):  # a pipe hides the exit status
             errors.mend(key, call, event)
-    for run in runs.values():
-        status = "ok" if not run.failed else f"failed, exit {run.exit}" if run.exit else "failed"
-        yield Fact("command", run.text, run.cites, run.at, about=run.heart, status=status)
+    for one in commands.values():
+        status = "ok" if not one.failed else f"failed, exit {one.exit}" if one.exit else "failed"
+        yield Fact("command", one.text, one.cites, one.at, about=one.heart, status=status)
     yield from tests.values()
     yield from [*errors.found.values()][-KEPT:]
     yield from _commits(events, calls)
@@ -104,14 +83,13 @@ def _shown(line: str) -> str:
     return as_typed(line, SHOWN).lstrip("… ")
 
 
-def _count(runs: dict[str, Run], heart: str, typed: str, output: str, call: Event, event: Event) -> None:
+def _count(commands: dict[str, Command], heart: str, typed: str, call: Event, event: Event) -> None:
     """Count a run: the command is told as it was last run, but in its plainest form."""
-    before = runs.pop(kin := SERIAL.sub("#", heart), None)
-    code = EXIT.search(output[:200]) if event.failed else None
+    before = commands.pop(kin := SERIAL.sub("#", heart), None)
     cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
-    runs[kin] = Run(heart, typed, event.failed, code[1] if code else "", cites, event.at)
+    commands[kin] = Command(heart, typed, event.failed, exit_status(event), cites, event.at)
     if before and before.heart in before.text and heart not in typed:
-        runs[kin] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
+        commands[kin] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
 
 
 def _tests(line: str, output: str, call: Event, event: Event) -> dict[str, Fact]:
@@ -134,11 +112,11 @@ class _Errors:
 
     def add(self, key: str, typed: str, output: str, call: Event, event: Event) -> None:
         """A command failed: what its output says went wrong, if it says."""
-        if said := wrong_line(output):
-            known = self.found.pop(signature := _signature(said), None)
+        for wrong in find_wrong(output, 1) if not output.startswith(HOST) else ():
+            known = self.found.pop(wrong.signature, None)
             cites = ((known.cites if known else ()) + (call.id, event.id))[-6:]
-            self.found[signature] = Fact("error", said, cites, event.at, typed, "open")
-            self.since.setdefault(key, {})[signature] = []
+            self.found[wrong.signature] = Fact("error", one_line(wrong.line, LINE), cites, event.at, typed, "open")
+            self.since.setdefault(key, {})[wrong.signature] = []
 
     def mend(self, key: str, call: Event, event: Event) -> None:
         """A command went well: the errors it had are fixed, by the newest edits since."""
@@ -159,7 +137,7 @@ def _changes(call: Event) -> Event | None:
 
 def _tested(output: str, ran: str, call: Event, event: Event) -> Iterator[Fact]:
     """What a run of tests said: the line that sums it up, sooner than one of its parts."""
-    results = [one_line(found[0], 200) for found in TESTED.finditer(output)]
+    results = [one_line(found[0], LINE) for found in TESTED.finditer(output)]
     if not results:
         return
     failing = [one for one in results if FAILS.search(one)]
@@ -170,36 +148,12 @@ def _tested(output: str, ran: str, call: Event, event: Event) -> Iterator[Fact]:
     status = "failed" if bad else "unfailed" if part else "passed"
     if bad and OF_ONE.match(said):
         return  # one part passed: what failed is told as an error
-    yield Fact("test", said, (call.id, event.id), event.at, ran, status, _thrown(output) if bad else "")
+    yield Fact("test", said, (call.id, event.id), event.at, ran, status, _reason(output) if bad else "")
 
 
-def wrong_line(output: str) -> str:
-    """The line of an output that says what went wrong."""
-    if thrown := _thrown(output):
-        return thrown
-    lines = [line.strip() for line in output[: names.HEAD].splitlines() if _has_words(line) and not FRAME.match(line)]
-    lines = [line for line in lines if not FINE.search(line[:300])]
-    wrong = [line for line in lines if WRONG.search(line[:300])]
-    said = next((line for line in wrong if not TESTED.match(line)), "") or next(iter(wrong), "")
-    return one_line(said or (lines[0] if 0 < len(lines) <= FEW else ""), 200)
-
-
-def _signature(error: str) -> str:
-    """What tells an error from others, however its numbers and names change; of an assertion they are all it says."""
-    return error if ASSERTS.search(error) else VARIES.sub("#", error.lower())
-
-
-def _has_words(line: str) -> bool:
-    """Whether a line is more than a frame, a bar or a row of numbers."""
-    return any(map(str.isalpha, LETTERS.findall(line[:300]))) and 2 * sum(map(str.isalnum, line[:300])) > len(
-        line[:300].replace(" ", "")
-    )
-
-
-def _thrown(output: str) -> str:
-    """The exception or the assertion that an output names; empty when it names none."""
-    found = THROWN.search(output[: names.HEAD])
-    return one_line(found[1], 200) if found else ""
+def _reason(output: str) -> str:
+    """What an output of tests surely names as wrong: an exception, an assertion, a test; empty when it names none."""
+    return next((one_line(one.line, LINE) for one in find_wrong(output, 1) if one.rank >= OF_TESTS), "")
 
 
 def _commits(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:

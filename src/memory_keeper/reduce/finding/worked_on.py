@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memory_keeper.capture.calls import UNDOES, command_of, fields, first_step
-from memory_keeper.model import Event
-from memory_keeper.reduce.facts import WRITES, Fact, given, todos
+from memory_keeper.model import WRITES, Event
+from memory_keeper.reduce.facts import Fact, given, todos
 from memory_keeper.reduce.finding.weights import Names
 from memory_keeper.reduce.words import names
 from memory_keeper.text import one_line

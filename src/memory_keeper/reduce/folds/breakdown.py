@@ -6,8 +6,7 @@ from heapq import nlargest
 from itertools import accumulate
 
 from memory_keeper import wire
-from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.facts import WRITES
+from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.reduce.folds.gaps import OPENS, Cost, begin, find_gaps, lay, priced, weigh
 from memory_keeper.text import NEWEST, family, one_line
 

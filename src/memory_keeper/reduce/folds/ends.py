@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.capture.calls import COMMITTED, WRITES, command_of, quiet_commit
+from memory_keeper.capture.calls import COMMITTED, command_of, quiet_commit
 from memory_keeper.keep import doing
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.reduce.folds.in_hand import LAST, SAID, End, Order
 from memory_keeper.reduce.folds.same_task import LIKE, folded, likeness, split, words_of
 from memory_keeper.reduce.folds.tasks import tasks

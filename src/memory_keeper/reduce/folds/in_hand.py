@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from itertools import accumulate
 
-from memory_keeper.capture.calls import WRITES, core, steps
-from memory_keeper.model import NamedTuple
+from memory_keeper.capture.calls import core, steps
+from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -115,7 +115,7 @@ def mended(done: Sequence[Step]) -> str:
 
 
 def _mended(heart: str, output: str, files: Sequence[str]) -> str:
-    from memory_keeper.reduce.finding.ran import wrong_line
+    from memory_keeper.capture.signature import wrong_line
 
     said = one_line(clean(wrong_line(output)), ERROR)
     where = ", ".join(dict.fromkeys(files[-NAMED:]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from memory_keeper import wire
-from memory_keeper.model import USER, Event, NamedTuple, Note, origin
+from memory_keeper.model import DAY, USER, Event, NamedTuple, Note, origin
 from memory_keeper.reduce.folds.instructions import Instruction, instructions, relation
 from memory_keeper.reduce.folds.instructions import marks as marks_of
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 AGE = "compaction.triggers.observationAge."
-DAY = 86_400.0
 NEAR = 50  # matters that name the same thing and are held against a new one; older ones stay
 USERS = ("user", "said")  # whose words may become a rule without a question, if the user wants that
 

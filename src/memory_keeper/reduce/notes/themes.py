@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from time import gmtime, strftime
 
 from memory_keeper.capture.calls import core
+from memory_keeper.capture.signature import normal
 from memory_keeper.model import origin
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.found import is_trifle
 from memory_keeper.reduce.finding.latest import holding
-from memory_keeper.reduce.finding.ran import VARIES
 from memory_keeper.reduce.notes.phrasing import quote, short
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme
 from memory_keeper.text import clean, one_line
@@ -151,7 +151,7 @@ def _found(children: Sequence[Child]) -> dict[str, tuple[float, Issue]]:
     broken: dict[str, list[str]] = {}  # by command: the errors it had
     for child in children:
         for fact in sorted(child.facts, key=_when):
-            key = VARIES.sub("#", fact.text.casefold())
+            key = normal(fact.text).casefold()
             if fact.kind == "error" and not is_trifle(fact):
                 found[key] = fact.at, _issue(fact.text, fact.status == "fixed", _day(fact.at))
                 broken.setdefault(_heart(fact), []).append(key)
@@ -161,7 +161,7 @@ def _found(children: Sequence[Child]) -> dict[str, tuple[float, Issue]]:
             elif fact.kind == "todo" and fact.status in ("open", "doing") and child.note.at >= last[child.note.session]:
                 found[key] = fact.at, _issue(fact.text, False, _day(fact.at))
         for known in child.outline.issues if child.outline else ():
-            found[VARIES.sub("#", known.issue.casefold())] = _at(known.date, child.note.at), known
+            found[normal(known.issue).casefold()] = _at(known.date, child.note.at), known
     return found
 
 

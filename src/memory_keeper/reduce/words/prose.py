@@ -219,6 +219,7 @@ would should may might must have has had just also very now all any some into ou
 after before when where which who what how why let us them his her one more most other such
 """
 _STOP = frozenset(_COMMON.split())
+_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
 
 def words(said: str) -> Iterator[str]:
@@ -230,6 +231,11 @@ def words(said: str) -> Iterator[str]:
             yield word
     for run in _WIDE.findall(said):
         yield from (run[at : at + 2] for at in range(len(run) - 1))
+
+
+def stems(said: str) -> Iterator[str]:
+    """The same without their endings: `fixing` is `fixed` is `fixes`."""
+    return (_ENDING.sub("", word) for word in words(said))
 
 
 def length(said: str) -> float:

@@ -12,10 +12,10 @@ from math import floor, log10
 from time import localtime, mktime, strftime
 
 import memory_keeper
-from memory_keeper.tell.report.markdown import moment, named, percent, priced, short_name, summed_up, title
+from memory_keeper.tell.report.markdown import named, percent, priced, short_name, summed_up, title
 from memory_keeper.tell.report.prices import money
 from memory_keeper.tell.report.savings import BY
-from memory_keeper.text import short_number
+from memory_keeper.text import local_moment, short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,8 +234,8 @@ def _contexts(month: Month) -> Iterator[str]:
     shown = sorted(month.sessions[:SESSIONS], key=lambda one: one.first)
     left = f", the largest {SESSIONS} of {len(month.sessions)}" if len(month.sessions) > SESSIONS else ""
     yield f"<section><h2>Largest context of each session</h2><p class=note>in tokens, by when they began{left}</p>"
-    stacks = [[(one.peak, "bar", f"{one.session[:8]}, {moment(one.first)}: {one.peak:,}")] for one in shown]
-    began = [moment(one.first) for one in shown]
+    stacks = [[(one.peak, "bar", f"{one.session[:8]}, {local_moment(one.first)}: {one.peak:,}")] for one in shown]
+    began = [local_moment(one.first) for one in shown]
     same_day = len({each[:10] for each in began}) == 1
     yield from _columns(stacks, [each[11:] if same_day else each[8:10] for each in began], short_number)
     yield "</section>"

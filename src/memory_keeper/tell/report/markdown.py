@@ -6,13 +6,14 @@ from decimal import Decimal
 from time import localtime, strftime
 
 from memory_keeper.model import Brief
-from memory_keeper.tell import envelope, units
+from memory_keeper.tell import envelope
 from memory_keeper.tell.report.month import find_month
 from memory_keeper.tell.report.prices import exact, money, read_prices
 from memory_keeper.tell.report.savings import BY
 from memory_keeper.tell.report.sums import total
 from memory_keeper.tell.spans import month_of
-from memory_keeper.text import clean, clip, fence, one_line, short_number, showable, tagless, tokens
+from memory_keeper.text import clean, clip, fence, local_moment, one_line, short_number, tagless, tokens
+from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,7 +229,8 @@ def _sessions(sessions: Sequence[Used]) -> Iterator[str]:
     heads = ["session", "began", "requests", "largest context", "all tokens"]
     yield from (_line(heads), _line(["---", "---", "---:", "---:", "---:"]))
     for one in sessions[:LONGEST]:
-        yield _line([cell(one.session[:8]), moment(one.first), f"{one.requests:,}", f"{one.peak:,}", f"{one.tokens:,}"])
+        sizes = [f"{number:,}" for number in (one.requests, one.peak, one.tokens)]
+        yield _line([cell(one.session[:8]), local_moment(one.first), *sizes])
     yield ""
 
 
@@ -257,11 +259,6 @@ def short_name(text: str, most: int = NAME) -> str:
     """A name on one line; of a long one its end, which tells folders and tools apart."""
     line = one_line(clean(text[-8 * most :]), 8 * most)
     return line if len(line) <= most else f"…{line[1 - most :]}"
-
-
-def moment(at: float) -> str:
-    """A moment by this machine's clock."""
-    return strftime("%Y-%m-%d %H:%M", localtime(showable(at)))
 
 
 def percent(part: float, whole: float = 1.0) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import posix
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep import spending
 from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.telling import shares, told
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
 from memory_keeper.tell.files import CONTEXT_ARCHIVE, MEMORY, Folder
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.markdown import (
     compaction_json,
-    moment,
     percent,
     priced,
     prices_json,
@@ -21,7 +19,7 @@ from memory_keeper.tell.report.markdown import (
     sum_json,
 )
 from memory_keeper.tell.report.savings import BY, Sessions, find_compactions
-from memory_keeper.text import clean, short_number, tokens
+from memory_keeper.text import clean, local_moment, short_number, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +63,7 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
     """What there is to say of a session."""
     project = store.project_of(session)
     sizes = [one.context for one in store.usages(session) if not one.agent]
-    found = tuple(find_compactions(Sessions(store, project), prices, 0.0, spending.EVER, session))
+    found = tuple(find_compactions(Sessions(store, project), prices, 0.0, EVER, session))
     path = store.transcript(session)
     source = store.source(path) if path else None
     ours = sum(size for one in told(store.db, project, session, reminders=True) for _, size in shares(one.said))
@@ -138,7 +136,7 @@ def _metrics(one: Metrics) -> Iterator[str]:
     yield f"Tokens used:        {used} in {requests}, {percent(one.spent.cached)} of what was sent from the cache"
     yield f"Cost:               {priced(one.spent, one.prices)} ({one.prices.label})"
     yield f"Told by us:         {one.told:,} tokens"
-    yield f"Began:              {moment(one.at)}, in {short_name(one.where)}"
+    yield f"Began:              {local_moment(one.at)}, in {short_name(one.where)}"
     if one.title:
         yield f"Title:              {short_name(one.title)}"
 
@@ -165,7 +163,7 @@ def _each(one: Metrics) -> Iterator[str]:
     yield "\nCompactions:"
     for each in one.compactions:
         sizes = " → ".join("unknown" if size is None else f"{size:,}" for size in (each.before, each.after))
-        yield f"  {moment(each.at)}  {sizes} tokens: {_trigger(each)}"
+        yield f"  {local_moment(each.at)}  {sizes} tokens: {_trigger(each)}"
 
 
 def session_json(one: Metrics) -> Json:

@@ -1,15 +1,18 @@
-"""What tells an error from others, however its numbers, paths and addresses change.
+"""Which line of an output says what went wrong, and what tells that error from others: its signature.
 
 An output is long and one line of it says what went wrong: an exception, a compiler's `error:`, `fatal:`, a test that
-failed. That line is found by how it begins, whatever the language, and everything that differs from run to run is
-taken out of it. Names are kept: `No module named 'a'` and `No module named 'b'` are two errors. Of an assertion the
-values are all it says, so they stay. Every rule looks at one line of bounded length, so no input is slow.
+failed. That line is found by how it begins, whatever the language; one that only says that something went wrong is
+better than none. Everything that differs from run to run is taken out of it. Names are kept: `No module named 'a'` and
+`No module named 'b'` are two errors. Of an assertion the values are all it says, so they stay. Every rule looks at one
+line of bounded length, so no input is slow. Nothing of this is kept: whoever asks has it made anew of the output.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 
+from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean
 
 TYPE_CHECKING = False
@@ -23,6 +26,7 @@ LONGEST = 240  # of a signature
 LINES = 2_000
 MOST = 8  # signatures of one output
 LEAST = 3  # words of an error by which it may be asked for
+FEW = 5  # lines of an output that is so short that its first says it
 
 # --- which line says it ---
 
@@ -59,55 +63,66 @@ BARE = re.compile(r"^(?:\w+[.$])*[A-Z]\w*(?:Error|Exception)$")
 WORDS = re.compile(
     r"error|exception|fatal|panic|undefined|cannot|can't|couldn't|could not|unable to|not found|no such|denied|refused"
     r"|invalid|unexpected|unrecogni[sz]ed|unknown|missing|failed|failure|timed? ?out|conflict|rejected|does not exist"
-    r"|doesn't exist|already (?:exists|in use|used)|out of memory|illegal"
+    r"|doesn't exist|already (?:exists|in use|used)|out of memory|illegal|segmentation fault"
     r"|not (?:a|an|been|allowed|supported|permitted|installed)\b|오류|에러|실패|찾을 수 없",
     re.I,
 )
-# what only says that something went wrong, or that nothing did
-EMPTY = re.compile(
-    r"^(?:\W*(?:Exit code|exit status|Command failed|Error: Process completed|Process exited|Traceback|hint:|warning"
-    r"|warn\b|npm warn|note:|help:|info\b|debug\b|at |During handling|The above exception|FAILURE: Build failed"
-    r"|collect2: |Found \d+ errors?|Automatic merge failed|Error:?$|Errors?:? \d+|= |--- PASS|ERROR task failed)"
-    r"|npm (?:ERR!|error) (?:A complete|path|syscall|errno|code (?:ELIFECYCLE|\d)|Exit status|Failed at)"
-    r"|npm (?:ERR!|error) (?:This is|command|\W|$)|[├└]"
-    r"|make(?:\[\d+\])?: \*\*\* \[|error(?::)? (?:Command failed|could not compile|aborting due|Recipe|script )"
-    r"|error: (?:could not compile|aborting due|Recipe |script |process didn't|test failed, to rerun)"
-    r"|(?:\+|\$|>|#|//|/\*|\*|%) |FAIL$|FAILED$|FAILED \(|={3,}|-{4,}|_{4,})"
-    r"|\b0 (?:errors?|failures?|failed|problems?|issues|warnings)\b|\bno (?:errors?|problems|failures|issues)\b"
-    r"|(?<![-\w])\d+ (?:passed|failed|passing|failing)\b|^(?:PASS|ok|✓|✔|√)\b|\bexit code:? \d+$|Warning: ",
+# what only says that something went wrong
+HOLLOW = re.compile(
+    r"^make(?:\[\d+\])?: \*\*\* \[|^npm (?:ERR!|error) (?:code (?:ELIFECYCLE|\d)|Exit status|Failed at)"
+    r"|^error:? (?:Command failed|could not compile|aborting due|Recipe |script |process didn't|test failed, to rerun)"
+    r"|^FAILURE: Build failed|^collect2: |^Automatic merge failed|^FAILED \(|^Found [1-9]\d* errors?"
+    r"|(?<![-\w])[1-9]\d* (?:failed|failing)\b",
     re.I,
 )
+# what says not even that, or that all is well
+EMPTY = re.compile(
+    r"^(?:\W*(?:Exit code|exit status|Command failed|Error: Process completed|Process exited|Traceback|hint:|warning"
+    r"|warn\b|npm warn|note:|help:|info\b|debug\b|at |During handling|The above exception|Error:?$|Errors?:? \d+|= "
+    r"|--- PASS|ERROR task failed)|npm (?:ERR!|error) (?:A complete|path|syscall|errno|This is|command|\W|$)|[├└]"
+    r"|(?:\+|\$|>|#|//|/\*|\*|%) |FAIL$|FAILED$|={3,}|-{4,}|_{4,})"
+    r"|\b0 (?:errors?|failures?|failed|problems?|issues|warnings)\b|\bno (?:errors?|problems|failures|issues)\b"
+    r"|(?<![-\w])\d+ (?:passed|passing)\b|^(?:PASS|ok)\b|^\s*[✓✔√]|\bPASS(?:ED)?(?:\s*\[\s*\d+%\])?\W*$"
+    r"|^(?:finished|done|completed|took|duration)\b.{0,30}\b[\d.]+ ?m?s\b|\bexit code:? \d+$|Warning: ",
+    re.I,
+)
+HOST = "<tool_use_error>"  # how the host begins what it says itself
 # what no program said
 REFUSED = (
     "The user doesn't want to",
     "[Request interrupted",
     "Permission to use",
     "Claude requested permissions",
-    "<tool_use_error>Sibling tool call",
+    f"{HOST}Sibling tool call",
 )
 LETTERS = re.compile(r"[^\W\d_]{3,}")
+INSIDE = re.compile(r"[\s<\[=?]|at ")  # how a line begins that belongs to another
 CODE = re.compile(r"[{};(,]\s*$|^\s*(?:func|def|fn|class|if|return|const|let|var|import|go: downloading)\b")
 # what every line has that a rule below takes: most lines have none of it, and are asked nothing else
 HINTS = re.compile(
     r"err|fail|fault|exception|interrupt|timeout|violation|not ?found|fatal|panic|no such|denied|rejected|assert"
     r"|conflict|recogni|undefined|cannot|can't|could|unable|refused|invalid|unexpected|unknown|missing|timed|exist|already"
     r"|illegal|memory|not (?:a|an|ok|been|allowed|supported|permitted|installed)\b|\*\*\*|tool_use|lint/|caused by|ora-"
-    r"|[:(\[]\d|^e {2,}|^[a-z]{1,4}\d{3,4} |[×✖⨯❌]|오류|에러|실패|찾을",
+    r"|[:(\[]\d|^e {2,}|^[a-z]{1,4}\d{3,4} |[×✖⨯❌›]|오류|에러|실패|찾을",
     re.I,
 )
-# the rules, the surest first, and what a line that follows one is worth; a later rule is asked only where none held
+# the rules, the surest first after those that rule a line out, and what a line that follows one is worth; a later rule
+# is asked only where none held
 RANKS = (
-    (8, CAUSE), (7, THROWN), (7, CODED), (6, LINTED), (5, SAID), (6, PLACED), (4, TESTED), (3, BARE), (2, WORDS),
+    (1, HOLLOW), (0, EMPTY), (8, CAUSE), (7, THROWN), (7, CODED), (6, LINTED), (5, SAID), (6, PLACED), (4, TESTED),
+    (3, BARE), (2, WORDS),
 )  # fmt: skip
 FILE = re.compile(r"\w\.[A-Za-z]\w{0,8}[:(\[]+\d|/[\w.-]{1,100}\.[A-Za-z]\w{0,8}\b")
-BARELY = 2
+HARDLY, BARELY = 1, 2
 OF_TESTS = 4
 SURE = 5  # from this rank on a line is an error wherever it stands
 
 # --- what differs from run to run ---
 
 SPEAKER = re.compile(r"^(?:\[[\w:./-]{1,40}\] (?=\S)|[\w-]{1,40} +\| )")  # who says it, where programs print together
-BULLET = re.compile(r"^(?:E {2,}|[\s>|│┃●✗✕×✖•⨯❌\u2800-\u28ff\[-]*)")
+# what is printed before a line and behind it, and is no part of it
+BULLET, RULED = re.compile(r"^(?:E {2,}|[\s>|│┃●✗✕×✖•⨯❌\u2800-\u28ff]*)"), " \t━─═"
+LEADING = re.compile(r"^(?:E {2,}|[\s>|│┃●✗✕×✖•⨯❌\u2800-\u28ff\[-]*)")
 AT = re.compile(  # where in which file, at the start of a line
     r"^(?:[\w./\\@+~-]{1,200}(?::\[\d+,\d+\] ?|\(\d+,\d+\): ?|:\d+(?::\d+)?(?:-\d+)?(?::| -)? )"
     r"|\d+:\d+\s+|psql:\S+:\d+: )+"
@@ -137,6 +152,7 @@ QUOTED = re.compile(r"\"[^\"\n]{41,}\"|'[^'\n]{41,}'|`[^`\n]{41,}`")
 SECRET = re.compile(r"<REDACTED:[^>\s]{1,40}>")
 ASSERTS = re.compile(r"^assert\b|\bAssertionError\b|\bAssertion\b|[!=]==?|\bexpect(?:ed|ation)?\b", re.I)
 REASON = re.compile(r"^((?:FAILED|ERROR) \S+::\S+) - .*")
+PANICKED = re.compile(r"(?: \(\d+\))? panicked at \S{1,200}:\d+:\d+:(?= \S)")
 REFS = re.compile(r"(?<=^make)\[\d+\]|(?<=rejected\] )\s*\S{1,200} -> \S{1,200}| \[recovered.*")
 BLANKS = re.compile(r"\s+")
 HOLES = re.compile(r"<(?:time|id|addr|hash|span|url|tmp|str|secret)>|#")
@@ -151,22 +167,44 @@ COMMON_WORDS = frozenset((
 ))  # fmt: skip
 
 
-def signature(text: str) -> str:
-    """The normalised form of what an output says went wrong; empty when it says nothing that tells."""
-    return next(iter(signatures(text, 1)), "")
+class Wrong(NamedTuple):
+    """What an output says went wrong."""
+
+    signature: str
+    line: str  # as it was printed
+    rank: int  # how surely it says so; see RANKS
+
+
+def find_wrong(text: str, limit: int = MOST) -> list[Wrong]:
+    """All that an output says went wrong, the most telling first, each once."""
+    told = list(_telling(text)) or list(_only(text))
+    tested = any(rank == OF_TESTS for rank, _, _ in told)  # beside a test that failed, what programs log says little
+    told.sort(key=lambda one: (-(OF_TESTS - 0.5 if tested and one[0] == SURE else one[0]), one[1]))
+    found: dict[str, Wrong] = {}
+    least = 0
+    for rank, _, line in told[: 20 * limit]:
+        if rank < least:
+            break
+        said = normal(line)
+        if said and said not in found and (rank == HARDLY or not EMPTY.search(said)) and _tells(said):
+            found[said] = Wrong(said, _printed(line), rank)
+            least = least or min(rank, BARELY + 1)  # a word like `failed` tells where nothing better does
+    return sorted(found.values(), key=lambda one: not words(one.signature))[:limit]  # `assert False` may be anything's
 
 
 def signatures(text: str, limit: int = MOST) -> list[str]:
-    """All that an output says went wrong, the most telling first, each once."""
-    told = list(_telling(text))
-    tested = any(rank == OF_TESTS for rank, _, _ in told)  # beside a test that failed, what programs log says little
-    found = sorted(told, key=lambda one: (-(OF_TESTS - 0.5 if tested and one[0] == SURE else one[0]), one[1]))
-    if found and found[0][0] > BARELY:  # a word like `failed` tells where nothing better does
-        found = [one for one in found if one[0] > BARELY]
-    known = dict.fromkeys(
-        said for _, _, line in found[: 20 * limit] if (said := normal(line)) and not EMPTY.search(said) and _tells(said)
-    )
-    return sorted(known, key=lambda said: not words(said))[:limit]  # `assert False` may be anything's
+    """The normalised forms of what an output says went wrong, the most telling first."""
+    return [one.signature for one in find_wrong(text, limit)]
+
+
+def signature(text: str) -> str:
+    """The most telling of them; empty when an output says nothing that tells."""
+    return next(iter(signatures(text, 1)), "")
+
+
+def wrong_line(text: str) -> str:
+    """The line of an output that says what went wrong, as it was printed; empty when none does."""
+    return next((one.line for one in find_wrong(text, 1)), "")
 
 
 def is_wrong(text: str) -> bool:
@@ -177,11 +215,11 @@ def is_wrong(text: str) -> bool:
 
 def normal(line: str) -> str:
     """A line without what differs from run to run."""
-    line = line[:LINE].replace("<tool_use_error>", "").replace("</tool_use_error>", "")
+    line = _untagged(line[:LINE])
     if logged := LOGGED.search(line):
         line = logged[1]
-    line = AT.sub("", BULLET.sub("", SECRET.sub("<secret>", line)).strip())
-    line = REASON.sub(r"\1", line)
+    line = AT.sub("", LEADING.sub("", SECRET.sub("<secret>", line)).strip())
+    line = PANICKED.sub(" panicked:", REASON.sub(r"\1", line))
     keeps = bool(ASSERTS.search(line))
     refused = "refused" in line
     for pattern, hole in HOLED:
@@ -194,7 +232,7 @@ def normal(line: str) -> str:
         line = line if refused else PLACE.sub("", line)
         line = TAIL_COUNT.sub("#", COUNT.sub(lambda one: _number(one, refused), line))
     line = BLANKS.sub(" ", line).replace(":: ", ": ")  # `bash: line 1: make: …` without its place
-    return line.removesuffix("(<span>)").strip(" .]:━─═")[:LONGEST].strip()
+    return line.removesuffix("(<span>)").strip(" .:━─═" if "[" in line else " .]:━─═")[:LONGEST].strip()
 
 
 HOLED = ((UUID, "<id>"), (ADDRESS, "<addr>"), (STAMP, "<time>"), (DIGEST, "<hash>"), (SPAN, "<span>"))
@@ -219,7 +257,7 @@ def line_of(text: str, signature: str) -> str:
     """The line of an output that says an error, as it is; the signature where no single line does."""
     word = max(words(signature), key=len, default="")
     found = next((line for line in _lines(text) if word in line and normal(line) == signature), signature)
-    return AT.sub("", BULLET.sub("", found.replace("<tool_use_error>", "")).strip())
+    return AT.sub("", _printed(found))
 
 
 def words(signature: str, limit: int = 8) -> list[str]:
@@ -253,25 +291,47 @@ def _telling(text: str) -> Iterator[tuple[int, int, str]]:
     lines = _lines(text)
     chained = any(line.startswith("Traceback (most recent call last)") for line in lines)
     for place, line in enumerate(lines):
-        if not HINTS.search(line) or not LETTERS.search(line) or EMPTY.search(line):
+        if not HINTS.search(line) or not LETTERS.search(line):
             continue
         rank = next((rank for rank, rule in RANKS if rule.search(line)), 0)
-        if rank == BARELY and CODE.search(line):
+        if not rank or (rank == BARELY and CODE.search(line)):
             continue
-        if rank and "panicked at" in line and place + 1 < len(lines) and line.rstrip().endswith(":"):
-            line = f"{line.partition('panicked at')[0]}panicked: {lines[place + 1].strip()}"
+        if "panicked at" in line and place + 1 < len(lines) and line.rstrip().endswith(":"):
+            line = f"{line} {lines[place + 1].strip()}"
         last = rank == 8 or (chained and rank == 7 and not line[:1].isspace() and line[:2] != "E ")
-        if rank:
-            yield rank, -place if last else place, line
+        yield rank, -place if last else place, line
+
+
+def _only(text: str) -> Iterator[tuple[int, int, str]]:
+    """The first line of an output that is too short for another to say what went wrong, whatever its words."""
+    lines = _lines(text) if not text.startswith(REFUSED) else []
+    worded = (line for line in lines if _has_words(line) and not INSIDE.match(line) and not EMPTY.search(line))
+    found = list(islice(worded, FEW + 1))
+    if 0 < len(found) <= FEW:
+        yield HARDLY, 0, found[0]
+
+
+def _has_words(line: str) -> bool:
+    """Whether a line is more than a frame, a bar or a row of numbers."""
+    return bool(LETTERS.search(line)) and 2 * sum(map(str.isalnum, line)) > len(line.replace(" ", ""))
 
 
 def _lines(text: str) -> list[str]:
-    if text.startswith("<tool_use_error>"):  # the host's own: what follows quotes what it was given
+    if text.startswith(HOST):  # what follows quotes what it was given
         return text[:LINE].splitlines()[:1]
     if len(text) > HEAD + TAIL:
         text = f"{text[:HEAD]}\n{text[-TAIL:]}"
     lines = [SPEAKER.sub("", line[:LINE], 1) for line in clean(text).split("\n")]
     return lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
+
+
+def _printed(line: str) -> str:
+    """A line without what only sets it off from others."""
+    return BULLET.sub("", _untagged(line)).rstrip(RULED)
+
+
+def _untagged(line: str) -> str:
+    return line.replace(HOST, "").replace("</tool_use_error>", "")
 
 
 def _base(path: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
+from memory_keeper.capture.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
 from tests.reduce.story import Story
 
 

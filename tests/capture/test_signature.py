@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.signature import (
+from memory_keeper.capture.signature import (
+    HARDLY,
     LONGEST,
+    find_wrong,
     holds,
     is_wrong,
     likeness,
@@ -16,7 +18,9 @@ from memory_keeper.search.signature import (
     signature,
     signatures,
     words,
+    wrong_line,
 )
+from tests.capture.outputs import WRONG
 
 TRACEBACK = """Traceback (most recent call last):
   File "/home/a/shop/cart.py", line {}, in total
@@ -179,7 +183,11 @@ NOTHING = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected.",
     "[Request interrupted by user for tool use]",
     "> build\n> tsc\n",
-    "make: *** [Makefile:3: all] Error 2",
+    "  % Total    % Received % Xferd",
+    "╭──────────╮\n│ │",
+    "✓ says when there is an error (3 ms)",
+    "tests/test_a.py::test_error PASSED [ 50%]",
+    "\n".join(f"step {number} of many" for number in range(9)),
     "12\n\n3.5",
 )
 HOSTILE = (
@@ -215,6 +223,21 @@ def test_another_error_has_another(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", NOTHING, ids=lambda text: ascii(text[:20]))
 def test_what_says_nothing_has_none(text: str) -> None:
     assert signature(text) == ""
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_line_that_says_it_and_its_signature(name: str) -> None:
+    output, line, said = WRONG[name]
+    assert wrong_line(output) == line
+    assert signature(output) == (said or line)
+    assert says(output, said or line)
+
+
+def test_what_only_says_that_something_went_wrong_is_told_where_nothing_says_what() -> None:
+    hollow = "make: *** [Makefile:3: all] Error 2"
+    assert [one.rank for one in find_wrong(hollow)] == [HARDLY]
+    assert signatures(f"{hollow}\nmain.c:3:5: error: no member named 'x'") == ["error: no member named 'x'"]
+    assert not is_wrong(hollow)
 
 
 def test_of_a_chain_the_last_exception_counts() -> None:

@@ -9,8 +9,8 @@ import re
 from functools import lru_cache
 
 from memory_keeper.capture.calls import COMMON, SETTING, command_of, steps
+from memory_keeper.capture.signature import REFUSED, is_wrong
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.search.signature import REFUSED, is_wrong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

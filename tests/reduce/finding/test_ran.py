@@ -1,0 +1,50 @@
+"""The facts in what was run: the error that a note tells is the one that a fix is looked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_keeper.capture.signature import HOST
+from memory_keeper.reduce.facts import Fact
+from memory_keeper.reduce.finding.found import find_with
+from memory_keeper.reduce.finding.weights import weigh
+from tests.capture.outputs import WRONG
+from tests.reduce.story import Story
+
+
+def found(story: Story, kind: str) -> list[Fact]:
+    return [fact for fact in find_with(story.events, weigh(story.events)) if fact.kind == kind]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_error_is_told_as_it_was_printed(name: str) -> None:
+    output, line, _ = WRONG[name]
+    story = Story()
+    story.run("just shop", f"Exit code 1\n{output}", failed=True)
+    assert [fact.text for fact in found(story, "error")] == [" ".join(line.split())]
+
+
+def test_two_missing_modules_are_two_errors() -> None:
+    story = Story()
+    for module in ("yaml", "numpy", "yaml"):
+        story.run(f"python {module}.py", f"ModuleNotFoundError: No module named '{module}'", failed=True)
+    assert [fact.text.split()[-1] for fact in found(story, "error")] == ["'numpy'", "'yaml'"]
+
+
+def test_a_failure_that_a_pipe_hides_mends_nothing() -> None:
+    story = Story()
+    story.run("pytest -q tests", "E   ValueError: no such key\n1 failed, 2 passed", failed=True)
+    story.run("pytest -q tests | tail -3", "E   ValueError: no such key\n1 failed, 2 passed")
+    assert [(fact.text, fact.status) for fact in found(story, "error")] == [("ValueError: no such key", "open")]
+    story.run("pytest -q tests | tail -3", "3 passed")
+    assert [fact.status for fact in found(story, "error")] == ["fixed"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [f"{HOST}InputValidationError: Bash failed", "Claude requested permissions to use Bash, but you", "Exit code 1"],
+)
+def test_what_no_program_said_is_no_error(said: str) -> None:
+    story = Story()
+    story.run("make", said, failed=True)
+    assert not found(story, "error")
