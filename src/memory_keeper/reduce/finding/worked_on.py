@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memory_keeper.capture.calls import UNDOES, command_of, fields, first_step
 from memory_keeper.model import Event
-from memory_keeper.reduce.facts import WRITES, Fact, given, todos
+from memory_keeper.reduce.facts import WRITES, Fact, given
+from memory_keeper.reduce.finding.lists import of_sessions
 from memory_keeper.reduce.finding.weights import Names
 from memory_keeper.reduce.words import names
 from memory_keeper.text import one_line
@@ -49,7 +50,7 @@ def _listed(events: Sequence[Event]) -> Iterator[Fact]:
     answers = [event for event in events if event.kind == "result" and event.ref in calls]
     when = {event.id: event.at for event in lists}
     named = {str(given(event).get("subject")): event.id for event in lists}  # a later change need not name it again
-    for todo in todos([*lists, *answers]):
+    for todo in of_sessions([*lists, *answers]):
         if todo.status != "deleted":
             status = {"completed": "done", "in_progress": "doing"}.get(todo.status, "open")
             cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite, todo.numbered or todo.cite)))
