@@ -220,6 +220,7 @@ def test_a_rule_beside_work_is_told_alone(said: str, kept: list[str]) -> None:
         "Always use tabs, but never in Makefiles.",
         "If a test is slow, from now on mark it as slow.",
         "For new files, from now on add a header.",
+        "Now, regarding new files, from now on add a header.",
         "Use tabs and indent with four from now on.",
         "I'd like you to use tabs and indent with four from now on.",
         "Avoid formatters and always add types in your functions.",

@@ -67,13 +67,13 @@ _CUE = r"(?:from now on|in (?:the )?future|going forward)"
 BESIDE = re.compile(  # between what is asked for, or said in passing, and a rule in the same breath
     r"(?:[,;]?\s+(?P<and>but|and|also|plus|so)\s+(?:please |also )*|[,;]\s+|\s+[–—-]\s+)"
     rf"(?=(?:{_CUE}|(?<!, )(?<!; )(?:always|never)\b(?! \w+(?:ed|ing|[^su]s)\b))"
-    r"(?!,? (?:in|on|for|with|when|if|at|to)\b)"
+    r"(?!,? (?:in|on|for|with|when|if|at|to|as)\b)"
     rf"|(?P<order>{VERB}|{NOT}|stop)\b[^,;]*\b{_CUE}\W*$)",
     re.I,
 )
 LEANS = re.compile(  # on what follows
-    r"\W*(?:(?:if|when(?:ever)?|before|after|unless|until|while|once|since|because|although)\b"
-    r"|(?:for|in|on|with|as)\b[^,]*$)",
+    r"\W*(?:(?:now|so|and|also|ok(?:ay)?)\W+)*(?:(?:if|when(?:ever)?|before|after|unless|until|while|once|since|because|although)\b"
+    r"|(?:for|in|on|with|as|regarding)\b[^,]*$)",
     re.I,
 )
 ORDERED = re.compile(rf"(?:^\W*|\b(?:to|please|sure|you|we|should|must) ){VERB}\b", re.I)
