@@ -186,6 +186,17 @@ def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machi
     assert 'rule: "Never print to stdout' not in text and 'rule: "From now on print to stdout' in text
 
 
+def test_a_task_that_was_taken_off_the_list_is_not_handed_on(machine: Machine) -> None:
+    first_day(machine)
+    session = began(machine)
+    session.prompt("What about the uploader?")
+    session.transcript.task_create("Wire it into the uploader")
+    session.transcript.task_update("1", "deleted")
+    session.reply("That is off the list.")
+    _, text = cleared(session)
+    assert "Uploads fail for good" in text and "In progress" not in text and "Still open" not in text
+
+
 def test_a_greeting_is_not_handed_on_as_a_goal(machine: Machine) -> None:
     session = machine.session()
     session.environ = OTHER

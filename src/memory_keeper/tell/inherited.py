@@ -9,12 +9,16 @@ before. So nothing is handed on through more than one piece of work, and own lin
 from __future__ import annotations
 
 from memory_keeper.keep.telling import told
-from memory_keeper.reduce.facts import Fact, todos
+from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding import goal
 from memory_keeper.reduce.finding.latest import holding
+from memory_keeper.reduce.finding.lists import taken_off
+from memory_keeper.reduce.finding.worked_on import QUOTE as TASK
+from memory_keeper.reduce.notes.phrasing import quote
 from memory_keeper.reduce.sentences import Sentence, apart
 from memory_keeper.reduce.words.loose_ends import is_taken_up
 from memory_keeper.tell.lines import OUTLIVES, WENT_ON, handed_on_whole, load
+from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +55,7 @@ def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Se
     turns = goal.turns(events)
     little = _did_little(turns, events)
     lines = list(
-        _still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], _done(view, note))
+        _still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], _taken_off(view, note))
     )
     first = next((line for line in lines if line.section == "goal"), None)
     if first and not goal.has_goal(turns):
@@ -145,7 +149,7 @@ def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
     left = [
         (thing, cite)
         for thing, cite in zip(things, each, strict=True)
-        if thing.strip('"“”') not in known and not (line.section in TASKS and any(task in thing for task in done))
+        if thing.strip('"“”') not in known and not (line.section in TASKS and _is_one_of(thing, done))
     ]
     if len(left) == len(things):
         yield line
@@ -154,12 +158,19 @@ def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
         yield line._replace(text=text, each=tuple(cite for _, cite in left) if line.each else ())
 
 
-def _done(view: View, note: Note) -> set[str]:
-    """The tasks that lists of this project say are done or not to be done, since a handoff was kept."""
-    listed = [event for event in view.store.latest(view.project, "todo", LISTED) if event.at >= note.at]
-    sessions = dict.fromkeys(event.session for event in listed)
-    found = (todo for session in sessions for todo in todos(view.store.todo_events(session)))
-    return {todo.text for todo in found if todo.status in ("completed", "deleted")}
+def _is_one_of(task: str, others: set[str]) -> bool:
+    """Whether a task, as it is listed with its number, is one of those."""
+    number, _, words = task.partition(" ") if task.startswith("#") else ("", "", task)
+    return number in others or words in {quote(one_line(other, TASK)) for other in others}
+
+
+def _taken_off(view: View, note: Note) -> set[str]:
+    """The tasks that lists of this project have had since those that a handoff knew, and have open no more."""
+    cites = [cite for line in load(note) if line.section in TASKS for cite in line.cites]
+    known = max((event.at for cite in cites if (event := view.store.event(cite))), default=0.0)
+    newest = view.store.latest(view.project, "todo", LISTED, text=False) if cites else []
+    sessions = dict.fromkeys(event.session for event in newest if event.at > known)
+    return {task for session in sessions for task in taken_off(view.store.todo_events(session))}
 
 
 def _belongs(line: Sentence, goal: Sentence) -> bool:

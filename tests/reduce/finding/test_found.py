@@ -256,6 +256,26 @@ def test_files_with_what_was_done_and_the_names_in_them() -> None:
     assert files["/p/new.py"].about == "HeadParser"
 
 
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("sed -i 's/a/b/' greet.py", "greet.py"),
+        ("cd src && sed -i.bak -e 's/x.py/y.py/' ./greet.py && make", "greet.py"),
+        ("perl -pi -e 's/a/b/' greet.py", "greet.py"),
+        ("sed --in-place s/a/b/ greet.py", "greet.py"),
+        ("sed -n 's/a/b/p' greet.py", ""),
+        ("grep -i a greet.py", ""),
+    ],
+)
+def test_a_file_that_a_command_changed_in_place(command: str, path: str) -> None:
+    story = Story()
+    story.run(command)
+    assert [(fact.text, fact.status) for fact in found(story, "file")] == ([(path, "changed")] if path else [])
+    story.call("Read", "x", file_path="/p/src/greet.py")
+    (file,) = found(story, "file")
+    assert (file.text, file.status) == ("/p/src/greet.py", "changed" if path else "read")
+
+
 def test_a_refused_edit_changed_nothing() -> None:
     story = Story()
     story.edit("/p/a.py", "x", "y", failed=True)

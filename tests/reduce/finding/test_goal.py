@@ -71,6 +71,21 @@ def test_work_is_the_goal_though_a_rule_comes_in_the_same_breath() -> None:
     assert about(story) == asked
 
 
+@pytest.mark.parametrize(
+    ("asked", "own"),
+    [
+        ("Fix the typo in cart.py, and from now on always run make check before you commit.", True),
+        ("Looks good, but use httpx instead of requests from now on.", False),
+        ("Fine, thanks. Never push to main.", False),
+    ],
+)
+def test_a_rule_makes_no_goal_and_hides_none(asked: str, own: bool) -> None:
+    story = Story()
+    story.prompt(asked)
+    story.run("sed -i s/a/b/ cart.py")
+    assert has_goal(turns(story.events)) is own
+
+
 def test_what_is_being_worked_on_is_the_goal() -> None:
     story = Story()
     story.prompt(WORK)

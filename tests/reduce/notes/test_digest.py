@@ -128,6 +128,33 @@ def test_a_rule_that_the_user_took_back_is_not_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("asked", "goal", "rule"),
+    [
+        (
+            "Fix the typo in cart.py, and from now on always run make check before you commit.",
+            "Fix the typo in cart.py …",
+            "from now on always run make check before you commit.",
+        ),
+        (
+            "Looks good, but use httpx instead of requests from now on.",
+            "Looks good, but use httpx instead of requests from now on.",
+            "use httpx instead of requests from now on.",
+        ),
+        (
+            "Add a page for invoices. We use pnpm here.",
+            "Add a page for invoices. We use pnpm here.",
+            "We use pnpm here.",
+        ),
+    ],
+)
+def test_a_rule_in_a_request_is_told_alone(asked: str, goal: str, rule: str) -> None:
+    story = Story()
+    story.prompt(asked)
+    lines = [one.text for one in digest(story.events, 500) if one.section in ("rule", "goal")]
+    assert lines == [f'The user\'s rule: "{rule}"', f'Goal: "{goal}"']
+
+
 def test_names_stand_near_the_file_they_are_used_in() -> None:
     story = Story()
     known = [f"handle{chr(65 + number)}{'x' * 9}" for number in range(24)]

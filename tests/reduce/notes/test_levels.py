@@ -284,6 +284,46 @@ def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
     assert any("keep tokens in memory" in fact.text for fact in draft.facts)
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Go on.", "Understood; done."),
+        ("hello", "Hello! What shall we do?"),
+        ("What is the capital of France?", "The capital of France is Paris."),
+        ("Good day", "Good day!"),
+        ("Fine, thanks.", "You are welcome."),
+        ("/review", ""),
+        ("", "Understood; done."),
+    ],
+)
+def test_small_talk_alone_is_no_note(asked: str, answer: str) -> None:
+    story = Story()
+    for kind, text in (("prompt", asked), ("reply", answer)):
+        story.add(kind, text) if text else None
+    assert write(story.events, 700) == Draft("")
+    story.run("make check", "ok")
+    assert write(story.events, 700).text
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("The release is on Friday.", "Noted."),
+        ("Never push to main.", "Understood."),
+        ("ok, and from now on use pnpm", "Understood."),
+        ("Which port is it?", "It is 9100."),
+        ("What did we settle?", "We decided to keep the token in memory, as cookies are sent everywhere."),
+        ("", "All tests pass."),
+        ("", "Fixed the parser for good."),
+    ],
+)
+def test_what_says_something_is_one(asked: str, answer: str) -> None:
+    story = Story()
+    for kind, text in (("prompt", asked), ("reply", answer)):
+        story.add(kind, text) if text else None
+    assert write(story.events, 700).text
+
+
 def test_the_request_that_it_began_with_is_told_before_small_talk() -> None:
     story = Story()
     story.prompt("Uploads fail for good when the server answers 503 once. Add retry with back-off, at most five tries.")

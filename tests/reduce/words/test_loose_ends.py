@@ -26,6 +26,7 @@ from tests.reduce.story import TEXTS
         ("I still need to move the fixtures.", ["I still need to move the fixtures."]),
         ("The remaining step is to release it.", ["The remaining step is to release it."]),
         ("The next thing would be the cache.", ["The next thing would be the cache."]),
+        ("Retries are in. Open: the upload timeout is still 30 s.", ["Open: the upload timeout is still 30 s."]),
         ("빌드됩니다. 다음으로 문서를 고치겠습니다.", ["다음으로 문서를 고치겠습니다."]),
     ],
 )
@@ -45,6 +46,7 @@ def test_what_is_to_come_is_found(said: str, steps: list[str]) -> None:
         "What remains to be seen?",
         "Should I do the next step?",
         "Next steps:",
+        "It runs. Open: http://localhost:3000 in a browser.",
         "이제는 됩니까?",
         "The remaining tests pass.",
     ],

@@ -11,6 +11,7 @@ import re
 
 from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.reduce.facts import open_todos
+from memory_keeper.reduce.finding.in_place import changed_in_place
 from memory_keeper.reduce.words import claims
 from memory_keeper.reduce.words.prose import parts
 from memory_keeper.text import one_line, tokens
@@ -24,7 +25,7 @@ TERSE = 4  # and of one that is new
 WORDS = 4_000  # characters of a request that are told
 TYPED = 0.6  # of a line are letters and blanks, where somebody typed it
 FILLERS = (
-    r"(?:(?:ok(?:ay)?|yes|yeah|yep|yup|no|and|so|now|then|also|great|good|nice|cool|thanks?|please|just|first"
+    r"(?:(?:ok(?:ay)?|yes|yeah|yep|yup|no|and|so|now|then|also|great|good|nice|fine|cool|thanks?|please|just|first"
     r"|hmm+|ah|oh|well"
     r"|perfect|sure|sorry|alright|right|네|예|응|좋아|그럼|이제)\b[\s,.!:;–—-]*)*"
 )
@@ -39,6 +40,11 @@ ERRAND = re.compile(
     re.I,
 )
 SHORT = 14  # words of an errand; a longer one is work
+NODS = re.compile(  # says that it is well, and no more
+    FILLERS + r"(?:(?:(?:it|that|this|all|everything) )?(?:looks?|sounds?|works?|is|are)? ?"
+    r"(?:good|great|fine|nice|ok(?:ay)?|perfect|right|well|done|understood|got it)(?: to me| now)?\W*)?",
+    re.I,
+)
 PROPOSES = re.compile(
     r"\b(?:can|could|couldn['’]?t|can['’]?t|should|shouldn['’]?t|shall|would|wouldn['’]?t|won['’]?t|will) "
     r"(?:you|we|it|i|there|this|that|they)\b|\bi(?:['’]d| would)? (?:think|like|want|prefer)|\bwe (?:need"
@@ -58,7 +64,7 @@ ADDS = re.compile(  # to what was asked before: as long as there is that, it is 
     re.I,
 )
 GREETS = re.compile(
-    r"\W*(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
+    r"\W*(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
     r"|안녕|감사|고마)",
     re.I,
 )
@@ -85,8 +91,8 @@ def turns(events: Sequence[Event]) -> list[Turn]:
         if event.kind == "prompt" and not event.agent and event.text.strip():
             found.append(Turn(event, False, False))
         elif found and event.kind in ("reply", "call", "todo"):
-            wrote = event.tool in WRITES and event.ref not in refused
-            worked = found[-1].worked or wrote or event.id in listed
+            wrote = (event.tool in WRITES or changed_in_place(event)) and event.ref not in refused
+            worked = found[-1].worked or bool(wrote) or event.id in listed
             found[-1] = found[-1]._replace(worked=worked, ended=event.kind == "reply" if not event.agent else False)
     return found
 
@@ -99,6 +105,17 @@ def has_goal(found: Sequence[Turn]) -> bool:
 def is_greeting(text: str) -> bool:
     """Whether somebody only says hello."""
     return bool(GREETS.match(text)) and len(text.split()) < SHORT
+
+
+def is_passing(text: str) -> bool:
+    """Whether somebody says next to nothing: a hello, a nod, "go on", a bare command, a short question about no thing
+    that has a name."""
+    text = text.strip()
+    if COMMAND.match(text) or is_greeting(text) or NODS.fullmatch(text):
+        return True
+    if len(text.split()) >= SHORT or claims.NAMES.search(text):
+        return False
+    return bool(ERRAND.match(text) or (QUESTION.search(text) and not PROPOSES.search(text)))
 
 
 def _needed(turn: Turn) -> int:
@@ -134,7 +151,7 @@ def _asks_for(text: str) -> int:
         errand = ERRAND.match(one) and len(one.split()) < SHORT
         question = QUESTION.search(one) and not PROPOSES.search(one)
         rule = len(one) > 5 and claims.is_rule(one, True)
-        size += 0 if errand or question or rule else tokens(one)
+        size += 0 if errand or question or rule or NODS.fullmatch(one) else tokens(one)
     return size
 
 

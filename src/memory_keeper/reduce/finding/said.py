@@ -12,7 +12,8 @@ from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.answers import announced
 from memory_keeper.reduce.words import claims, loose_ends
-from memory_keeper.reduce.words.own_words import own_words, spoken
+from memory_keeper.reduce.words.orders import SHORTEST, lasting, said_in
+from memory_keeper.reduce.words.own_words import own_words
 from memory_keeper.reduce.words.prose import SAID, sentences
 from memory_keeper.text import one_line
 
@@ -26,7 +27,6 @@ WEAK = re.compile(
     r"^(?:ok(?:ay)?|yes|yeah|yep|sure|thanks?(?: you)?|go|continue|do it|please|네|예|응|좋아|계속|그래)[\s.!]*$", re.I
 )
 INTERRUPTED = "[Request interrupted by user"
-BREAK = re.compile(r"(?<=[.!?。！？])\s+")  # who types may begin sentences small
 UNANSWERED = 4  # turns back to which a question may still be open
 
 
@@ -69,12 +69,11 @@ def _wanted(event: Event) -> Iterator[Fact]:
     if len(event.text) >= SAID:  # a long paste is rarely the user's own words
         return
     typed = len(event.text) < TYPED
-    for one in (
-        part for said in sentences(spoken(event.text)) for whole in BREAK.split(said) for part in claims.apart(whole)
-    ):
-        if len(one) < 6:
+    lasts = {order.said for order in lasting(event.text)}
+    for one in said_in(event.text):
+        if not SHORTEST <= len(one) <= QUOTE:
             continue
-        if claims.is_rule(one, typed):
+        if one in lasts or claims.is_rule(one, typed):
             yield Fact("correction", one, (event.id,), event.at)
         elif typed and claims.is_users_decision(one):
             yield Fact("decision", one, (event.id,), event.at, status="user", because=claims.reason_of(one))

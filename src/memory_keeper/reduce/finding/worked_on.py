@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from memory_keeper.capture.calls import UNDOES, command_of, fields, first_step
 from memory_keeper.model import WRITES, Event
-from memory_keeper.reduce.facts import Fact, given, todos
+from memory_keeper.reduce.facts import Fact, given
+from memory_keeper.reduce.finding.in_place import changed_in_place
+from memory_keeper.reduce.finding.lists import of_sessions
 from memory_keeper.reduce.finding.weights import Names
 from memory_keeper.reduce.words import names
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 QUOTE = 400  # characters of a task
 NEAR, INSIDE = 2, 8  # files that a name is told with, of all it is used in; names that are told with a file
@@ -49,7 +51,7 @@ def _listed(events: Sequence[Event]) -> Iterator[Fact]:
     answers = [event for event in events if event.kind == "result" and event.ref in calls]
     when = {event.id: event.at for event in lists}
     named = {str(given(event).get("subject")): event.id for event in lists}  # a later change need not name it again
-    for todo in todos([*lists, *answers]):
+    for todo in of_sessions([*lists, *answers]):
         if todo.status != "deleted":
             status = {"completed": "done", "in_progress": "doing"}.get(todo.status, "open")
             cites = tuple(dict.fromkeys((named.get(todo.text, todo.cite), todo.cite, todo.numbered or todo.cite)))
@@ -60,6 +62,10 @@ def _files(events: Sequence[Event], weighed: Names) -> Iterator[Fact]:
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
     done: dict[str, tuple[int, int, int, Event]] = {}
     for event in events:
+        for name in changed_in_place(event) if event.ref not in refused else ():
+            path = _known(name, (*done, *(one.text for one in weighed.files)))
+            created, changed, read, _ = done.get(path, (0, 0, 0, event))
+            done[path] = (created, changed + 1, read, event)
         if event.kind == "call" and event.path and names.ENDING.search(event.path) and event.ref not in refused:
             created, changed, read, _ = done.get(event.path, (0, 0, 0, event))
             if event.tool in WRITES:
@@ -74,6 +80,11 @@ def _files(events: Sequence[Event], weighed: Names) -> Iterator[Fact]:
         status = what if times == 1 else f"{what} {times} times"
         about, cites = named.get(path, ([], []))
         yield Fact("file", path, tuple(dict.fromkeys((event.id, *cites))), event.at, ", ".join(about), status)
+
+
+def _known(name: str, paths: Iterable[str]) -> str:
+    """A file by the path that is known of it, where one is."""
+    return next((path for path in paths if path == name or path.endswith(f"/{name}")), name)
 
 
 def _named_in(weighed: Names) -> dict[str, tuple[list[str], list[str]]]:

@@ -100,13 +100,15 @@ def note_budget(events: Sequence[Event], most: int) -> int:
 
 
 def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
-    """A note about a stretch, by rule; empty when there is nothing to tell but of our own commands."""
+    """A note about a stretch, by rule; empty when there is nothing to tell but of our own commands, or small talk."""
     from memory_keeper.reduce.finding.found import facts_of
     from memory_keeper.reduce.finding.weights import weigh
     from memory_keeper.reduce.notes.digest import digest
     from memory_keeper.reduce.own_commands import others
 
     events = list(others(events))
+    if _is_small_talk(events):
+        return Draft("")
     weighed, budget = weigh(events, folder), note_budget(events, most)
     told = turns(events, int(budget * TURNS))
     left = budget - measure("\n".join(sentence.text for sentence in told))
@@ -114,6 +116,23 @@ def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
     text = "\n".join(one_line(sentence.text, 2000) for sentence in sentences)
     facts = facts_of(events, FACTS, weighed) if text else []
     return Draft(text, tuple(sentence.cites for sentence in sentences), tuple(facts))
+
+
+def _is_small_talk(events: Sequence[Event]) -> bool:
+    """Whether nothing was looked at, run, changed, decided or wanted in a stretch, and next to nothing said."""
+    from memory_keeper.reduce.finding.found import facts_of
+    from memory_keeper.reduce.finding.goal import is_passing
+    from memory_keeper.reduce.words.claims import NAMES, PASSES
+
+    if any(event.kind in (*CALLS, "task", "summary") for event in events):
+        return False
+    for asked, answer, _ in _turns(events):
+        said = answer.text[:FAR] if answer else ""
+        if (asked and not is_passing(asked.text[:FAR])) or measure(said) > 3 * TALK:
+            return False
+        if NAMES.search(said) or PASSES.search(said):
+            return False
+    return all(fact.kind in ("request", "question") for fact in facts_of(events))
 
 
 def turns(events: Sequence[Event], budget: int) -> list[Sentence]:

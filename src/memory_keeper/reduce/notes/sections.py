@@ -6,6 +6,7 @@ and no number at all: a count would be one that no event states.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from itertools import chain, islice
 
@@ -31,6 +32,7 @@ WORDY, FAR = 0.75, 400  # the share of letters and blanks, of so many characters
 OUTCOME = 30  # tokens of what came of a request
 SETTLED = 2  # decisions that are told sooner than what was said last
 OVER, OVERS = 20.0, {"questions": 60.0, "steps": 40.0}  # tokens that a section may borrow for its first sentence
+JOINT = re.compile(r"(?<![.!?])[,;]?\s+(?:but|and|also|plus|so)\s+(?:please |also )*$", re.I)  # before a rule
 MARKED = ("correction", "decision")  # said again where a request or an answer had them: that they are such is news
 
 
@@ -92,10 +94,14 @@ def _opening(desk: Desk, fact: Fact, budget: int) -> Sentence:
 
 
 def _untold(desk: Desk, text: str) -> str:
-    """A request without the rule that it begins with, where that has been told and more follows."""
-    rule = next((rule for rule in desk.told_rules if text.startswith(rule)), "")
-    rest = text[len(rule) :].strip()
-    return f"… {rest}" if rule and len(rest) > NOD else text
+    """A request without a rule that has been told, where that begins it or is part of a sentence, and more is left."""
+    for rule in desk.told_rules:
+        before, found, after = text.partition(rule)
+        work, after = JOINT.sub("", before), after.strip()
+        apart = not before or len(work) < len(before)
+        if found and apart and len(work) + len(after) > NOD:
+            text = f"{work} … {after}".strip()
+    return text
 
 
 def _open(desk: Desk, room: float, number: int) -> Iterator[Sentence]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from memory_keeper.reduce.words.prose import unmarked
+from memory_keeper.reduce.words.subjects import VERB
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
@@ -62,15 +63,34 @@ def is_rule(sentence: str, typed: bool) -> bool:
     return bool(korean or RULES.search(sentence) or WANTS.search(sentence))
 
 
-BESIDE = re.compile(  # between work that is asked for and a rule in the same breath
-    r"[,;]?\s+(?:and|but|also|plus)\s+(?=(?:please )?(?:from now on|always|never|in (?:the )?future|going forward)\b)",
+_CUE = r"(?:from now on|in (?:the )?future|going forward)"
+BESIDE = re.compile(  # between what is asked for, or said in passing, and a rule in the same breath
+    r"(?:[,;]?\s+(?P<and>but|and|also|plus|so)\s+(?:please |also )*|[,;]\s+|\s+[–—-]\s+)"
+    rf"(?=(?:{_CUE}|(?<!, )(?<!; )(?:always|never)\b(?! \w+(?:ed|ing|[^su]s)\b))"
+    r"(?!,? (?:in|on|for|with|when|if|at|to|as)\b)"
+    rf"|(?P<order>{VERB}|{NOT}|stop)\b[^,;]*\b{_CUE}\W*$)",
     re.I,
 )
+LEANS = re.compile(  # on what follows
+    r"\W*(?:(?:now|so|and|also|ok(?:ay)?)\W+)*(?:(?:if|when(?:ever)?|before|after|unless|until|while|once|since|because|although)\b"
+    r"|(?:for|in|on|with|as|regarding)\b[^,]*$)",
+    re.I,
+)
+ORDERED = re.compile(rf"(?:^\W*|\b(?:to|please|sure|you|we|should|must) ){VERB}\b", re.I)
+LASTING = re.compile(r"\W*(?:avoid|prefer|follow|keep|stop)\b", re.I)  # for good, as a rule
+CUE = re.compile(_CUE, re.I)
 
 
 def apart(sentence: str) -> list[str]:
-    """What a sentence of the user's asks for, and the rule that it adds: "Fix it, and from now on run the tests"."""
-    return BESIDE.split(sentence)
+    """What a sentence of the user's asks for, and the rule that it adds: "Fix it, and from now on run the tests". Two
+    rules, or an order and what holds for both, stay together."""
+    for cut in BESIDE.finditer(sentence):
+        left, right = sentence[: cut.start()], sentence[cut.end() :]
+        both = cut["order"] and (cut["and"] or "").casefold() != "but" and ORDERED.search(left)
+        whole = left.strip() and len(CUE.sub("", right).split()) > 1
+        if whole and not (both or LEANS.match(left) or LASTING.match(left) or is_rule(left, True)):
+            return [left, right]
+    return [sentence]
 
 
 # --- decisions -------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ STEPS_HEAD = re.compile(
 HEADING = 80  # characters: no heading is longer
 STEP = re.compile(
     r"^(?:next(?: step)?[,:]|next (?:i|we|up)\b|still (?:need|to do|missing|left|open)|(?:what )?remains?\b"
+    r"|open(?: (?:point|issue|item|task))?: (?!\S+$|https?:)"
     r"|(?:the )?(?:next|remaining|last) (?:step|thing|task|piece)s? (?:is|are|would be)\b"
     r"|i (?:still|now) (?:need|have) to\b|(?:now |then )?i['’]ll (?:now |then )?\w+"
     r"|(?:you|we)(?:['’]ll)? (?:(?:can|should|may|might|could)(?: want to)?|(?:will |still )?need to"

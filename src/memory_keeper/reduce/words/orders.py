@@ -53,7 +53,7 @@ def lasting(text: str) -> Iterator[Order]:
     """The orders of somebody's own words that hold for good."""
     if len(text) > SAID:
         return
-    said = [one for one in _sentences(text) if SHORTEST <= len(one) <= LONGEST]
+    said = [one for one in said_in(text) if SHORTEST <= len(one) <= LONGEST]
     said = [*said[:MOST], *said[MOST:][-MOST:]]
     around = _Around(len(text) < TYPED, any(LASTING.search(one) or RULE.search(one) for one in said))
     for sentence in said:
@@ -67,12 +67,14 @@ def lasting(text: str) -> Iterator[Order]:
         around = around.after(sentence)
 
 
-def _sentences(text: str) -> Iterator[str]:
+def said_in(text: str) -> Iterator[str]:
+    """What somebody says in words of their own, by sentence; a rule that is only part of one by itself."""
     own = spoken(text)
     if len(own) > 2 * LOOKED:
         own = f"{own[:LOOKED].rpartition('.')[0]}.\n\n{own[-LOOKED:].partition('.')[2]}"
     for said in statements(own):
-        yield from BREAK.split(unmarked(said))
+        for sentence in BREAK.split(unmarked(said)):
+            yield from claims.apart(sentence)
 
 
 BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types may begin sentences small
@@ -303,7 +305,7 @@ TALKS = re.compile(  # about a rule, or about nothing
 EXAMPLE = re.compile(r"\b(?:you(?:['’]d| would| could| might)|would be|could be)\b", re.I)
 VAGUE = re.compile(
     r"\b(?:hesitate|reach out|in mind|yourself|be afraid|feel free|happy to|let me know)\b|^(?:do not|don['’]?t) have\b"
-    r"|^never (?:have )?(?!need|feed|embed|exceed|proceed|shed)\w+ed\b|^never have \w+en\b"
+    r"|^never (?:have )?(?!need|feed|embed|exceed|proceed|shed)\w+ed\b|^never have \w+en\b|^never \w+[^su]s\b"
     rf"|^(?:{NOT} )?\w+ (?:it|this|that|them|these|those)\b(?! (?:to|in|with|for|end|start|{_SORT}))",
     re.I,
 )

@@ -1,0 +1,85 @@
+"""What became of tasks that were on a list, in one session and through several."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_keeper.model import Event
+from memory_keeper.reduce.finding.found import facts_of
+from memory_keeper.reduce.finding.lists import of_sessions, taken_off
+from tests.reduce.story import Story
+
+DOCS = "Write the docs"
+MADE = ("TaskCreate", {"subject": DOCS}, "Task #1 created successfully: Write the docs")
+LISTED = ("TodoWrite", {"todos": [{"content": DOCS, "status": "pending"}, {"content": "Ship", "status": "pending"}]})
+Call = tuple[object, ...]
+
+
+def told(*calls: Call) -> Story:
+    story = Story()
+    for tool, given, *answer in calls:
+        assert isinstance(tool, str) and isinstance(given, dict)
+        story.call(tool, str(answer[0]) if answer else "", **given)
+    return story
+
+
+def changed(status: str, number: str = "1") -> Call:
+    return "TaskUpdate", {"taskId": number, "status": status}, "Updated task"
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (MADE, changed("completed")),
+        (MADE, changed("deleted")),
+        (MADE, ("TaskUpdate", {"taskId": "1", "subject": "Write the manual"})),
+        (LISTED, ("TodoWrite", {"todos": [{"content": DOCS, "status": "completed"}]})),
+        (LISTED, ("TodoWrite", {"todos": [{"content": "Ship", "status": "pending"}]})),
+        (LISTED, ("TodoWrite", {"todos": []})),
+    ],
+)
+def test_a_task_that_left_its_list_is_off_it(calls: tuple[Call, ...]) -> None:
+    assert DOCS in taken_off(told(*calls).events)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (MADE,),
+        (MADE, changed("in_progress")),
+        (MADE, changed("deleted"), ("TaskCreate", {"subject": DOCS}, "Task #2 created successfully")),
+        (LISTED, ("TodoWrite", {"todos": [{"content": DOCS, "status": "in_progress"}]})),
+        (("TodoWrite", {"todos": [{"content": "Ship", "status": "completed"}]}),),
+    ],
+)
+def test_one_that_is_open_or_was_never_on_it_is_not(calls: tuple[Call, ...]) -> None:
+    assert DOCS not in taken_off(told(*calls).events)
+
+
+def test_what_another_session_had_made_is_off_by_its_number() -> None:
+    assert taken_off(told(changed("deleted", "2")).events) == {"#2"}
+    assert "#1" not in taken_off(told(MADE, changed("deleted")).events)
+
+
+def in_turn(*stories: Story) -> list[Event]:
+    """The events of several sessions."""
+    return [
+        event._replace(id=f"{number}-{event.id}", session=f"s{number}", ref=f"{number}-{event.ref}")
+        for number, story in enumerate(stories)
+        for event in story.events
+    ]
+
+
+SHIP = ("TaskCreate", {"subject": "Ship"}, "Task #2 created successfully: Ship")
+
+
+def test_numbers_begin_anew_with_a_session() -> None:
+    later = told(("TaskCreate", {"subject": "Ship"}, "Task #1 created successfully"), changed("deleted"))
+    found = of_sessions(in_turn(told(MADE, SHIP), later))
+    assert [(todo.text, todo.status) for todo in found] == [(DOCS, "pending"), ("Ship", "deleted")]
+
+
+def test_unless_sessions_share_a_list() -> None:
+    events = in_turn(told(MADE, SHIP), told(changed("deleted", "2")))
+    assert [(todo.text, todo.status) for todo in of_sessions(events)] == [(DOCS, "pending"), ("Ship", "deleted")]
+    assert [fact.text for fact in facts_of(events) if fact.kind == "todo"] == [DOCS]
