@@ -48,3 +48,18 @@ def test_what_no_program_said_is_no_error(said: str) -> None:
     story = Story()
     story.run("make", said, failed=True)
     assert not found(story, "error")
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "status"),
+    [
+        ("go build ./... 2>&1 | tail -3", "main.go:3:2: undefined: rebate", "failed"),
+        ("go build ./... 2>&1 | tail -3", "", "ok"),
+        ("npm test; git status", "2 failing", "failed"),
+        ("pytest -q | tail -1", "3 passed", "ok"),
+    ],
+)
+def test_a_pipe_makes_no_command_one_that_worked(line: str, output: str, status: str) -> None:
+    story = Story()
+    story.run(line, output)
+    assert [fact.status for fact in found(story, "command")][:1] == [status]

@@ -63,13 +63,14 @@ def ran(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
             continue
         line, output = command_of(call), names.bounded(event.text)
         heart, typed = core(line), _shown(line) or call.tool
+        wrong = went_wrong(Run(call, event, 0))
         if heart:
-            _count(commands, heart, typed, call, event)
+            _count(commands, heart, typed, wrong, call, event)
             tests |= _tests(line, output, call, event)
         key = heart or first_step(line)[:80] or call.tool
         if event.failed:
             errors.add(key, typed, output, call, event)
-        elif key in errors.since and not went_wrong(Run(call, event, 0)):  # a pipe hides the exit status
+        elif key in errors.since and not wrong:
             errors.mend(key, call, event)
     for one in commands.values():
         status = "ok" if not one.failed else f"failed, exit {one.exit}" if one.exit else "failed"
@@ -83,11 +84,11 @@ def _shown(line: str) -> str:
     return as_typed(line, SHOWN).lstrip("… ")
 
 
-def _count(commands: dict[str, Command], heart: str, typed: str, call: Event, event: Event) -> None:
+def _count(commands: dict[str, Command], heart: str, typed: str, wrong: bool, call: Event, event: Event) -> None:
     """Count a run: the command is told as it was last run, but in its plainest form."""
     before = commands.pop(kin := SERIAL.sub("#", heart), None)
     cites = ((before.cites if before else ()) + (call.id, event.id))[-RUNS:]
-    commands[kin] = Command(heart, typed, event.failed, exit_status(event), cites, event.at)
+    commands[kin] = Command(heart, typed, wrong, exit_status(event), cites, event.at)
     if before and before.heart in before.text and heart not in typed:
         commands[kin] = before._replace(cites=(*before.cites[:2], *cites[-RUNS + 2 :]), at=event.at)
 
