@@ -43,7 +43,7 @@ DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "
 
 
 class SqliteStore(Branches):
-    """Satisfies `keep.Store`. Opened for writing it makes or migrates its file; for reading it never changes a byte."""
+    """Satisfies `Store`. Opened for writing it makes or migrates its file; for reading it never changes a byte."""
 
     def __init__(self, path: str, *, write: bool = True, migrate: bool = True) -> None:
         self.path = path
