@@ -6,8 +6,6 @@ import posix
 
 from memory_keeper import config, wire
 from memory_keeper.app.answer import answer, despite
-from memory_keeper.app.detached import start_look
-from memory_keeper.app.problems import complain
 from memory_keeper.capture.payload import read_payload
 
 TYPE_CHECKING = False
@@ -30,8 +28,10 @@ def main(argv: list[str]) -> None:
                 event, home, environ = _read_options(argv[1:], environ)
             home = home or config.find_home(environ)
             call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
-            said = answer(call, home, environ, look=start_look) if call else None
+            said = answer(call, home, environ, look=_look) if call else None
         except BaseException as error:
+            from memory_keeper.app.problems import complain
+
             complain(home, event, error)
             said = despite(event, home, error)
         wire.write_all(1, written(said))
@@ -46,6 +46,13 @@ def _read_options(words: list[str], environ: dict[str, str]) -> tuple[str, str, 
     given = read_options(words)
     project = {"CLAUDE_PROJECT_DIR": given.project} if given.project else {}
     return (*given.words, "")[0], given.home, {**environ, **project}
+
+
+def _look(home: str, what: str, session: str) -> None:
+    """Few hooks have anybody look."""
+    from memory_keeper.app.detached import start_look
+
+    start_look(home, what, session)
 
 
 def written(said: Json | str | None) -> bytes:

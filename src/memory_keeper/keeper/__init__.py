@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.keeper.moving import Added, Mover
-    from memory_keeper.model import Brief, Json
+    from memory_keeper.model import Json
+    from memory_keeper.moment import Brief
     from memory_keeper.reduce.sentences import Sentence
     from memory_keeper.tell import Before, View
 
