@@ -37,10 +37,10 @@ NOWHERE = -1  # the place of what no line of a transcript says
 
 
 class Keeper:
-    """Owns the store of one home; close it."""
+    """Owns the store of one home; close it. `cache` is for its store."""
 
-    def __init__(self, home: str, environ: dict[str, str] | None = None) -> None:
-        self.home = home
+    def __init__(self, home: str, environ: dict[str, str] | None = None, cache: int = 0) -> None:
+        self.home, self.cache = home, cache
         self.environ = config.environment() if environ is None else environ
         self._reader: SqliteStore | None = None
         self._writer: SqliteStore | None = None
@@ -72,14 +72,14 @@ class Keeper:
     def store(self) -> SqliteStore:
         """The store, to read; NotSetUp when nothing was ever kept."""
         if not self._reader:
-            self._reader = SqliteStore(self.store_path, write=False)
+            self._reader = SqliteStore(self.store_path, write=False, cache=self.cache)
         return self._reader
 
     @property
     def writer(self) -> SqliteStore:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
-            self._writer = SqliteStore(self.store_path, migrate=not config.hurried)
+            self._writer = SqliteStore(self.store_path, migrate=not config.hurried, cache=self.cache)
             self._inode = posix.stat(self.store_path).st_ino
         return self._writer
 
