@@ -65,7 +65,7 @@ def written(said: Json | str | None) -> bytes:
 def _read_input() -> bytes:
     parts, size = [], 0
     while size < LARGEST:
-        part = posix.read(0, 1 << 20)
+        part = posix.read(0, 1 << 16)
         if not part:
             break
         parts.append(part)
