@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from memory_keeper.tell import Before, View
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
+LITTLE = 500  # kilobytes of the store at hand where hooks are answered: a server stays, and seldom needs the same again
 RECENT = 8  # transcripts that are checked for lines nobody reported
 NOWHERE = -1  # the place of what no line of a transcript says
 
 
 class Keeper:
-    """Owns the store of one home; close it. `cache` is for its store."""
+    """Owns the store of one home; close it."""
 
-    def __init__(self, home: str, environ: dict[str, str] | None = None, cache: int = 0) -> None:
-        self.home, self.cache = home, cache
+    def __init__(self, home: str, environ: dict[str, str] | None = None) -> None:
+        self.home = home
+        self.cache = LITTLE if config.hurried else 0
         self.environ = config.environment() if environ is None else environ
         self._reader: SqliteStore | None = None
         self._writer: SqliteStore | None = None

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
 HOUR = 3600.0  # and between two looks at what falls due by the calendar
-CACHE = 500  # kilobytes of the store at hand: it stays for hours, and seldom needs the same again
 UPKEEP = "upkeep"  # in the place of a session
 
 
@@ -62,7 +61,7 @@ class Looking:
     def _run(self) -> None:
         _prepare()
         told = False
-        with Keeper(self.home, cache=CACHE) as keeper:
+        with Keeper(self.home) as keeper:
             while True:
                 with self.wanted:
                     self.wanted.wait_for(lambda: self.due)
