@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper import model
+from memory_keeper import model, moment
 
 
 class Ours(model.NamedTuple):
@@ -39,7 +39,9 @@ class Theirs(typing.NamedTuple):
 
 
 BOTH: tuple[Any, ...] = (Ours, Theirs)
-VALUES = [value for value in vars(model).values() if isinstance(value, type) and hasattr(value, "_fields")]
+VALUES = [
+    value for value in (vars(model) | vars(moment)).values() if isinstance(value, type) and hasattr(value, "_fields")
+]
 VALUES.remove(model.NamedTuple)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from docs.render import table
 from memory_keeper.app.actions.rules import SUBAGENT
-from memory_keeper.model import Action
+from memory_keeper.moment import Action
 from memory_keeper.policy import MEANINGS
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.recall import HINT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import NamedTuple
+from memory_keeper.named import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

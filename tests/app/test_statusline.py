@@ -27,7 +27,7 @@ from memory_keeper.app.statusline import Answer, bar, compose, join, measure, re
 from memory_keeper.capture.gauge import LARGE, SMALL
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
-from memory_keeper.model import Limits
+from memory_keeper.moment import Limits
 from memory_keeper.text import clean
 from tests.command import run
 from tests.machine import START

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.payload import NAME, read_payload, read_summary, safe_name
-from memory_keeper.model import Call
+from memory_keeper.moment import Call
 from tests.machine import Machine
 
 HOSTILE_NAMES = (

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory_keeper import keep
+from memory_keeper.keep import store
 from memory_keeper.keep.conformance import SUITE, asking, covering, recording, searching
 from memory_keeper.keep.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from memory_keeper.keep import Store
+    from memory_keeper.keep.store import Store
 
     Check = Callable[[Callable[[], Store]], None]
 
@@ -28,10 +28,10 @@ def test_sqlite_store(check: Check, tmp_path: Path) -> None:
 
 
 def test_every_promise_is_checked() -> None:
-    """What `keep.Store` has and no check calls is no promise."""
-    contract, *checks = (ast.parse(Path(module.__file__ or "").read_text()) for module in (keep, *MEMBERS))
-    (store,) = [one for one in ast.walk(contract) if isinstance(one, ast.ClassDef) and one.name == "Store"]
-    promised = {one.name for one in store.body if isinstance(one, ast.FunctionDef)}
+    """What `Store` has and no check calls is no promise."""
+    contract, *checks = (ast.parse(Path(module.__file__ or "").read_text()) for module in (store, *MEMBERS))
+    (promises,) = [one for one in ast.walk(contract) if isinstance(one, ast.ClassDef) and one.name == "Store"]
+    promised = {one.name for one in promises.body if isinstance(one, ast.FunctionDef)}
     called = {one.attr for check in checks for one in ast.walk(check) if isinstance(one, ast.Attribute)}
     assert promised <= called
 

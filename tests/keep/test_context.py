@@ -15,7 +15,7 @@ from memory_keeper.keep import context as context_module
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import FURTHEST, JUST, find_cleared, fold, read_context
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Context
+from memory_keeper.moment import Context
 
 TERMINAL = ["/tmp/tmux-0/default,1,0", "%3", "", ""]
 START = {"event": "SessionStart", "source": "startup", "dir": "/p", "transcript": "/t/s1.jsonl", "pid": 7, "born": "99"}

@@ -336,6 +336,14 @@ with store._change():
 # --- privacy ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("write", [True, False])
+def test_who_stays_keeps_little_of_the_file_at_hand(path: Path, write: bool) -> None:
+    SqliteStore(str(path)).close()
+    store = SqliteStore(str(path), write=write, cache=500)
+    assert store.db.execute("pragma cache_size").fetchone() == (-500,)
+    store.close()
+
+
 def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.model import Action, Limits, Status
+from memory_keeper.moment import Action, Limits, Status
 from memory_keeper.policy import LEVELS, MEANINGS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
 from memory_keeper.settings import DEFAULTS
 

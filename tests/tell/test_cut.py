@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief, Source
+from memory_keeper.model import Source
+from memory_keeper.moment import Brief
 from memory_keeper.tell import OPENING, Said, Section, cut, short
 from memory_keeper.tell.plans import PLANS
 from memory_keeper.text import tokens

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief, Source
+from memory_keeper.model import Source
+from memory_keeper.moment import Brief
 from memory_keeper.tell import compose
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript

@@ -10,9 +10,8 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.app.problems import complain, trouble
 from memory_keeper.keep import spool
-from memory_keeper.model import Status
+from memory_keeper.moment import Status
 from memory_keeper.policy import decide
 
 TYPE_CHECKING = False
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.app.actions.fullness import Fullness
-    from memory_keeper.model import Call, Json
+    from memory_keeper.model import Json
+    from memory_keeper.moment import Call
 
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
 SUMMARY = 256 << 10  # and of a summary
@@ -68,6 +68,8 @@ def answer(
 
 def despite(event: str, home: str, error: BaseException) -> Json | None:
     """What is said when nothing can be kept: at a start that this is so; with a prompt the rules all the same."""
+    from memory_keeper.app.problems import trouble
+
     said = trouble(event, error)
     if event != "UserPromptSubmit" or said:
         return said
@@ -108,6 +110,8 @@ def _find_status(
         untold = fullness.context.untold or fullness.context.handed == at
         return status._replace(passed=fullness.unsaid(at), untold=untold), fullness
     except Exception as error:  # whatever is wrong with the gauge, what happens is kept
+        from memory_keeper.app.problems import complain
+
         complain(home, "gauge", error)
         return status, None
 

@@ -6,8 +6,6 @@ import posix
 
 from memory_keeper import config, wire
 from memory_keeper.app.answer import answer, despite
-from memory_keeper.app.detached import start_look
-from memory_keeper.app.problems import complain
 from memory_keeper.capture.payload import read_payload
 
 TYPE_CHECKING = False
@@ -30,8 +28,10 @@ def main(argv: list[str]) -> None:
                 event, home, environ = _read_options(argv[1:], environ)
             home = home or config.find_home(environ)
             call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
-            said = answer(call, home, environ, look=start_look) if call else None
+            said = answer(call, home, environ, look=_look) if call else None
         except BaseException as error:
+            from memory_keeper.app.problems import complain
+
             complain(home, event, error)
             said = despite(event, home, error)
         wire.write_all(1, written(said))
@@ -48,6 +48,13 @@ def _read_options(words: list[str], environ: dict[str, str]) -> tuple[str, str, 
     return (*given.words, "")[0], given.home, {**environ, **project}
 
 
+def _look(home: str, what: str, session: str) -> None:
+    """Few hooks have anybody look."""
+    from memory_keeper.app.detached import start_look
+
+    start_look(home, what, session)
+
+
 def written(said: Json | str | None) -> bytes:
     """An answer as the host reads it."""
     if isinstance(said, str):
@@ -58,7 +65,7 @@ def written(said: Json | str | None) -> bytes:
 def _read_input() -> bytes:
     parts, size = [], 0
     while size < LARGEST:
-        part = posix.read(0, 1 << 20)
+        part = posix.read(0, 1 << 16)
         if not part:
             break
         parts.append(part)

@@ -14,7 +14,7 @@ from time import monotonic, time
 
 from memory_keeper import wire
 from memory_keeper.app.server.protocol import plainly, read
-from memory_keeper.model import NamedTuple
+from memory_keeper.named import NamedTuple
 
 ATTEMPTS = 2  # a line that two workers died of is answered without one
 PATIENCE = 8.0  # seconds a worker may take for a line: the next one still has time, the host gives up at 10

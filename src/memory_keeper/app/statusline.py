@@ -12,7 +12,8 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.app.cells import columns
 from memory_keeper.capture.payload import read_path, read_text, safe_name
-from memory_keeper.model import Limits, NamedTuple
+from memory_keeper.moment import Limits
+from memory_keeper.named import NamedTuple
 from memory_keeper.policy import clears_at, compacts_at, compacts_from, level
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper.config import find_root, read_small
-from memory_keeper.model import NamedTuple
+from memory_keeper.named import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from memory_keeper.config import open_plain
 from memory_keeper.model import NamedTuple, Source
 
 LAG = 0.4  # seconds a transcript's last lines may come after the hook that announces them
-CHUNK = 1 << 19  # how much is read at once; a longer line is read whole all the same
+CHUNK = 1 << 18  # how much is read at once; a longer line is read whole all the same
 HEAD, TAIL = 4096, 256
 
 

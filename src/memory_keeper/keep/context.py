@@ -12,7 +12,7 @@ import posix
 from memory_keeper import wire
 from memory_keeper.config import open_plain
 from memory_keeper.keep import spool
-from memory_keeper.model import Context
+from memory_keeper.moment import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

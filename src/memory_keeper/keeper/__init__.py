@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.keeper.moving import Added, Mover
-    from memory_keeper.model import Brief, Json
+    from memory_keeper.model import Json
+    from memory_keeper.moment import Brief
     from memory_keeper.reduce.sentences import Sentence
     from memory_keeper.tell import Before, View
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
+LITTLE = 500  # kilobytes of the store at hand where hooks are answered: a server stays, and seldom needs the same again
 RECENT = 8  # transcripts that are checked for lines nobody reported
 NOWHERE = -1  # the place of what no line of a transcript says
 
@@ -40,6 +42,7 @@ class Keeper:
 
     def __init__(self, home: str, environ: dict[str, str] | None = None) -> None:
         self.home = home
+        self.cache = LITTLE if config.hurried else 0
         self.environ = config.environment() if environ is None else environ
         self._reader: SqliteStore | None = None
         self._writer: SqliteStore | None = None
@@ -71,14 +74,14 @@ class Keeper:
     def store(self) -> SqliteStore:
         """The store, to read; NotSetUp when nothing was ever kept."""
         if not self._reader:
-            self._reader = SqliteStore(self.store_path, write=False)
+            self._reader = SqliteStore(self.store_path, write=False, cache=self.cache)
         return self._reader
 
     @property
     def writer(self) -> SqliteStore:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
-            self._writer = SqliteStore(self.store_path, migrate=not config.hurried)
+            self._writer = SqliteStore(self.store_path, migrate=not config.hurried, cache=self.cache)
             self._inode = posix.stat(self.store_path).st_ino
         return self._writer
 

@@ -6,13 +6,14 @@ table. Beside it stand the questions that have numbers for an answer: how full i
 
 from __future__ import annotations
 
-from memory_keeper.model import Action, Limits, Open, Status
+from memory_keeper.moment import Action
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memory_keeper.model import Json
+    from memory_keeper.model import Json, Open
+    from memory_keeper.moment import Limits, Status
 
 LEVELS = ("handoff", "warn", "critical")  # that a filling context passes, in this order
 # the latest moment, on the way to where the host compacts or refuses

@@ -6,7 +6,8 @@ most needed first, so that telling it later, to any budget, is only choosing fro
 
 from __future__ import annotations
 
-from memory_keeper.model import Brief, Event
+from memory_keeper.model import Event
+from memory_keeper.moment import Brief
 from memory_keeper.reduce.kept_note import page_of
 from memory_keeper.reduce.sentences import Sentence, apart, beginning
 from memory_keeper.tell import CHARACTERS, Section, envelope, fitting, quoted, short

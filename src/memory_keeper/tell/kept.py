@@ -10,7 +10,7 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS
 from memory_keeper.capture.repeated import HOSTS, OPENING
-from memory_keeper.model import version_of
+from memory_keeper.moment import version_of
 from memory_keeper.text import CALL, clip_middle, tokens
 
 TYPE_CHECKING = False

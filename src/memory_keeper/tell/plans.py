@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import Brief, NamedTuple
+from memory_keeper.model import NamedTuple
+from memory_keeper.moment import Brief
 from memory_keeper.tell import Section, cut, handoff, parts
 
 TYPE_CHECKING = False

@@ -11,7 +11,8 @@ import re
 from zlib import crc32
 
 from memory_keeper.capture.named import names_in
-from memory_keeper.model import Brief, NamedTuple
+from memory_keeper.model import NamedTuple
+from memory_keeper.moment import Brief
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.found import doubt
 from memory_keeper.reduce.finding.latest import holding

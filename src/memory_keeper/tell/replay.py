@@ -8,7 +8,8 @@ is put in other words: a message that is too long loses its middle.
 from __future__ import annotations
 
 from memory_keeper.capture.calls import command_of
-from memory_keeper.model import Brief, Event, NamedTuple
+from memory_keeper.model import Event, NamedTuple
+from memory_keeper.moment import Brief
 from memory_keeper.reduce.finding.found import doubt, find_with, worry
 from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.said import WEAK

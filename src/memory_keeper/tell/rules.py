@@ -8,7 +8,8 @@ store; changed or taken away by the user, they are notes like the others.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import USER, Brief, NamedTuple, Note, origin
+from memory_keeper.model import USER, NamedTuple, Note, origin
+from memory_keeper.moment import Brief
 from memory_keeper.text import clean, clip, one_line, tagless, tokens
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ import pytest
 from memory_keeper.app.actions.turn_end import PAUSE, TTL, ask, is_idle, may_be_answered, settle
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
-from memory_keeper.model import Context
+from memory_keeper.moment import Context
 from tests.machine import START, Machine, Session
 
 FULL, CLEAR = 120_000, "clear"

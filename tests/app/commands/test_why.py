@@ -13,7 +13,7 @@ from memory_keeper.app.actions.telling import record_told
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.telling import shares
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 from memory_keeper.tell.why import FRAME, QUOTE, Line, reading, take_apart
 
 UUID = "4914e47a-1c0b-4f3e-9c55-0a1b2c3d4e5f"

@@ -11,7 +11,8 @@ import pytest
 
 from memory_keeper.app.actions.telling import record_told
 from memory_keeper.keep.home import Lock
-from memory_keeper.model import Brief, Event, Note
+from memory_keeper.model import Event, Note
+from memory_keeper.moment import Brief
 from tests.workplace import Worked, Workplace
 
 OPUS, SONNET, OTHER = "claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "someone's-model"

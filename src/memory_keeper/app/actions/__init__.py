@@ -11,8 +11,7 @@ on: `rules`, `recall`, and as it fills (`fullness`) `warning`. It ends: `handoff
 from __future__ import annotations
 
 from memory_keeper import config
-from memory_keeper.app.problems import complain
-from memory_keeper.model import NamedTuple
+from memory_keeper.named import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,8 @@ if TYPE_CHECKING:
 
     from memory_keeper.app.actions.fullness import Fullness
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Action, Call, Json
+    from memory_keeper.model import Json
+    from memory_keeper.moment import Action, Call
 
 INSTRUCTIONS = 4_000  # characters
 
@@ -39,6 +39,8 @@ class Moment(NamedTuple):
     @property
     def settings(self) -> Json:
         """Those in force where the call came from."""
+        if self.fullness:
+            return self.fullness.settings
         root = config.find_root(self.call.folder) if self.call.folder else ""
         return config.load(self.home, root, self.environ)[0]
 
@@ -50,6 +52,8 @@ def perform(action: Action, moment: Moment) -> Json | str:
     except Exception as error:
         if action.what == "start":
             raise  # the user hears that this session is not kept
+        from memory_keeper.app.problems import complain
+
         complain(moment.home, action.what or action.do, error)
         return {}
 
@@ -95,6 +99,8 @@ def _tell_rules(moment: Moment) -> Json:
     try:
         return tell_rules(moment)
     except Exception as error:
+        from memory_keeper.app.problems import complain
+
         complain(moment.home, "rules", error)
         return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
 

@@ -10,7 +10,7 @@ from memory_keeper.app.actions.handoff import CATCH_UP
 from memory_keeper.app.problems import complain, trouble
 from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 from memory_keeper.tell import CHARACTERS
 from memory_keeper.wire import units
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Call, Json, Note
+    from memory_keeper.model import Json, Note
+    from memory_keeper.moment import Call
     from memory_keeper.tell import Before
 
 NOTHING = Brief("", "", 0)

@@ -9,7 +9,7 @@ from memory_keeper import wire
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Call
+    from memory_keeper.moment import Call
 
 END, LATELY = 1 << 20, 12  # bytes of a fork's transcript, and sessions, that are looked at to know whose it is
 NEARLY = 2.5  # seconds

@@ -9,7 +9,8 @@ from memory_keeper import config
 from memory_keeper.capture.gauge import find_limits, read_gauge
 from memory_keeper.config import find_root
 from memory_keeper.keep.context import read_context
-from memory_keeper.model import Context, Gauge, Limits, NamedTuple
+from memory_keeper.moment import Context, Gauge, Limits
+from memory_keeper.named import NamedTuple
 from memory_keeper.policy import clears_at, compacts_from, level, passed
 
 TYPE_CHECKING = False

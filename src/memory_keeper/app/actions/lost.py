@@ -11,7 +11,8 @@ from memory_keeper import wire
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief, NamedTuple
+from memory_keeper.model import NamedTuple
+from memory_keeper.moment import Brief
 from memory_keeper.policy import shares
 from memory_keeper.tell import Before
 from memory_keeper.text import tokens
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Context, Event, Json
+    from memory_keeper.model import Event, Json
+    from memory_keeper.moment import Context
     from memory_keeper.reduce.sentences import Sentence
 
 NOTHING = Brief("handoff", "", 0)

@@ -14,7 +14,8 @@ from memory_keeper.capture.host import born
 from memory_keeper.capture.project import head
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
-from memory_keeper.model import Brief, NamedTuple
+from memory_keeper.model import NamedTuple
+from memory_keeper.moment import Brief
 from memory_keeper.tell import Before
 from memory_keeper.tell.lines import handed_on_whole, load
 from memory_keeper.text import how_long
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Context, Note
+    from memory_keeper.model import Note
+    from memory_keeper.moment import Context
     from memory_keeper.reduce.sentences import Sentence
 
 RECENT = 30  # sessions whose handoffs are looked at

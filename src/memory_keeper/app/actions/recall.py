@@ -14,7 +14,8 @@ from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief, Scope
+from memory_keeper.model import Scope
+from memory_keeper.moment import Brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,14 +8,15 @@ from memory_keeper import config
 from memory_keeper.app.actions.telling import AFTER, heard, record_told
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Context, Json
+    from memory_keeper.model import Json
+    from memory_keeper.moment import Context
     from memory_keeper.reduce.folds.observed import Observed
     from memory_keeper.tell.rules import Rule
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.keep import spool
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

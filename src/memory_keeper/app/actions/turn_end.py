@@ -13,12 +13,12 @@ from memory_keeper.app.actions.handoff import save
 from memory_keeper.capture.tail import LAG
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
-from memory_keeper.model import Gauge
+from memory_keeper.moment import Gauge
 from memory_keeper.policy import clear_is_due, compaction_is_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.model import Context
+    from memory_keeper.moment import Context
 
 TTL = 120.0  # seconds for which somebody may answer
 PAUSE = 600.0  # seconds between two clears that nobody but us wanted

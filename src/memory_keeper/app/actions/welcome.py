@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Call, Json, Note
+    from memory_keeper.model import Json, Note
+    from memory_keeper.moment import Call
 
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
 

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_keeper.keep import Store
+    from memory_keeper.keep.store import Store
     from memory_keeper.model import Event
 
 MINUTE = 60.0

@@ -21,7 +21,8 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Context, Note
+from memory_keeper.model import Note
+from memory_keeper.moment import Context
 
 PATIENCE = 60.0  # seconds for another process that writes notes
 

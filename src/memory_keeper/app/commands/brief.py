@@ -18,7 +18,7 @@ from memory_keeper.capture.host import find_terminal
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, Before, View
 from memory_keeper.tell.handoff import by_part

@@ -19,7 +19,8 @@ from memory_keeper.app.pages.render import left_alone
 from memory_keeper.app.terminal import Bar, from_here, print_json, say
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Context, Note, Source
+from memory_keeper.model import Note, Source
+from memory_keeper.moment import Context
 from memory_keeper.reduce.folds.from_prompts import TYPED
 from memory_keeper.tell.archived import Entry
 from memory_keeper.tell.context_archive import as_json as entry_json

@@ -13,7 +13,7 @@ from memory_keeper.app.terminal import print_json, say
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 from memory_keeper.tell import UNLIMITED
 
 EXAMPLE = "memory-keeper load"

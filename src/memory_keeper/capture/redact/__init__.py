@@ -100,5 +100,5 @@ def _probes(known: tuple[str, ...]) -> list[bytes]:
     return probes
 
 
-_WRITTEN = bytes(byte if 32 <= byte < 127 and byte not in b'"\\/' else 0 for byte in range(256))
+_WRITTEN = (bytes(32) + bytes(range(32, 127)) + bytes(129)).translate(bytes.maketrans(b'"\\/', bytes(3)))
 _probed: list[Any] = [(), []]

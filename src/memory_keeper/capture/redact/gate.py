@@ -40,10 +40,11 @@ _COMMANDS = {  # what stands before a hyphen, and the command line that may mean
     b"tTo": b"ConvertTo-",
 }
 _tails: dict[bytes, list[int | bytes]] = {}  # what stands before a separator, and what that may mean
+_short: dict[bytes, list[int | bytes]] = {b"ey": [b"eyJ"]}  # two letters at the begin of a word; these are of a JWT
 _heads: dict[bytes, list[int | bytes]] = {}  # what stands after an A
 _guarded: list[tuple[bytes, bytes, int]] = []
 _end, _begin = itemgetter(slice(-3, None)), itemgetter(slice(3))  # with `map`, a third faster than a comprehension
-_ends: frozenset[bytes] = frozenset()  # the keys of the dicts: asked faster
+_ends: frozenset[bytes] = frozenset()  # what to look for in one go: asked faster
 _begins: frozenset[bytes] = frozenset()
 
 
@@ -57,17 +58,15 @@ def _index() -> None:
             if at > 2:
                 _tails.setdefault(folded[at - 3 : at], []).append(row)
             elif at == 2:
-                for byte in [b"", *_BEFORE]:
-                    _tails.setdefault(byte + folded[:2], []).append(row)
+                _short.setdefault(folded[:2], []).append(row)
             elif start in _GUARDS:
                 _guarded.append((_GUARDS[start], start, row))
             else:
                 _heads.setdefault(start.split(b"A")[1][:3], []).append(row)
     for tail, command in _COMMANDS.items():
         _tails.setdefault(tail, []).append(command)
-    for byte in [b"", *_BEFORE]:
-        _tails.setdefault(byte + b"ey", []).append(b"eyJ")  # a JWT
-    _ends, _begins = frozenset(_tails), frozenset(_heads)
+    _ends = frozenset([*_tails, *[byte + two for two in _short for byte in [b"", *_BEFORE]]])
+    _begins = frozenset(_heads)
 
 
 def find_leads(data: bytes) -> list[Lead]:
@@ -123,7 +122,8 @@ def _hints(data: bytes) -> list[int | bytes]:
         part = data[at and at - 4 : at + _WINDOW]
         pieces = part.translate(_SEPARATORS).split(b"_")
         if not _ends.isdisjoint(map(_end, pieces)):
-            hints += [hint for end in _ends.intersection(map(_end, pieces)) for hint in _tails[end]]
+            ends = _ends.intersection(map(_end, pieces))
+            hints += [hint for end in ends for hint in (*_tails.get(end, ()), *_short.get(end[-2:], ()))]
         pieces = part.split(b"A")
         if not _begins.isdisjoint(map(_begin, pieces)):
             hints += [hint for begin in _begins.intersection(map(_begin, pieces)) for hint in _heads[begin]]

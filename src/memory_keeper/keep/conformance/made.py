@@ -9,7 +9,7 @@ from memory_keeper.model import Event, Note, Placed, Source, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memory_keeper.keep import Store
+    from memory_keeper.keep.store import Store
 
     Open = Callable[[], Store]
     Check = Callable[[Open], None]

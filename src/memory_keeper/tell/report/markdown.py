@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from time import localtime, strftime
 
-from memory_keeper.model import Brief
+from memory_keeper.moment import Brief
 from memory_keeper.tell import envelope
 from memory_keeper.tell.report.month import find_month
 from memory_keeper.tell.report.prices import exact, money, read_prices
