@@ -542,7 +542,7 @@ def test_an_edited_page_of_rules_reaches_the_next_session_once_it_is_taken_over(
     worked(machine)
     page = machine.project / ".claude/memory" / RULES
     page.write_text(page.read_text().replace(END, f"- Never push to main.\n\n{END}"))
-    assert f"{page} was changed and waits" in memory_keeper(machine, "save")
+    assert f"{page.relative_to(machine.project)} was changed and waits" in memory_keeper(machine, "save")
     memory_keeper(machine, "rule", "adopt", "--yes")
     following = machine.session()
     heard = following.start().text + following.prompt("Go on.").text
@@ -616,7 +616,7 @@ def test_a_page_that_somebody_made_is_told_once_the_user_says_it_is_theirs(machi
     page = machine.project / ".claude/memory/architecture.md"
     page.write_text("Three layers, pointing down.\n")
     assert "Three layers" not in machine.session().start().text
-    assert str(page) in memory_keeper(machine, "save")
+    assert str(page.relative_to(machine.project)) in memory_keeper(machine, "save")
     memory_keeper(machine, "save", "--adopt")
     assert "architecture: Three layers, pointing down." in machine.session().start().text
     assert page.with_name("architecture.md.before-memory-keeper").read_text() == "Three layers, pointing down.\n"
