@@ -150,7 +150,7 @@ class Front:
         for line in lines:
             number, _, said = line.partition(b" ")
             if self.waiting.pop(int(number), None) and said:
-                _write(said + b"\n")
+                wire.write_all(1, said + b"\n")
 
     def _watch(self) -> None:
         """A worker that hangs is as bad as one that died."""
@@ -198,7 +198,7 @@ class Front:
     def _answer_mutely(self, line: bytes) -> None:
         said = plainly(read(line))
         if said:
-            _write(wire.dumps(said).encode("ascii") + b"\n")
+            wire.write_all(1, wire.dumps(said).encode("ascii") + b"\n")
 
 
 def _work(asked: int, answers: int, home: str, project: str) -> None:
@@ -223,8 +223,3 @@ def _reap() -> None:
             pass
     except ChildProcessError:
         pass
-
-
-def _write(data: bytes) -> None:
-    while data:
-        data = data[posix.write(1, data) :]

@@ -96,10 +96,10 @@ def went_wrong(run: Run) -> bool:
 
 def _hides(line: str) -> bool:
     """Whether a command line hides the exit status of a part of it."""
-    return bool(line and MASKED.search(first_word_on(line)))
+    return bool(line and MASKED.search(_without_cd(line)))
 
 
-def first_word_on(line: str) -> str:
+def _without_cd(line: str) -> str:
     """A command line without the folder that it changes to first."""
     return re.sub(r"^\s*cd [^;&|\n]{1,300}(?:&&|;)\s*", "", line, count=1)[:SHORT]
 

@@ -1,6 +1,6 @@
 """What is kept: events, and the notes that cover them. Verb: record.
 
-An engine is a class that satisfies `store` and passes `conformance`. The embedded one is `sqlite.SqliteStore`: it
+An engine is a class that satisfies `store.Store` and passes `conformance`. The embedded one is `sqlite.SqliteStore`: it
 records; its parts answer: `leaves` about events, `branches` about notes, `matches` about words, of which `index` says
 what rows have. One public method is one transaction. Of what is kept only `covered_by` ever changes, once, from null.
 `migrations` has the schema.
