@@ -34,17 +34,12 @@ def begin(moment: Moment) -> Json:
 
     A context that takes the place of one that was cleared is told that one's handoff.
     """
-    from memory_keeper.app.actions.welcome import say_adopted, say_told, welcome
+    from memory_keeper.app.actions.welcome import say_adopted, say_broken, say_told, welcome
     from memory_keeper.errors import NotSetUp
 
     call, home, environ, at = moment.call, moment.home, moment.environ, moment.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
-    said: Json = {}
-    if broken:
-        names = ", ".join(broken)
-        if not names.isprintable():  # a repository chooses its own path
-            names = "".join(char if char.isprintable() else "?" for char in names)
-        said["systemMessage"] = f"Memory Keeper cannot read {names} and goes without"
+    said = say_broken(broken)
     _refresh_link(home)
     with Keeper(home, environ) as keeper:
         said |= welcome(keeper, call, said)

@@ -44,6 +44,12 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said
     return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 
 
+def say_broken(paths: Sequence[str]) -> Json:
+    """That settings are not as somebody wrote them; nothing where all can be read."""
+    names = _printable(", ".join(paths))  # a repository chooses its own path
+    return {"systemMessage": f"Memory Keeper cannot read {names} and goes without"} if paths else {}
+
+
 def _is_read(call: Call, environ: dict[str, str], sources: Sequence[str] = ("startup",)) -> bool:
     name, attended = ATTENDED
     return call.source in sources and environ.get(name) == attended
@@ -57,12 +63,14 @@ def line(home: str, environ: dict[str, str]) -> str:
     """What is kept, where, and how to switch it off."""
     own = environ.get("HOME", "")
     where = "~" + home[len(own) :] if own and home.startswith(own + "/") else home
-    if not where.isprintable():
-        where = "".join(char if char.isprintable() else "?" for char in where)
     return (
-        f"Memory Keeper keeps prompts, replies and tool calls in {where}, which only you can read."
+        f"Memory Keeper keeps prompts, replies and tool calls in {_printable(where)}, which only you can read."
         " To switch it off: /plugin disable memory-keeper"
     )
+
+
+def _printable(path: str) -> str:
+    return path if path.isprintable() else "".join(char if char.isprintable() else "?" for char in path)
 
 
 def _is_known(keeper: Keeper) -> bool:
