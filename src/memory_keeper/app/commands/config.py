@@ -15,6 +15,7 @@ from memory_keeper.app.commands.statusline import settings_path
 from memory_keeper.app.host import claude_settings, files
 from memory_keeper.app.host.claude_settings import Outcome
 from memory_keeper.app.host.consent import outside_a_session
+from memory_keeper.app.host.json_text import refuse
 from memory_keeper.app.terminal import as_called, paint, print_json, say, say_problem
 from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.config import find_root
@@ -276,7 +277,7 @@ def _read(folder: str, name: str) -> dict[str, Any]:
         raise KeeperError(f"{link} is a link, and settings are not written through links", hint=hint)
     try:
         with open(path, encoding="utf-8") as file:
-            given = json.load(file, parse_constant=_refuse)
+            given = json.load(file, parse_constant=refuse)
     except FileNotFoundError:
         return {}
     except (ValueError, RecursionError):
@@ -284,10 +285,6 @@ def _read(folder: str, name: str) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise KeeperError(f"{path} is not a JSON object", hint=f"{hint}; make it valid JSON first")
     return given
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
 
 
 def with_setting(given: dict[str, Any], key: str, value: Any) -> dict[str, Any]:

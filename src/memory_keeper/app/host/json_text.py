@@ -20,12 +20,13 @@ class Member(NamedTuple):
     end: int
 
 
-def _refuse(name: str) -> Any:
+def refuse(name: str) -> Any:
+    """Take none of the words that Python would read as numbers: `NaN`, `Infinity`."""
     raise ValueError(f"{name} is no JSON")
 
 
 # numbers are left as they are written: only where a value ends is asked for
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse)
 _SPACE = " \t\r\n"
 
 

@@ -9,7 +9,7 @@ lines, bare hexadecimal, secrets inside base64.
 
 from __future__ import annotations
 
-from memory_keeper.capture.redact.gate import find_leads
+from memory_keeper.capture.redact.gate import encode, find_leads
 from memory_keeper.capture.redact.names import words
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ MOST = 500  # known values: each is searched for in every line
 
 def suspicious(text: str, known: tuple[str, ...] = ()) -> bool:
     """Whether `redact` has anything to look at; False promises that it would return the text as it is."""
-    return bool(find_leads(_encode(text))) or any(value in text for value in known if value)
+    return bool(find_leads(encode(text))) or any(value in text for value in known if value)
 
 
 def redact(text: str, salt: bytes, known: tuple[str, ...] = ()) -> str:
@@ -46,10 +46,6 @@ def redact_line(line: bytes, salt: bytes, known: tuple[str, ...] = ()) -> bytes:
     if done is not None:
         return done
     return redact(line.decode("utf-8", "surrogateescape"), salt, known).encode("utf-8", "surrogateescape")
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 # --- known values ----------------------------------------------------------------------------------------------------
@@ -94,7 +90,7 @@ def _worth_hiding(value: str) -> bool:
 def _probes(known: tuple[str, ...]) -> list[bytes]:
     """For each known value the longest piece of it that JSON writes as it is; kept for the next line."""
     if _probed[0] != known:
-        pieces = [_encode(value).translate(_WRITTEN).split(b"\x00") for value in known if value]
+        pieces = [encode(value).translate(_WRITTEN).split(b"\x00") for value in known if value]
         _probed[:] = [known, [max(found, key=len) for found in pieces]]
     probes: list[bytes] = _probed[1]
     return probes

@@ -69,6 +69,11 @@ def _index() -> None:
     _begins = frozenset(_heads)
 
 
+def encode(text: str) -> bytes:
+    """A text as the bytes that are looked at."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 def find_leads(data: bytes) -> list[Lead]:
     """What to look for in these bytes. Nothing to look for: nothing to hide."""
     if b"\x1b" in data:

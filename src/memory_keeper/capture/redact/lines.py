@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from memory_keeper.capture.redact.gate import encode
 from memory_keeper.capture.redact.names import kind_of
-from memory_keeper.capture.redact.scrub import encode, is_touched, scrub
+from memory_keeper.capture.redact.scrub import is_touched, scrub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.capture.redact.finders import find
-from memory_keeper.capture.redact.gate import MARK, find_leads, masked, plain
+from memory_keeper.capture.redact.gate import MARK, encode, find_leads, masked, plain
 from memory_keeper.capture.redact.values import fits, mess
 
 TYPE_CHECKING = False
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     String = tuple[str, str]  # a text, and the kind of secret its key says it is, mostly none
 
 PASSES = 8  # each hides what the last one laid bare; a text that needs more was made to
-
-
-def encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def spans_in(data: bytes, leads: list[Lead], exact: Mapping[bytes, str]) -> list[Span]:
