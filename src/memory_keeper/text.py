@@ -349,6 +349,11 @@ def ago(at: float, now: float) -> str:
     return f"{how_long(now - at)} ago" if now - at >= 60 else "just now"
 
 
+def many(number: int, what: str) -> str:
+    """`1 request`, `2,000 requests`."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def short_number(number: float) -> str:
     """`950`, `3.2K`, `95K`, `1.2M`."""
     for size, unit in ((1_000_000, "M"), (1000, "K")):

@@ -170,11 +170,6 @@ def moment(at: float) -> str:
     return local_moment(at) if at else "never"
 
 
-def count(number: int, what: str) -> str:
-    """`1 request`, `2 requests`."""
-    return f"{number:,} {what}{'s' * (number != 1)}"
-
-
 def size(number: float) -> str:
     """Bytes for people."""
     for unit in ("B", "KB", "MB"):

@@ -30,7 +30,7 @@ from memory_keeper.app.host.registration import (
 from memory_keeper.app.pages.adopt import is_wanted, waiting
 from memory_keeper.app.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.app.pages.render import foreign
-from memory_keeper.app.terminal import as_called, count, paint, print_json, say, say_problem, size
+from memory_keeper.app.terminal import as_called, paint, print_json, say, say_problem, size
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.keep import archive, spool
@@ -38,7 +38,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.report.prices import problem as prices_problem
-from memory_keeper.text import ago
+from memory_keeper.text import ago, many
 
 EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -261,9 +261,9 @@ def _archives(keeper: Keeper) -> Iterator[Finding]:
             damaged += 1
     if damaged:
         fix = "memory-keeper import transcripts reads again what Claude Code still has"
-        yield Finding("archive", "FAIL", f"{damaged} of {count(len(members), 'piece')} of transcripts are damaged", fix)
+        yield Finding("archive", "FAIL", f"{damaged} of {many(len(members), 'piece')} of transcripts are damaged", fix)
     else:
-        yield Finding("archive", "OK", f"{count(len(members), 'piece')} of transcripts, all readable")
+        yield Finding("archive", "OK", f"{many(len(members), 'piece')} of transcripts, all readable")
 
 
 def _problems(home: str) -> Iterator[Finding]:
@@ -284,7 +284,7 @@ def _problems(home: str) -> Iterator[Finding]:
         yield Finding("hooks", "OK", "no failure in the last week")
         return
     last = recent[-1]
-    said = f"{count(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
+    said = f"{many(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
     yield Finding("hooks", "WARN", said, "memory-keeper doctor --fix, then watch whether it comes back")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.host.registration import claude_folder
-from memory_keeper.app.terminal import Bar, as_called, count, print_json, say, say_problem
+from memory_keeper.app.terminal import Bar, as_called, print_json, say, say_problem
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keep.home import Lock
@@ -21,7 +21,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
 from memory_keeper.model import Source
 from memory_keeper.tell.projects import project_name
-from memory_keeper.text import clean
+from memory_keeper.text import clean, many
 
 EXAMPLE = "memory-keeper import transcripts ~/.claude/projects"
 ENDINGS = (".jsonl", ".jsonl.gz")
@@ -75,9 +75,9 @@ def run(args: Namespace) -> int:
 
 def _say(about: dict[str, Any], names: list[str]) -> None:
     say(
-        f"{count(about['files'], 'file')}, {count(about['lines'], 'new line')}:"
-        f" {count(about['events_added'], 'event')} added, {about['events_known']:,} known already;"
-        f" {count(about['notes'], 'note')} written"
+        f"{many(about['files'], 'file')}, {many(about['lines'], 'new line')}:"
+        f" {many(about['events_added'], 'event')} added, {about['events_known']:,} known already;"
+        f" {many(about['notes'], 'note')} written"
     )
     if names:
         print(f"Projects: {_listed(names)}")

@@ -13,7 +13,7 @@ from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.app.commands import project_of
 from memory_keeper.app.host.registration import claude_folder, installed_at
 from memory_keeper.app.pages.adopt import waiting
-from memory_keeper.app.terminal import as_called, count, moment, paint, print_json, say, size
+from memory_keeper.app.terminal import as_called, moment, paint, print_json, say, size
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
@@ -22,7 +22,7 @@ from memory_keeper.reduce.folds.observed import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of
-from memory_keeper.text import ago, clean, one_line
+from memory_keeper.text import ago, clean, many, one_line
 
 EXAMPLE = "memory-keeper status"
 COPY = "marketplace"  # the folder of the home with the plugin's code
@@ -120,7 +120,7 @@ def _say(found: Found, home: str) -> None:
     say(paint(one_line(clean(found.name), 300), "bold") + where)
     looked = counts["last_look"]
     _row("last captured", moment(looked) + (f" ({ago(looked, now)})" if looked else ""))
-    _row("kept", f"{count(counts['events'], 'event')} of {count(counts['sessions'], 'session')}")
+    _row("kept", f"{many(counts['events'], 'event')} of {many(counts['sessions'], 'session')}")
     _say_notes(counts["notes"], found.standing, found.open, found.spent)
     if found.handoff:
         _row("last handoff", f"{moment(found.handoff.at)} ({ago(found.handoff.at, now)}), {found.handoff.id}")
@@ -129,7 +129,7 @@ def _say(found: Found, home: str) -> None:
     _say_savings(found.savings, found.replaced)
     _row("store", f"{home} ({', '.join(f'{size(number)} {what}' for what, number in _sizes(home).items() if number)})")
     for session in found.sessions:
-        asked = f"{count(session.prompts, 'prompt')}, {count(session.events, 'event')}"
+        asked = f"{many(session.prompts, 'prompt')}, {many(session.events, 'event')}"
         say(f"  session {session.id[:8]}  {moment(session.last)}  {asked}")
 
 
@@ -143,12 +143,12 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
     notes += [f"{standing} standing"] if standing else []
     _row("notes", ", ".join(notes) or "none yet")
     if open:
-        calls = count(sum(one.tools for one in open), "tool call")
-        ends = f"the newest part of {count(len(open), 'session')} ({calls})"
+        calls = many(sum(one.tools for one in open), "tool call")
+        ends = f"the newest part of {many(len(open), 'session')} ({calls})"
         _row("without a note", f"{ends}: too short for one yet, a brief tells it as it is")
     if spent["asked"]:
         cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
-        _row("models", f"asked {count(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")
+        _row("models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")
 
 
 def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _say_compactions(measured: list[Score], now: float) -> None:
     last = measured[0]
     facts = f"{last.percent} % of {last.kept + last.lost} facts in {last.tokens:,} tokens"
     _row("compaction", f"{moment(last.at)} ({ago(last.at, now)}), its summary kept {facts};")
-    _row("", f"the handoff brought back {count(last.brought, 'fact')} in {last.told:,} tokens")
+    _row("", f"the handoff brought back {many(last.brought, 'fact')} in {last.told:,} tokens")
     if len(measured) > 1:
         kept, brought = _mean([one.percent for one in measured]), _mean([one.brought for one in measured])
         _row("", f"mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
@@ -202,13 +202,13 @@ def _say_compactions(measured: list[Score], now: float) -> None:
 
 def _say_savings(savings: list[Compaction], replaced: int) -> None:
     """What compactions of our own kept out of later requests, as those measured it."""
-    times = count(max(replaced, len(savings)), "time")
+    times = many(max(replaced, len(savings)), "time")
     if not savings:
         if replaced:
             _row("compacted", f"{times} without a model; the next response tells what that saved")
         return
     last, carried = savings[-1], sum(one.saved for one in savings)
-    requests = count(sum(one.requests for one in savings), "request")
+    requests = many(sum(one.requests for one in savings), "request")
     _row("compacted", f"{times} without a model, last from {last.before:,} to {last.after:,} tokens;")
     _row("", f"{requests} since then carried {carried:,} tokens less")
 

@@ -26,6 +26,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.settings import SUMMARIZERS
 from memory_keeper.tell.files import HANDED_OUT
+from memory_keeper.text import many
 
 EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
 AGENT = "agent"
@@ -190,7 +191,7 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
     sessions = sum(note.level == 1 for note in made)
     outlines = len(made) - sessions
     if made or not any(one.ok for one in worded):
-        say(f"{_number(sessions, 'note')} made" + (f", and {_number(outlines, 'outline')}" if outlines else "") + ".")
+        say(f"{many(sessions, 'note')} made" + (f", and {many(outlines, 'outline')}" if outlines else "") + ".")
     for one in worded:
         if one.ok:
             say(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
@@ -203,11 +204,7 @@ def _spending(total: dict[str, Any]) -> str:
         return "Nothing was asked of a model."
     dollars = "" if not total["cost"] else f", ${max(total['cost'], 0.0001):.4f}"
     spent = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
-    return f"A model was asked {_number(total['asked'], 'time')}: {spent}."
-
-
-def _number(many: int, what: str) -> str:
-    return f"{many} {what}{'s' * (many != 1)}"
+    return f"A model was asked {many(total['asked'], 'time')}: {spent}."
 
 
 def _complain(made: list[Note], worded: list[Outcome]) -> None:
@@ -221,4 +218,4 @@ def _complain(made: list[Note], worded: list[Outcome]) -> None:
         raise error(f"{failed[0].note} stays as it was: {failed[0].why}", hint=failed[0].hint)
     for one in failed:
         say_problem(f"{one.note} stays as it was: {one.why}")
-    raise error(f"{len(failed)} of {_number(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)
+    raise error(f"{len(failed)} of {many(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)

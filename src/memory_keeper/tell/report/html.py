@@ -15,7 +15,7 @@ import memory_keeper
 from memory_keeper.tell.report.markdown import named, percent, priced, short_name, summed_up, title
 from memory_keeper.tell.report.prices import money
 from memory_keeper.tell.report.savings import BY
-from memory_keeper.text import local_moment, short_number
+from memory_keeper.text import local_moment, many, short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _cards(month: Month) -> Iterator[str]:
         (short_number(month.total.tokens), "tokens"),
         (money(month.total.cost, currency), f"cost, {month.prices.label}"),
         (percent(month.total.cached), "of what was sent came from the cache"),
-        (f"{month.total.requests:,}", f"requests in {_many(len(month.sessions), 'session')}"),
+        (f"{month.total.requests:,}", f"requests in {many(len(month.sessions), 'session')}"),
         (f"{len(marks):,}", "compaction" + "s" * (len(marks) != 1)),
         (money(month.spared - month.charged, currency), "saved by us, less what we cost"),
     ]
@@ -102,10 +102,6 @@ def _unpriced(month: Month) -> str:
 
 def _cost(row: Sum, month: Month) -> str:
     return priced(row, month.prices)
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 # --- by day -----------------------------------------------------------------------------------------------------------
@@ -223,8 +219,7 @@ def _by_project(month: Month) -> Iterator[str]:
 def _by_tool(month: Month) -> Iterator[str]:
     yield f"<section><h2>By tool</h2><p class=note>{WEIGHED}</p>"
     yield from _rows(
-        (one.what, f"{short_number(one.tokens)} · {_many(one.times, 'call')}", one.tokens)
-        for one in month.tools[:TOOLS]
+        (one.what, f"{short_number(one.tokens)} · {many(one.times, 'call')}", one.tokens) for one in month.tools[:TOOLS]
     )
     yield "</section>"
 
@@ -251,19 +246,19 @@ def _impact(month: Month) -> Iterator[str]:
     mine = sum(one.by == "keeper" and one.saved > 0 for one in month.compactions)
     yield "<section><h2>Cost impact</h2><dl>"
     yield _item(
-        f"Saved by {_many(mine, 'compaction')} of our own", "tokens that later requests did not carry", month.saved
+        f"Saved by {many(mine, 'compaction')} of our own", "tokens that later requests did not carry", month.saved
     )
     yield _item(
         "Told by Memory Keeper", f"about {told:,} tokens, once for each request that carried them", -month.carried
     )
-    yield _item("Models asked to write notes", _many(asked.times, "time"), -asked.tokens)
+    yield _item("Models asked to write notes", many(asked.times, "time"), -asked.tokens)
     worth = money(month.spared - month.charged, currency)
     yield f'<dt class="net">Net<small>about {said(worth)}, as cache reads</small></dt>'
     yield f'<dd class="net {"good" if month.net >= 0 else "bad"}">{month.net:,}</dd></dl>'
     if hosts:
         before = sum(one.before or 0 for one in hosts if one.after is not None)
         after = sum(one.after or 0 for one in hosts if one.before is not None)
-        words = f"Claude Code compacted {_many(len(hosts), 'time')} by itself, {before:,} tokens to {after:,}"
+        words = f"Claude Code compacted {many(len(hosts), 'time')} by itself, {before:,} tokens to {after:,}"
         yield f"<p class=note style='margin-top:.9rem'>{words}; no saving is claimed for that.</p>"
     yield "</section>"
 

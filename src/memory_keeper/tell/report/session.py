@@ -19,7 +19,7 @@ from memory_keeper.tell.report.markdown import (
     sum_json,
 )
 from memory_keeper.tell.report.savings import BY, Sessions, find_compactions
-from memory_keeper.text import clean, local_moment, short_number, tokens
+from memory_keeper.text import clean, local_moment, many, short_number, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _metrics(one: Metrics) -> Iterator[str]:
     yield f"Tokens recovered:   {short_number(freed) if pairs else 'none measured'}{remains}"
     yield f"Compression ratio:  {f'{percent(freed, before)} reduction' if pairs else 'none measured'}"
     yield f"Time to compact:    {seconds if last else 'none'}"
-    used, requests = f"{one.spent.tokens:,}", f"{one.spent.requests:,} request{'s' * (one.spent.requests != 1)}"
+    used, requests = f"{one.spent.tokens:,}", many(one.spent.requests, "request")
     yield f"Tokens used:        {used} in {requests}, {percent(one.spent.cached)} of what was sent from the cache"
     yield f"Cost:               {priced(one.spent, one.prices)} ({one.prices.label})"
     yield f"Told by us:         {one.told:,} tokens"
