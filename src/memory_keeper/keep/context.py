@@ -132,6 +132,8 @@ def _began(context: Context, record: Json, at: float) -> Context:
     """A start begins a new context; the process and its terminal stay what they were where it does not say."""
     terminal = record.get("terminal")
     known = [str(word) for word in terminal][:4] if isinstance(terminal, list) else []
+    compacted = record.get("source") == "compact"
+    before = context if compacted else Context()  # what a compaction leaves as it was
     return Context(
         begun=at,
         source=str(record.get("source") or ""),
@@ -140,17 +142,17 @@ def _began(context: Context, record: Json, at: float) -> Context:
         pid=_number(record, "pid") or context.pid,
         born=str(record.get("born") or context.born),
         model=str(record.get("model") or context.model),
-        window=context.window if record.get("source") == "compact" else 0,
-        compacts_at=context.compacts_at if record.get("source") == "compact" else 0,
+        window=before.window,
+        compacts_at=before.compacts_at,
         run=record.get("run") is True,
         after=str(record.get("after") or context.after),
         ours=record.get("ours") is True,
         module=context.module,
         terminal=(known[0], known[1], known[2], known[3]) if len(known) == 4 else context.terminal,
-        prompted=context.prompted if record.get("source") == "compact" else 0.0,
-        stopped=context.stopped if record.get("source") == "compact" else 0.0,
-        replaced=context.replaced if record.get("source") == "compact" else 0.0,
-        **(_compacted(context, at) if record.get("source") == "compact" else {}),
+        prompted=before.prompted,
+        stopped=before.stopped,
+        replaced=before.replaced,
+        **(_compacted(context, at) if compacted else {}),
     )
 
 

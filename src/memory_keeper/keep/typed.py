@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memory_keeper.keep.spool import FOLDER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -12,7 +14,7 @@ SPOOLED = "path >= ? and path < ?"  # what hooks told of
 def has_typed(db: Connection, home: str) -> bool:
     """Whether somebody typed a prompt that hooks of a home told of. Only prompts are read, those of the projects that
     were worked in last first, each from its newest: a program may have asked a thousand times since."""
-    spools = (f"{home}/spool/", f"{home}/spool0")  # `0` comes after `/`
+    spools = (f"{home}{FOLDER}/", f"{home}{FOLDER}0")  # `0` comes after `/`
     projects = db.execute(f"select project from source where {SPOOLED} group by project order by max(seq) desc", spools)
     return any(
         db.execute(
