@@ -72,9 +72,9 @@ def read_object(text: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def count(value: object) -> int:
-    """A number of things, such as tokens; 0 where a value is none, or more than anybody has."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0
+def count(value: object, default: int = 0) -> int:
+    """A number of things, such as tokens; the default where a value is none, or more than anybody has."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else default
 
 
 def units(text: str) -> int:

@@ -144,15 +144,15 @@ def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
 
 def read(payload: Json) -> Shown:
     """A payload, read forgivingly: whatever is not as expected is not there."""
+    from memory_keeper.capture.gauge import COUNTS
+
     model, place, about = (_part(payload, name) for name in ("model", "workspace", "context_window"))
     usage = _part(about, "current_usage")
-    tokens = sum(
-        _count(usage, name) for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    )
+    tokens = sum(wire.count(usage.get(name)) for name in COUNTS)
     return Shown(
         session=read_text(payload, "session_id"),
         tokens=tokens,
-        window=_count(about, "context_window_size"),
+        window=wire.count(about.get("context_window_size")),
         model=_plain(read_text(model, "id"), 100),
         name=_plain(read_text(model, "display_name") or read_text(model, "id"), NAME),
         version=_plain(read_text(payload, "version"), NAME),
@@ -259,11 +259,6 @@ def _plain(text: str, limit: int) -> str:
 def _part(payload: Json, field: str) -> Json:
     value = payload.get(field)
     return value if isinstance(value, dict) else {}
-
-
-def _count(payload: Json, field: str) -> int:
-    value = payload.get(field)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40 else 0
 
 
 # --- the other status line --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BLOCK, LARGEST_BLOCK = 1 << 16, 1 << 22
 LONGEST = 64 << 20  # bytes of a line
 FURTHEST = 256 << 20  # how far back a response is looked for: beyond that it is not known
-COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")  # what a response was given
 # a quote inside a JSON string is escaped, so no text that a tool or a person wrote can contain these
 BOUNDARY, USAGE, ASSISTANT = b'"compact_boundary"', b'"usage"', b'"assistant"'
 

@@ -49,8 +49,8 @@ def read_payload(event: str, payload: Any, environ: dict[str, str]) -> Call | No
         model=read_text(payload, "model")[:100] if event == "SessionStart" else "",
         busy=_number_of(payload.get("background_tasks")),
         agent_type=_name(payload, "agent_type"),
-        quiet=_count(payload, "seconds_since_last_response", -1),
-        tokens=_count(payload, "context_tokens", 0),
+        quiet=wire.count(payload.get("seconds_since_last_response"), -1),
+        tokens=wire.count(payload.get("context_tokens")),
     )
 
 
@@ -97,11 +97,6 @@ def _number_of(tasks: Any) -> int:
         except (ValueError, RecursionError):
             return 1  # something is there, whatever it is
     return len(tasks) if isinstance(tasks, (list, dict)) else 0
-
-
-def _count(payload: Json, field: str, default: int) -> int:
-    value = payload.get(field)
-    return value if type(value) is int and 0 <= value < 1 << 40 else default
 
 
 def read_text(payload: Json, field: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from memory_keeper import wire
 from memory_keeper.model import NamedTuple
 from memory_keeper.tell import short
 from memory_keeper.text import tokens
@@ -59,7 +60,7 @@ class Part(NamedTuple):
 
 def take_apart(said: Json) -> list[Part]:
     """The briefs of a record of what was told, line by line; of a record that has no words, by what they cite."""
-    name, total = str(said.get("brief") or ""), _number(said.get("tokens"))
+    name, total = str(said.get("brief") or ""), wire.count(said.get("tokens"))
     cites, text = _strings(said.get("cites")), said.get("text")
     if not isinstance(text, str) or not text:
         return [Part(name, total, tuple(Line("", cite, QUOTE, "", None, 0) for cite in cites))]
@@ -88,7 +89,7 @@ def _blocks(lines: Iterable[str], name: str) -> Iterator[tuple[str, list[str]]]:
 def _sizes(each: object, total: int, blocks: Sequence[list[str]]) -> list[int]:
     """The tokens of each brief, as they were counted; else its share of all."""
     listed = each if isinstance(each, list) else []
-    known = [_number(one[1]) for one in listed if isinstance(one, list) and len(one) == 2]
+    known = [wire.count(one[1]) for one in listed if isinstance(one, list) and len(one) == 2]
     return known if len(known) == len(blocks) else _divided(total, ["\n".join(lines) for lines in blocks])
 
 
@@ -177,10 +178,6 @@ def reading(line: Line) -> str:
     rows = [row[2:] if row.startswith("| ") else "" if row == "|" else row for row in line.text.split("\n")]
     text = "\n".join(rows)
     return CITED.sub("", text) if line.source == QUOTE else text
-
-
-def _number(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0
 
 
 def _strings(value: object) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, NamedTuple
-from memory_keeper.reduce.summarizers.asking import cost_of, count
+from memory_keeper.reduce.summarizers.asking import cost_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _attempt(event: Event) -> Attempt:
         event.ref,
         ok,
         ended and not ok and said.get("answered") is True,
-        count(said.get("tokens_in")) + count(said.get("tokens_out")),
+        wire.count(said.get("tokens_in")) + wire.count(said.get("tokens_out")),
         said.get("background") is True,
         event.project,
         cost_of(said.get("cost")) or 0.0,

@@ -152,5 +152,4 @@ def _measure(
 
 def _count(mark: Event, field: str) -> int:
     """A number of tokens that the host's own line has; 0: it does not say."""
-    value = wire.read_object(mark.extra).get(field) if mark.extra else 0
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return wire.count(wire.read_object(mark.extra).get(field))

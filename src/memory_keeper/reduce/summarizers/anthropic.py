@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from memory_keeper import wire
+from memory_keeper.capture.gauge import COUNTS
 from memory_keeper.errors import NotSetUp
 from memory_keeper.reduce.summarizers.api import find_key, finished, name_of, post
-from memory_keeper.reduce.summarizers.asking import Answer, count, prompt
+from memory_keeper.reduce.summarizers.asking import Answer, prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,11 +51,10 @@ def _read(said: Json, model: object) -> Answer:
     blocks, usage = said.get("content"), said.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     texts = [block.get("text") for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
-    read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     answer = Answer(
         "".join(text for text in texts if isinstance(text, str)),
         name_of(said, model),
-        sum(count(usage.get(name)) for name in read),
-        count(usage.get("output_tokens")),
+        sum(wire.count(usage.get(name)) for name in COUNTS),
+        wire.count(usage.get("output_tokens")),
     )
     return finished(answer, said.get("stop_reason"), ("end_turn", "stop_sequence"))

@@ -43,11 +43,6 @@ class Unfinished(KeeperError):  # noqa: N818
         self.answer = answer
 
 
-def count(value: object) -> int:
-    """A number of tokens that an answer states; 0 when it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40 else 0
-
-
 def cost_of(value: object) -> float | None:
     """A number of dollars that an answer states; None when it is none."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e6

@@ -11,10 +11,11 @@ import tempfile
 from secrets import token_hex
 
 from memory_keeper import wire
+from memory_keeper.capture.gauge import COUNTS
 from memory_keeper.config import INSIDE
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.reduce.summarizers import program
-from memory_keeper.reduce.summarizers.asking import Answer, Unfinished, cost_of, count, prompt
+from memory_keeper.reduce.summarizers.asking import Answer, Unfinished, cost_of, prompt
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -95,12 +96,11 @@ def _read(ended: program.Ended, model: str) -> Answer:
     result = result if isinstance(result, dict) else {}
     text, usage, used = result.get("result"), result.get("usage"), result.get("modelUsage")
     usage = usage if isinstance(usage, dict) else {}
-    read = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     answer = Answer(
         text.replace(AT, "@") if isinstance(text, str) else "",
         one_line(clean(next(iter(used), model) if isinstance(used, dict) else model), 100),
-        sum(count(usage.get(name)) for name in read),
-        count(usage.get("output_tokens")),
+        sum(wire.count(usage.get(name)) for name in COUNTS),
+        wire.count(usage.get("output_tokens")),
         cost_of(result.get("total_cost_usd")),
     )
     if not isinstance(text, str) or result.get("is_error") or result.get("subtype") != "success":

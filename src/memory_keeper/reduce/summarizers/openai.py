@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from secrets import token_hex
 
+from memory_keeper import wire
 from memory_keeper.errors import NotSetUp
 from memory_keeper.reduce.summarizers.api import find_key, finished, name_of, post
-from memory_keeper.reduce.summarizers.asking import Answer, cost_of, count, prompt
+from memory_keeper.reduce.summarizers.asking import Answer, cost_of, prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def _read(said: Json, model: str) -> Answer:
     answer = Answer(
         text if isinstance(text, str) else "",
         name_of(said, model),
-        count(usage.get("prompt_tokens")),
-        count(usage.get("completion_tokens")),
+        wire.count(usage.get("prompt_tokens")),
+        wire.count(usage.get("completion_tokens")),
         cost_of(usage.get("cost")),  # some services say
     )
     return finished(answer, first.get("finish_reason"), ("stop", None) if isinstance(text, str) else ())

@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from decimal import Decimal
 
+from memory_keeper import wire
 from memory_keeper.keep import spending
 from memory_keeper.keep.telling import shares, told
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.folds.compactions import compactions, moments
-from memory_keeper.reduce.summarizers.asking import cost_of, count
+from memory_keeper.reduce.summarizers.asking import cost_of
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False
@@ -128,5 +129,5 @@ def _carrying(sessions: Sessions, prices: Prices, session: str, at: float, reque
 def asking(store: SqliteStore, project: str | None, since: float, until: float) -> Asking:
     """What models took in a time that were asked to write notes."""
     found = spending.asked(store.db, project, since, until)
-    tokens = sum(count(one.get("tokens_in")) + count(one.get("tokens_out")) for one in found)
+    tokens = sum(wire.count(one.get("tokens_in")) + wire.count(one.get("tokens_out")) for one in found)
     return Asking(len(found), tokens, sum((Decimal(str(cost_of(one.get("cost")) or 0)) for one in found), Decimal(0)))
