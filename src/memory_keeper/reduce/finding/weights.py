@@ -137,10 +137,9 @@ def _inside(text: str, folders: set[str]) -> str:
 
 
 def _weighed(seen: list[Seen], whole: _Paths, total: int, undone: set[str]) -> Names:
-    files: Scale[str] = Scale()
-    words: Scale[str] = Scale()
-    marks: Scale[str] = Scale()
-    links: Scale[tuple[str, str]] = Scale()
+    """All names by the events that bring them up, of which so many are calls; what was undone links nothing."""
+    files, words, marks = Scale[str](), Scale[str](), Scale[str]()
+    links = Scale[tuple[str, str]]()
     done = 0
     for event, way, call, path, named, said, marked in seen:
         done += event.kind == "call"
@@ -157,21 +156,29 @@ def _weighed(seen: list[Seen], whole: _Paths, total: int, undone: set[str]) -> N
             pair = mention if call is event else mention._replace(cites=(call.id, event.id))
             for name in said:
                 links.add((name, path), pair)
-    by_name: dict[str, list[Linked]] = {}
-    for tally in links.ranked(0.3):
-        name, path = tally.key
-        by_name.setdefault(name, []).append(Linked(name, path, tally.weight(0.3), tally.last))
     return Names(
-        [
-            Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own), not RESULTS.isdisjoint(one.ways))
-            for one in files.ranked(0.3)
-            if one.last_own or not one.ways.keys() <= ASIDE
-        ],
+        _files(files),
         [Named("name", one.key, one.weight(0.3), one.cites()) for one in words.ranked(0.3) if one.stays()],
         [Named("ref", one.key, one.weight(0.15), one.cites(), one.stays()) for one in marks.ranked(0.15)],
-        by_name,
+        _by_name(links),
         whole.root(),
     )
+
+
+def _files(files: Scale[str]) -> list[Named]:
+    return [
+        Named("file", one.key, one.weight(0.3), one.cites(), bool(one.last_own), not RESULTS.isdisjoint(one.ways))
+        for one in files.ranked(0.3)
+        if one.last_own or not one.ways.keys() <= ASIDE
+    ]
+
+
+def _by_name(links: Scale[tuple[str, str]]) -> dict[str, list[Linked]]:
+    found: dict[str, list[Linked]] = {}
+    for tally in links.ranked(0.3):
+        name, path = tally.key
+        found.setdefault(name, []).append(Linked(name, path, tally.weight(0.3), tally.last))
+    return found
 
 
 def _way(event: Event, calls: dict[str, Event]) -> str:
