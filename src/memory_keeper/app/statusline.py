@@ -270,11 +270,7 @@ class Other:
     def __init__(self, command: str, data: bytes) -> None:
         import _signal  # type: ignore[import-not-found]
 
-        thrown_away = (
-            _signal.SIGTERM,
-            _signal.SIGHUP,
-            _signal.SIGINT,
-        )  # by the host
+        thrown_away = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)  # by the host
         self.until, self.left = monotonic() + PATIENCE, data
         given, self.to = posix.pipe()
         self.out, gives = posix.pipe()

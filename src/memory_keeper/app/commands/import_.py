@@ -7,7 +7,7 @@ import json
 import os
 import zlib
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -43,17 +43,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
     files = list(_files(args.paths or [os.path.join(claude_folder(), "projects")]))
-    total, failed, projects = Added(), [], set()
     with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
-        for path in files:
-            try:
-                source = source_of(keeper, path)
-                added = keeper.read(source, progress=bar.advance)
-            except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
-                failed.append(f"{path}: {error}")
-                continue
-            total += added
-            projects |= {source.project} if added.events else set()
+        total, projects, failed = _read_all(keeper, files, bar)
         notes = _written(keeper)
         names = sorted(project_name(keeper.store, project) for project in projects)
     about = {
@@ -71,6 +62,21 @@ def run(args: Namespace) -> int:
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0
+
+
+def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar) -> tuple[Added, set[str], list[str]]:
+    """Read files to their ends: what was added, the projects it is of, and what is wrong with those that cannot be."""
+    total, projects, failed = Added(), set[str](), list[str]()
+    for path in files:
+        try:
+            source = source_of(keeper, path)
+            added = keeper.read(source, progress=bar.advance)
+        except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
+            failed.append(f"{path}: {error}")
+            continue
+        total += added
+        projects |= {source.project} if added.events else set()
+    return total, projects, failed
 
 
 def _say(about: dict[str, Any], names: list[str]) -> None:

@@ -90,17 +90,7 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
         listed = {"children": children} if listing else {}
         print_json({**about, "covers": len(children), "wordings": wordings, **listed})
         return 0
-    del about["extra"]
-    carried = wire.read_object(note.extra)
-    took = {name: carried.get(name) for name in TOOK}
-    _say(
-        keeper,
-        {**about, "by": _by(note), **took, "covers": f"{len(children)} of the level beneath" if children else ""},
-    )
-    for line, rests in lines_of(note):
-        say(clean(line) + paint(_cited(rests), "dim"))
-    if not note.text:
-        print("(it says nothing)")
+    _say_note(keeper, note, about, len(children))
     if len(wordings) > 1:
         _say_wordings(wordings)
     if listing:
@@ -111,6 +101,19 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     more = f"show {note.id} --children" if children and not listing else ""
     _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
     return 0
+
+
+def _say_note(keeper: Keeper, note: Note, about: dict[str, Any], children: int) -> None:
+    """What a note says, line by line, under what is known of it."""
+    del about["extra"]
+    carried = wire.read_object(note.extra)
+    took = {name: carried.get(name) for name in TOOK}
+    covers = f"{children} of the level beneath" if children else ""
+    _say(keeper, {**about, "by": _by(note), **took, "covers": covers})
+    for line, rests in lines_of(note):
+        say(clean(line) + paint(_cited(rests), "dim"))
+    if not note.text:
+        print("(it says nothing)")
 
 
 def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
