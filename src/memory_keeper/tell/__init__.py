@@ -30,6 +30,8 @@ LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
 UNLIMITED = 1 << 30  # on a screen and in a file
 MOST = 1_000_000  # tokens, whatever a budget says
+# what a brief is of
+COMPACTED, EARLIER = "this session, before it was compacted", "earlier work on this project"
 
 
 class Before(NamedTuple):
@@ -108,7 +110,7 @@ def cut(
     sections: Sequence[Section],
     budget: int,
     nonce: str,
-    where: str = "earlier work on this project",
+    where: str = EARLIER,
     characters: int = CHARACTERS,
 ) -> Brief:
     """As much of each section as its share of the budget holds; what one leaves over goes to the next.

@@ -17,7 +17,7 @@ from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memory_keeper.model import Json
     from memory_keeper.tell import Said, View
@@ -253,23 +253,23 @@ def _with_outcome(one: Sentence, came: Sentence) -> Sentence | None:
     """A line with what came of a request that it tells; None when it tells another one."""
     if one.section == "goal" and one.cites[:1] == came.cites[:1]:
         return one._replace(text=f"{one.text} {came.text}")
-    things = apart(one.text[one.least :], "; ") if one.section == "request" and one.least else []
-    if len(things) != len(one.each) or not came.cites or came.cites[0] not in one.each:
-        return None
-    place = one.each.index(came.cites[0])
-    things[place] += f" {came.text}"
-    return one._replace(text=one.text[: one.least] + "; ".join(things))
+    return _with_request(one, came, lambda request: f"{request} {came.text}")
 
 
 def _with_more(one: Sentence, more: Sentence) -> Sentence | None:
     """A line with more of a request that it tells the beginning of; None when it tells another one."""
     if one.section in OPENED and one.cites[:1] == more.cites[:1]:
         return one._replace(text=_continued(one.text, more.text))
+    return _with_request(one, more, lambda request: _continued(request, more.text))
+
+
+def _with_request(one: Sentence, about: Sentence, change: Callable[[str], str]) -> Sentence | None:
+    """A list of requests in which the one that another line is about is changed; None when it does not have that."""
     things = apart(one.text[one.least :], "; ") if one.section == "request" and one.least else []
-    if len(things) != len(one.each) or not more.cites or more.cites[0] not in one.each:
+    if len(things) != len(one.each) or not about.cites or about.cites[0] not in one.each:
         return None
-    place = one.each.index(more.cites[0])
-    things[place] = _continued(things[place], more.text)
+    place = one.each.index(about.cites[0])
+    things[place] = change(things[place])
     return one._replace(text=one.text[: one.least] + "; ".join(things))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
-from memory_keeper.tell import Section, cut, handoff, parts
+from memory_keeper.tell import COMPACTED, EARLIER, Section, cut, handoff, parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _where(view: View) -> str:
     if view.before and view.of:
         return view.before.title
     if view.source == "compact":
-        return "this session, before it was compacted"
-    return f"session {view.of[0][:8]}" if view.of else "earlier work on this project"
+        return COMPACTED
+    return f"session {view.of[0][:8]}" if view.of else EARLIER
 
 
 PLANS = {

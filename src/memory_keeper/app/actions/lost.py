@@ -14,7 +14,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.policy import shares
-from memory_keeper.tell import Before
+from memory_keeper.tell import COMPACTED, Before
 from memory_keeper.text import tokens
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memory_keeper.reduce.sentences import Sentence
 
 NOTHING = Brief("handoff", "", 0)
-COMPACTED, LOST = "this session, before it was compacted", ": what the summary leaves out"
+LOST = ": what the summary leaves out"
 
 
 class Score(NamedTuple):
