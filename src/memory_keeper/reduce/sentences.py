@@ -9,6 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# how sentences begin that tell requests: who reads them again knows them by that
+GOAL, ASKED_LAST, ASKED_BEFORE, WENT_ON = "Goal: ", "Asked last: ", "Asked before: ", "That request went on: "
+
 
 class Sentence(NamedTuple):
     """A statement and the events it was taken from."""

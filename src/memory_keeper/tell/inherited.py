@@ -15,9 +15,9 @@ from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.finding.lists import taken_off
 from memory_keeper.reduce.finding.worked_on import QUOTE as TASK
 from memory_keeper.reduce.notes.phrasing import quote
-from memory_keeper.reduce.sentences import Sentence, apart
+from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON, Sentence, apart
 from memory_keeper.reduce.words.loose_ends import is_taken_up
-from memory_keeper.tell.lines import OUTLIVES, WENT_ON, handed_on_whole, load
+from memory_keeper.tell.lines import OUTLIVES, handed_on_whole, load
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
@@ -43,7 +43,6 @@ SAID = (
 )  # what is more than names
 TASKS = ("doing", "open")  # sections that list what is not done
 STATED = {"rule": "correction", "decision": "decision"}  # sections of which a later one may take the place of another
-BEFORE = "Asked before: "
 GONE = (", gone later", ", gone after editing ")  # what is said of an error that was mended
 
 
@@ -180,7 +179,7 @@ def _belongs(line: Sentence, goal: Sentence) -> bool:
 
 def _promoted(line: Sentence) -> Sentence:
     """A line of the goal of the session before as one of this session's goal; it says whose it was."""
-    return line._replace(text=line.text.replace("Goal: ", f"Goal, of session {line.of[:8]}: ", 1), of="")
+    return line._replace(text=line.text.replace(GOAL, f"Goal, of session {line.of[:8]}: ", 1), of="")
 
 
 def _asked(own: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -191,8 +190,9 @@ def _asked(own: Iterable[Sentence]) -> Iterator[Sentence]:
         if line.section != "goal":
             yield line
             continue
-        text = line.text.removeprefix("Goal: ")
+        text = line.text.removeprefix(GOAL)
         if last:
-            yield line._replace(text=f"Asked last: {text}", section="asked")
+            yield line._replace(text=ASKED_LAST + text, section="asked")
         else:
-            yield line._replace(text=BEFORE + text, section="request", cut="; ", least=len(BEFORE), each=line.cites[:1])
+            before = line._replace(text=ASKED_BEFORE + text, section="request", cut="; ", each=line.cites[:1])
+            yield before._replace(least=len(ASKED_BEFORE))

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from memory_keeper.model import Note
 
 KEPT = [str, str, list, str, int, list]  # of a line
-WENT_ON = "That request went on: "
 OUTLIVES = ("goal", "rule", "decision", "answer", "end", "error", "again")  # sections that hold after other work too
 
 

@@ -6,6 +6,7 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
+from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON
 from memory_keeper.tell import CHARACTERS, Said, handoff
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading
@@ -22,7 +23,7 @@ PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budge
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
 RULED = "The user's rule: "
-ASKED = ("Asked: ", "Goal: ", "Asked last: ", "Asked before: ", "That request went on: ")  # a prompt says them too
+ASKED = ("Asked: ", GOAL, ASKED_LAST, ASKED_BEFORE, WENT_ON)  # a prompt says them too
 ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended

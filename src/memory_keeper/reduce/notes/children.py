@@ -14,6 +14,7 @@ from memory_keeper.reduce.facts import FACTS, Fact
 from memory_keeper.reduce.kept_note import begun, lines_of
 from memory_keeper.reduce.notes.phrasing import short
 from memory_keeper.reduce.schema import Outline, read_body
+from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON
 from memory_keeper.reduce.words.claims import is_decision, reason_of
 from memory_keeper.text import clean, one_line
 
@@ -37,10 +38,11 @@ class Kind(NamedTuple):
     last: bool = False  # only a session's last note can say it: a later one takes its place
 
 
+LISTS = (GOAL, ASKED_LAST, ASKED_BEFORE)  # requests, which are told one by one
 # in the order in which they are told
 KINDS = (
     Kind("rule", ("The user's rule: ",), 4),
-    Kind("request", ("Asked: ", "Goal: ", "Asked last: ", "Asked before: "), 6),
+    Kind("request", ("Asked: ", *LISTS), 6),
     Kind("open", ("In progress: ", "Still open: "), 2, '; "', last=True),
     Kind("prose", (), 6),  # what a model or a person wrote
     Kind("answer", ("Asked ",), 2),
@@ -56,7 +58,7 @@ KINDS = (
     Kind("ref", ("References: ",), 1, " "),
     Kind("look", ("Read ", "Searched ", "Seen in output: "), 1.5, "; "),
     Kind("name", ("Also named: ",), 0.5, " "),
-    Kind("rest", ("That request went on: ", "A number that came up again: "), 0.5),
+    Kind("rest", (WENT_ON, "A number that came up again: "), 0.5),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 # the facts that a line states, for notes that carry none
@@ -70,7 +72,6 @@ STATES = {
 }
 QUOTES = re.compile(r'"([^"]+)"|“([^”]+)”')
 SEVERAL = re.compile(r'(?<=["”]); (?=["“])')
-LISTS = ("Goal: ", "Asked last: ", "Asked before: ")  # requests, which are told one by one
 CUT = re.compile(r"(?<=\s)\S*…$")
 ERROR = re.compile(r"^Error of (.{1,80}?): ")
 

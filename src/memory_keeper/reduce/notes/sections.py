@@ -16,7 +16,7 @@ from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding import answers, weights
 from memory_keeper.reduce.notes.desk import NOD, SHORT, Desk, is_made_up
 from memory_keeper.reduce.notes.phrasing import LINE, Line, quote, short, short_hash, whole
-from memory_keeper.reduce.sentences import Sentence
+from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON, Sentence
 from memory_keeper.text import clip
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def _requests(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         said = _opening(desk, fact, NEWEST_REQUEST)
         yield said._replace(text=head + said.text, section=tag)
         room -= desk.cost(said.text) + 6
-    line = Line("Asked before: ", "; ")
+    line = Line(ASKED_BEFORE, "; ")
     while desk.requests and room > 0:
         fact = desk.requests[0]
         if not desk.knows(fact.text):
@@ -63,7 +63,7 @@ def _requests(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         if text[len(part) :].strip():
             desk.rests.appendleft((text[len(part) :].strip(), cites))
         room -= desk.cost(part) + 8
-        yield Sentence(f"That request went on: {quote(part)}", cites)
+        yield Sentence(f"{WENT_ON}{quote(part)}", cites)
 
 
 def _foremost(desk: Desk) -> Iterator[tuple[str, str, Fact]]:
@@ -72,9 +72,9 @@ def _foremost(desk: Desk) -> Iterator[tuple[str, str, Fact]]:
         return
     last = desk.latest
     goal = next((fact for fact in (*desk.asked, last) if desk.goal in fact.cites), last)
-    yield "goal", "Goal: ", goal
+    yield "goal", GOAL, goal
     if last.cites[0] != goal.cites[0]:
-        yield "asked", "Asked last: ", last
+        yield "asked", ASKED_LAST, last
     told = (goal.cites[0], last.cites[0])
     desk.requests = deque(fact for fact in desk.requests if fact.cites[0] not in told)
 
