@@ -58,8 +58,8 @@ ASK = {
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
     "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.reduce", f"{OWN}.reduce.kept_note", f"{OWN}.reduce.facts",
-    f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.files", f"{OWN}.tell.handoff", f"{OWN}.tell.lines",
-    f"{OWN}.tell.parts", f"{OWN}.tell.plans", f"{OWN}.text",
+    f"{OWN}.reduce.sentences", f"{OWN}.tell", f"{OWN}.tell.echoes", f"{OWN}.tell.files",
+    f"{OWN}.tell.handoff", f"{OWN}.tell.lines", f"{OWN}.tell.parts", f"{OWN}.tell.plans", f"{OWN}.text",
 }  # fmt: skip
 # which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`
 BEFORE = {"_blake2", f"{OWN}.app.actions.previous"}

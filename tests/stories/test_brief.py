@@ -113,6 +113,22 @@ def test_what_a_prompt_says_is_not_said_again_by_its_note(keeper: Keeper, tmp_pa
     assert "make check" in text, "what only the note says is told"
 
 
+def test_a_note_is_not_cut_while_there_is_room(keeper: Keeper, tmp_path: Path) -> None:
+    """The third note is told in its first lines where others need the room, and whole where nobody does."""
+    t = Transcript("s1", "/p")
+    t.prompt("Look at README.md.")
+    t.reply("It is fine.")
+    told(keeper, tmp_path, t)
+    long = "\n".join(f"Decided: number {number} stays as it is, since nobody uses it." for number in range(20))
+    texts = [long, long, "Named: README.md", "Named: README.md"]
+    for number, said in enumerate(texts):
+        keeper.writer.add(Note(f"note-{number}", 1e9 + number, "session", 1, PROJECT, said, f"old{number}", 300))
+    view = keeper.view("next", "startup", project=PROJECT)
+    free, tight = (keeper.brief("start", view, budget).text for budget in (1500, 700))
+    assert free.count("number 19 stays") == 2 and "Named: README.md" not in free
+    assert tight.count("number 0 stays") == 2 and tokens(tight) <= 700
+
+
 def test_a_word_is_found_by_its_beginning(keeper: Keeper, tmp_path: Path) -> None:
     t = Transcript("s1", "/p")
     t.prompt("합계를 계산하는 함수를 고쳐 줘. ModuleNotFoundError came up.")

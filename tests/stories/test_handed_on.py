@@ -136,6 +136,44 @@ def worked(session: Session, prompt: str) -> None:
 LABELS = "Please make the label printer listen on port 9100, and say so in its log when it begins."
 
 
+def test_what_is_handed_on_is_not_told_again_below_it(machine: Machine) -> None:
+    """The goal, the rule and the decision of the first day stand in its prompt, its answer and its note, too."""
+    first_day(machine)
+    session = machine.session()
+    session.environ = OTHER
+    session.start()
+    worked(session, LABELS)
+    session.end()
+    machine.settle()
+    new = machine.session()
+    new.environ = OTHER
+    text = new.start().text
+    on, _, below = text.partition("## Asked last")
+    for said in (REQUEST, "Never print to stdout in the library.", DECIDED):
+        assert said in on and said not in below
+    assert "Z Uploads fail for good…\n" in below
+    assert "\n| → I decided against tenacity… The helper with_retry is in src/retry.py." in below
+
+
+def test_a_rule_is_not_told_as_the_last_request_as_well(machine: Machine) -> None:
+    rule = "From now on always run make check before you say that something is done."
+    session = machine.session()
+    session.environ = OTHER
+    session.start()
+    worked(session, LABELS)
+    session.turn(rule, "Understood.")
+    session.end()
+    machine.settle()
+    for number in range(2):  # handed over, then handed on
+        session = machine.session()
+        session.environ = OTHER
+        text = session.start().text
+        assert text.count(rule) == 1 and f'The user\'s rule: "{rule}"' in text, number
+        session.turn("What is next?", "Nothing.")
+        session.end()
+        machine.settle()
+
+
 def test_work_of_its_own_hands_on_only_what_outlives_it(machine: Machine) -> None:
     day = first_day(machine)
     session = began(machine)

@@ -3,11 +3,11 @@
 A plan names a brief's parts in order of worth and the share of the remaining budget each may take; a part is a function
 from a `View` to lines, the most useful first. Everything captured is quoted: cleaned, fenced and cited.
 
-For contexts: `plans` has every brief and `parts` its parts; `handoff` (with `lines` and `inherited`), `recall`,
-`rules`, `replay` and `kept` compose their own, and `why` says what each line rests on. For people: `pages` names the
-files, which `files` writes safely: `memory`, `done`, `context_archive` (of what is `archived`), `observations` and
-`claude_md`, with `edits` for what a person changed in them and `diff` to show it; `timeline`, `refined` and `report`
-are asked for. `projects` and `spans` name projects and times.
+For contexts: `plans` has every brief, `parts` its parts and `echoes` what they would tell twice; `handoff` (with
+`lines` and `inherited`), `recall`, `rules`, `replay` and `kept` compose their own, and `why` says what each line rests
+on. For people: `pages` names the files, which `files` writes safely: `memory`, `done`, `context_archive` (of what is
+`archived`), `observations` and `claude_md`, with `edits` for what a person changed in them and `diff` to show it;
+`timeline`, `refined` and `report` are asked for. `projects` and `spans` name projects and times.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
@@ -71,6 +71,13 @@ class Said(NamedTuple):
     text: str
     cite: str
     whole: bool = False  # a part of it would mislead
+    once: Callable[[str, str], str] | None = (
+        None  # makes of it, and of what stands above, what is told; None: all of it
+    )
+    first: int = 0  # tokens that are told of it while others need room; 0: all
+
+
+Lines = list[tuple[str, Said]]  # of a section as they are told, and what each of them says
 
 
 class Section(NamedTuple):
@@ -118,48 +125,82 @@ def cut(
     With a nonce it is for a model, opened and closed as data; without one it is for people, the same lines as Markdown.
     """
     opening, closing, left, room = envelope(name, OPENING.format(where), nonce, budget, characters)
-    written: list[str] = []
-    cites: list[str] = []
+    written: list[tuple[str, Lines]] = []
     saying = _begun(sections)
     for number, (section, first) in enumerate(saying, 1):
         share = section.share if number < len(saying) else 1.0  # nobody is left to need the rest
-        lines = fitting(section, int(left * share), int(room * share), nonce)
+        above = _text(written)
+        lines = _fit(_once(section, above), int(left * share), int(room * share), nonce)
         if not lines:  # the first line of a part is worth more than its share
-            lines = fitting(section._replace(lines=[first]), left, room, nonce)
+            lines = _fit(_once(section._replace(lines=[first]), above), left, room, nonce)
         if lines:
-            text = f"## {section.heading}\n" + "".join(line for line, _ in lines)
+            written.append((section.heading, lines))
+            text = _text(written[-1:])
             left -= tokens(text) + 1
             room -= units(text)
-            written.append(text)
-            cites += [cite for _, cite in lines]
     if not written:
         return Brief(name, "", 0)
-    text = opening + "".join(written) + closing
-    return Brief(name, text, tokens(text), tuple(cites))
+    text = opening + _text(_grown(written, left, room, nonce)) + closing
+    return Brief(name, text, tokens(text), tuple(said.cite for _, lines in written for _, said in lines))
+
+
+def _text(written: Iterable[tuple[str, Lines]]) -> str:
+    return "".join(f"## {heading}\n" + "".join(line for line, _ in lines) for heading, lines in written)
+
+
+def _once(section: Section, above: str) -> Section:
+    """A section without what stands above."""
+    told = (said._replace(text=said.once(said.text, above)) if said.once else said for said in section.lines)
+    return section._replace(lines=(said for said in told if said.text or not said.once))
+
+
+def _grown(written: Iterable[tuple[str, Lines]], left: int, room: int, nonce: str) -> Iterator[tuple[str, Lines]]:
+    """The same lines, where those that were cut have what room is left, the first of them most."""
+    for heading, lines in written:
+        grown: Lines = []
+        for line, said in lines:
+            cost, long = tokens(line), units(line)
+            whole = Section("", [said._replace(first=0)], 1.0)
+            for longer, _ in _fit(whole, cost + left, long + room, nonce) if left > LEAST and not said.whole else ():
+                if units(longer) > long:
+                    line = longer
+            left -= tokens(line) - cost
+            room -= units(line) - long
+            grown.append((line, said))
+        yield heading, grown
 
 
 def fitting(section: Section, budget: int, room: int, nonce: str) -> list[tuple[str, str]]:
+    """The first lines that fit, fenced, each with what it cites."""
+    return [(line, said.cite) for line, said in _fit(section, budget, room, nonce)]
+
+
+def _fit(section: Section, budget: int, room: int, nonce: str) -> Lines:
     """The first lines that fit, fenced and cited; the one that would overflow is cut if most of it is lost room."""
     budget -= tokens(section.heading) + 5
-    kept: list[tuple[str, str]] = []
+    kept: Lines = []
     for said in section.lines:
-        cite = f" [{short(said.cite)}]"
-        line = quoted(said.text, nonce) + cite + "\n"
+        text = clip(said.text, said.first) if said.first else said.text
+        line = _line(text, said, nonce)
         cost = tokens(line) + 1
-        most = budget - tokens(cite) - 12
+        most = budget - tokens(f" [{short(said.cite)}]") - 12
         while cost > budget > 40 and most > 8 and not said.whole:
-            line = quoted(clip(said.text, most), nonce) + cite + "\n"
+            line = _line(clip(text, most), said, nonce)
             cost = tokens(line) + 1
             most = most * budget // cost - 1  # what quotes each of its lines is not in the text
         long = units(line)
         if cost > budget or long > room:
             break
-        kept.append((line, said.cite))
+        kept.append((line, said))
         budget -= cost
         room -= long
         if budget < LEAST:
             break
     return kept
+
+
+def _line(text: str, said: Said, nonce: str) -> str:
+    return quoted(text, nonce) + f" [{short(said.cite)}]\n"
 
 
 def quoted(text: str, nonce: str) -> str:

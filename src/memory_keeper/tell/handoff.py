@@ -198,7 +198,13 @@ def arrange(chosen: Sequence[Sentence], nonce: str) -> Iterator[str]:
 def told(chosen: Sequence[Sentence]) -> list[Sentence]:
     """The lines in the order of reading, with those that say more of the same as one."""
     own, others = ([line for line in chosen if bool(line.of) is of] for of in (False, True))
-    return [*sorted(gather(own), key=_place), *sorted(gather(others), key=_place)]
+    return [*sorted(_once(gather(own)), key=_place), *sorted(_once(gather(others)), key=_place)]
+
+
+def _once(lines: Sequence[Sentence]) -> Iterator[Sentence]:
+    """The same lines without a request that says nothing but a rule which is told as one."""
+    rules = {line.text.removeprefix("The user's rule: ") for line in lines if line.section == "rule"}
+    return (line for line in lines if line.section != "asked" or line.text.removeprefix("Asked last: ") not in rules)
 
 
 def _place(line: Sentence) -> int:

@@ -8,6 +8,7 @@ from memory_keeper.reduce.facts import Touched, open_todos, touched
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
 from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON
 from memory_keeper.tell import CHARACTERS, Said, handoff
+from memory_keeper.tell.echoes import leave_out, shorten
 from memory_keeper.tell.files import ONE_EACH
 from memory_keeper.tell.lines import heading
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
@@ -37,7 +38,7 @@ STANDING = {
     "fact": "anything else worth knowing",
 }
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
-NOTES, DETAILED, FIRST_LINES = 30, 2, 70  # notes that are asked for, told whole, and tokens of each of the others
+NOTES, DETAILED, FIRST_LINES = 30, 2, 85  # notes that are asked for, told whole first, and tokens of the others then
 ALL = 1000  # notes that are asked for where the budget is large
 
 
@@ -92,7 +93,11 @@ def prompts(view: View) -> tuple[str, Iterable[Said]]:
     asked = _prompts(view)[: PROMPTS if view.of else RECENT]
     marks = _unnoted(view, asked)
     return "Asked last, newest first, and what came of it", (
-        Said(f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}", event.id)
+        Said(
+            f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}",
+            event.id,
+            once=shorten,
+        )
         for event, last in zip(asked, [bool(view.of)] + [False] * PROMPTS, strict=False)
     )
 
@@ -181,7 +186,12 @@ def noted(view: View) -> tuple[str, Iterable[Said]]:
     asked = _prompts(view)[:RECENT]
     known, sessions = {event.id for event in asked}, {event.session for event in asked}
     return "Notes of sessions, newest first", (
-        Said(_headed(note, text if place < DETAILED else clip(text, FIRST_LINES)), note.id)
+        Said(
+            _headed(note, text),
+            note.id,
+            once=None if note.who else leave_out,
+            first=FIRST_LINES if place >= DETAILED else 0,
+        )
         for place, (note, text) in enumerate(_unsaid(view, known, sessions))
     )
 
