@@ -29,8 +29,8 @@ def shorten(text: str, above: str) -> str:
 def leave_out(note: str, above: str) -> str:
     """A note without its lines that stand above; empty when only its head would be left."""
     head, *lines = note.split("\n")
-    left = [shorten(line, above) for line in lines if not _is_told(line, above)]
-    return "\n".join([head, *left]) if left else ""
+    left = [line for line in lines if not _is_told(line, above)]
+    return shorten("\n".join([head, *left]), above) if left else ""
 
 
 def _is_told(line: str, above: str) -> bool:
@@ -44,18 +44,19 @@ def _is_told(line: str, above: str) -> bool:
 def _quotations(text: str) -> Iterator[str]:
     """What stands between quotation marks on one line, and is long."""
     for line in text.split("\n"):
-        at = 0
-        while at < len(line):
-            end = line.find(CLOSED[line[at]], at + 1) if line[at] in CLOSED else -1
-            said = line[at + 1 : end].strip("… ") if end > 0 else ""
-            if len(said.split()) >= LONG:
-                yield said
-            at = max(at, end) + 1
+        while opened := [place for mark in CLOSED if (place := line.find(mark)) >= 0]:
+            mark, line = line[min(opened)], line[min(opened) + 1 :]
+            said, closed, rest = line.partition(CLOSED[mark])
+            if closed:
+                line = rest
+                if len(said.split()) >= LONG:
+                    yield said.strip("… ")
 
 
 def _find(said: str, text: str) -> int:
     """Where some words stand in a text, whole; -1: nowhere."""
     place = text.find(said) if said else -1
-    while place >= 0 and (text[:place][-1:].isalnum() or text[place + len(said) :][:1].isalnum()):
+    long = len(said)
+    while place >= 0 and (text[place - 1 : place].isalnum() or text[place + long : place + long + 1].isalnum()):
         place = text.find(said, place + 1)
     return place
