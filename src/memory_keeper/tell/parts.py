@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
-RULED = "The user's rule: "
 ASKED = ("Asked: ", GOAL, ASKED_LAST, ASKED_BEFORE, WENT_ON)  # a prompt says them too
 ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
@@ -202,7 +201,7 @@ def _unsaid(view: View, known: set[str], sessions: set[str]) -> Iterator[tuple[N
         ended, sessions = note.session in sessions, sessions - {note.session}
         left = [line for line, cites in lines_of(note) if note.who or not _is_told(line, cites, known, ended)]
         if view.settings["rules.enabled"] and not note.who:  # those that hold come with the first prompt
-            left = [line for line in left if not line.startswith(RULED)]
+            left = [line for line in left if not line.startswith(handoff.RULED)]
         if any(left):
             yield note, "\n".join(left)
 
