@@ -56,6 +56,18 @@ def test_a_verb_has_its_own_example_and_no_other_options(capsys: pytest.CaptureF
     assert "\n  --remove" in every and "rule sync" in every and "rule adopt" in every
 
 
+@pytest.mark.parametrize("words", [["status"], ["search", "x"], ["doctor"]])
+def test_a_folder_that_was_deleted_is_named(machine: Machine, words: list[str]) -> None:
+    gone = machine.project / "gone"
+    lose = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"'
+    command = ["/bin/sh", "-c", lose, str(gone), sys.executable, "-I", "-S", str(START), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    said = (
+        f"memory-keeper: {gone} is not there any more\n  hint: change to another folder, or name one with --project\n"
+    )
+    assert (done.returncode, done.stderr) == (1, said)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_fits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("COLUMNS", "80")

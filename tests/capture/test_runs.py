@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
+from tests.capture.outputs import FAILED, WELL
 from tests.reduce.story import Story
 
 
@@ -64,6 +65,17 @@ def test_the_exit_status_is_believed_unless_a_pipe_hides_it(
     command: str, answer: str, failed: bool, found: tuple[bool, bool]
 ) -> None:
     assert outcome(run_of(command, answer, failed)) == found
+
+
+@pytest.mark.parametrize(("command", "answer"), FAILED)
+def test_an_output_tells_that_a_command_failed_behind_a_pipe(command: str, answer: str) -> None:
+    assert outcome(run_of(command, answer)) == (True, True)
+    assert not outcome(run_of(command.partition("|")[0].partition(";")[0], answer))[0]
+
+
+@pytest.mark.parametrize(("command", "answer"), WELL)
+def test_an_output_that_tells_of_no_failure_is_no_failure(command: str, answer: str) -> None:
+    assert not outcome(run_of(command, answer))[0]
 
 
 @pytest.mark.parametrize(

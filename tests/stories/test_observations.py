@@ -70,7 +70,11 @@ def test_a_person_may_say_no(project: Project) -> None:
 
 
 def test_who_ends_the_input_says_no_to_a_purge_as_well(project: Project) -> None:
-    assert "memory-keeper: Nothing was changed" in project.type(CTRL_D, "uninstall", "--purge")
+    project.say(0, "Always run the tests with make test.")
+    project.run("save")
+    said = " ".join(project.type(CTRL_D, "uninstall", "--purge").split())
+    assert "pages in your projects with what you wrote there? Type yes:" in said
+    assert "memory-keeper: Nothing was changed" in said
     assert Path(project.keeper.store_path).exists()
 
 

@@ -158,6 +158,8 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
     except OSError as error:
         if not error.filename and (refused := _flush(sys.stdout)):
             return _say(f"stdout: {refused.strerror}", "", 1)
+        if not error.filename and (lost := _lost_folder()):
+            return _say(f"{lost} is not there any more", "change to another folder, or name one with --project", 1)
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
     except Exception as error:
         from sqlite3 import DatabaseError
@@ -182,6 +184,17 @@ def _flush(stream: TextIO) -> OSError | None:
         _silence(stream.fileno())
         return error
     return None
+
+
+def _lost_folder() -> str:
+    """The folder that we were started in, where it was deleted; empty where it was not."""
+    import posix
+
+    try:
+        posix.getcwd()
+    except FileNotFoundError:
+        return posix.environ.get(b"PWD", b"the folder you are in").decode("utf-8", "replace")
+    return ""
 
 
 def _silence(number: int) -> None:

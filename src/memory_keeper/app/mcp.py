@@ -153,8 +153,9 @@ class Front:
                 wire.write_all(1, said + b"\n")
 
     def _watch(self) -> None:
-        """A worker that hangs is as bad as one that died."""
-        if self.pid > 0 and self.waiting and monotonic() - self.alive > PATIENCE:
+        """A worker that hangs is as bad as one that died; one that was given nothing does not hang."""
+        given = any(one.given for one in self.waiting.values())
+        if self.pid > 0 and given and monotonic() - self.alive > PATIENCE:
             posix.kill(self.pid, 9)
             self._bury()
 

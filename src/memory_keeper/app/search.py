@@ -240,6 +240,8 @@ def find_folder(given: str) -> str:
         if not posix.stat(folder).st_mode & 0o170000 == 0o040000:
             raise NotADirectoryError
     except OSError:
+        if not given:
+            raise  # the folder we are in was deleted
         raise KeeperError(f"{given} is not a directory", hint="--project takes a directory") from None
     if folder.startswith("/"):
         return folder

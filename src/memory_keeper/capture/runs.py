@@ -9,8 +9,9 @@ import re
 from functools import lru_cache
 
 from memory_keeper.capture.calls import COMMON, SETTING, command_of, steps
-from memory_keeper.capture.signature import REFUSED, is_wrong
+from memory_keeper.capture.signature import HOLLOW, REFUSED, edges, is_wrong
 from memory_keeper.model import Event, NamedTuple
+from memory_keeper.text import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +49,25 @@ HERE = re.compile(r"<<-?\s*['\"]?(\w{1,20})['\"]?[^\n]*\n.*?^\s*\1\b", re.S | re
 SENT = re.compile(r"(?<![\w=-])[0-9&]?>>?\s*(?:&\d|[^\s;|&]+)")  # where an output goes
 MASKED = re.compile(r"\|(?!\|)|\|\||;|\n|&\s*$")
 EXIT = re.compile(r"^(?:Error: )?Exit code (\d{1,3})\b|\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
-FAILS = re.compile(r"\b(?:[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|FAIL(?:ED)?\b)")
+# what an output says of a command that failed, beside its errors; a count of none says the opposite
+FAILS = re.compile(
+    r"\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?|fail$)\b(?! fixed| \(\d+ fixed, 0 )"
+    r"|\bFAIL(?:ED|URES?)?\b(?![:=]? ?0\b(?!\.))|^[#ℹ] fail [1-9]|\.{3}Failed$"
+    r"|(?i:(?<![-\w])(?:fail(?:ed|ures?)|errors?)(?:=[1-9]|: {0,8}[1-9]\d*(?=[,.;)]|[ \t]*$)))"
+    r"|^\[ERROR\] Failed to |^ninja: build stopped|^exit status [1-9]|^curl: \(\d|\bfailed to solve: "
+    r"|^ ! \[(?:remote )?rejected\]|^CONFLICT \("
+    # the shell: what killed a command; Python: the end of one that raised an exception without a word
+    r"|^(?:\S{1,60}: line \d+: +\d+ )?(?:Segmentation fault|Bus error|Aborted|Killed)"
+    r"(?:: \d+)?(?: \(core dumped\))?(?: {2,}\S.*)?$"
+    r"|^[A-Z]\w{0,60}(?:Error|Exception|Interrupt)\s*\Z",
+    re.M,
+)
+OF_COMMIT = re.compile(r"^(?:\[[^\]\n]{1,140} [0-9a-f]{7,40}\]|[0-9a-f]{7,40}) .*$", re.M)  # its subject, quoted
 PASSES = re.compile(
     r"\b\d+ (?:passed|passing)\b|^ok\s|\bPASS(?:ED)?\b|\bsucce|\b0 (?:errors?|failures|issues)\b|\bdone\b", re.I | re.M
 )
+ASKS = re.compile(r"[;\n]\s*echo\b[^;\n]*\$\?")
+TOLD = re.compile(r"^\W*(?:exit|rc|status|ret)[a-z ]*\W{1,3}[1-9]\d{0,2}\W*$", re.I | re.M)
 SERIAL = re.compile(r"\d{3,}")
 FOLDER = re.compile(r"(?<=^git )-C \S+ |(?<=^make )-C \S+ |(?<=^npm )--prefix \S+ ")
 SHORT = 2_000  # characters of an output in which its exit status stands
@@ -82,19 +98,29 @@ def runs(events: Sequence[Event]) -> Iterator[Run]:
 def outcome(run: Run) -> tuple[bool, bool]:
     """Whether a call went wrong, and whether that is sure."""
     wrong = went_wrong(run)
-    sure = wrong or not _hides(run.command) or bool(works(run.command) and PASSES.search(run.result.text[-SHORT:]))
+    sure = wrong or not hides(run.command) or bool(works(run.command) and PASSES.search(run.result.text[-SHORT:]))
     return wrong, sure
 
 
 def went_wrong(run: Run) -> bool:
     """Whether a call went wrong: a pipe hides the exit status, and then its output tells."""
     line, said = run.command, run.result.text
-    if run.result.failed or not _hides(line) or not works(line):
+    if run.result.failed or not hides(line) or not works(line):
         return run.result.failed  # what only looks around prints others' errors
-    return bool(FAILS.search(said[:SHORT]) or FAILS.search(said[-SHORT:])) or is_wrong(said)
+    said = OF_COMMIT.sub("", clean(edges(said)))
+    begin, end = said[:SHORT], said[-SHORT:]
+    told = any(rule.search(part) for rule in (FAILS, HOLLOW) for part in (begin, end))
+    return told or _status_told(line, end) or is_wrong(said)
 
 
-def _hides(line: str) -> bool:
+def _status_told(line: str, said: str) -> bool:
+    """Whether a line asks itself how a command ended, and prints that it failed."""
+    asks = ASKS.search(line)
+    last = steps(line[: asks.start()])[-1:] if asks else []
+    return any(map(works, last)) and bool(TOLD.search(said))
+
+
+def hides(line: str) -> bool:
     """Whether a command line hides the exit status of a part of it."""
     return bool(line and MASKED.search(_without_cd(line)))
 

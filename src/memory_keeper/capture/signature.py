@@ -43,10 +43,11 @@ CODED = re.compile(
 )
 LINTED = re.compile(r"^\S{1,200}:\d+:\d+:? (?:[A-Z]{1,5}\d{2,5}\b|lint/)|^[A-Z]{1,4}\d{3,4} (?:\[\*\] )?\S")
 SAID = re.compile(
-    r"^(?:\S{1,200}?:(?:\d+:){0,2} ?|\[)?(?:\w+: )?(?:fatal error|fatal|panic|error|err|ERROR|Error|FATAL|FATAL ERROR)"
+    r"^(?:[│┃] )?(?:\S{1,200}?:(?:\d+:){0,2} ?|\[)?(?:\w+: )?(?:fatal error|fatal|panic|error|err)"
     r"\]?(?: \w+)?(?:: +|\] )\S"
     r"|^npm (?:ERR!|error) \S|^Error response from daemon: |^(?:ERROR:? )?failed to solve: |^ {0,4}[×✖⨯❌] \S"
-    r"|^\S{1,200}: command not found|: command not found: |^\S{1,60}: (?:\d+: )?\S{1,80}: not found$"
+    r"|^(?:\S{1,60}: (?:line \d+: )?)?\S{1,200}: command not found|: command not found: "
+    r"|^\S{1,60}: (?:\d+: )?\S{1,80}: not found$"
     r"|: No such file or directory|: Permission denied|\bis not recognized as an? |\bundefined reference to "
     r"|^make(?:\[\d+\])?: \*\*\* (?!\[)"
     r"|^<tool_use_error>",
@@ -69,11 +70,11 @@ WORDS = re.compile(
 )
 # what only says that something went wrong
 HOLLOW = re.compile(
-    r"^make(?:\[\d+\])?: \*\*\* \[|^npm (?:ERR!|error) (?:code (?:ELIFECYCLE|\d)|Exit status|Failed at)"
+    r"^g?make(?:\[\d+\])?: \*\*\* \[|^npm (?:ERR!|error) (?:code (?:ELIFECYCLE|\d)|Exit status|Failed at)"
     r"|^error:? (?:Command failed|could not compile|aborting due|Recipe |script |process didn't|test failed, to rerun)"
-    r"|^FAILURE: Build failed|^collect2: |^Automatic merge failed|^FAILED \(|^Found [1-9]\d* errors?"
-    r"|(?<![-\w])[1-9]\d* (?:failed|failing)\b",
-    re.I,
+    r"|^FAILURE: Build failed|^collect2: |^Automatic merge failed|^FAILED \("
+    r"|^Found [1-9]\d* errors?\b(?! \(\d+ fixed, 0 )|(?<![-\w])[1-9]\d* (?:failed|failing)\b",
+    re.I | re.M,
 )
 # what says not even that, or that all is well
 EMPTY = re.compile(
@@ -209,8 +210,12 @@ def wrong_line(text: str) -> str:
 
 def is_wrong(text: str) -> bool:
     """Whether an output surely shows an error, whatever became of the exit status: a pipe hides it."""
-    part = text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
-    return any(rank >= SURE for rank, _, _ in _telling(part))
+    return any(rank >= SURE for rank, _, _ in _telling(edges(text)))
+
+
+def edges(text: str) -> str:
+    """The beginning and the end of an output: there it says whether it went wrong."""
+    return text if len(text) <= 2 * EDGE else f"{text[:EDGE]}\n{text[-EDGE:]}"
 
 
 def normal(line: str) -> str:

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def project_name(store: SqliteStore, key: str) -> str:
-    """The folder of a project, of several the outermost; of one that has a remote, what that is called."""
+    """The folder of a project, of several the outermost; of one that has a remote elsewhere, what that is called."""
     if key == USER:
         return "all projects"
     kind, _, name = key.partition(":")
-    folders = store.roots(key) if kind == "root" else []
+    folders = store.roots(key) if kind == "root" or name.startswith("/") else []
     return folders[-1] if folders else name

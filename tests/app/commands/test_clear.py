@@ -130,7 +130,7 @@ def test_what_the_status_says(session: Session, asked: Any, capsys: Said, machin
     before = asked("status")
     assert (before["pending_sessions"], before["notes"].get("1", 0)) == (1, 0)
     run("status")
-    assert "without a note the newest part of 1 session (1 tool call)" in capsys.readouterr().out
+    assert "without a note the end of 1 session (1 tool call), too short for one yet" in capsys.readouterr().out
     asked("note", "set", "project", "An invoice parser.")
     asked("note", "set", "project", "A parser of invoices.")
     (note,) = asked("save")["notes"]

@@ -80,6 +80,14 @@ def test_one_that_the_user_has_changed_stays(home: str, change: str) -> None:
     Path(place()).write_text(said)
     assert put(home) == OwnCommand(place(), False, "somebody has changed it")
     assert not remove(home).path and Path(place()).read_text() == said
+    assert remove(home).left == place()
+
+
+def test_one_that_the_user_has_changed_is_what_a_shell_runs(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(home)
+    Path(place()).write_text(Path(place()).read_text().replace("exec ", "export MINE=1\nexec ", 1))
+    monkeypatch.setenv("PATH", f"{Path(place()).parent}:/usr/bin:/bin")
+    assert put(home) == OwnCommand(place(), True, "somebody has changed it")
 
 
 def test_where_nothing_can_be_put_it_is_said(home: str) -> None:

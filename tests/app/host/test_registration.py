@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.app.host import own_command
 from tests.command import run
 
 # Claude Code's own commands as far as they edit files: what it takes out leaves an empty shell
@@ -251,6 +252,15 @@ def test_what_stays_is_told_last_and_how_it_goes_without_our_command(
     assert first == "Unregistered." and before.endswith(" is gone.")
     assert last.startswith(f"What was kept is still in {home()}")
     assert "In a checkout, `./memory-keeper uninstall --purge`" in last and "or delete that folder" in last
+
+
+def test_a_script_that_somebody_changed_is_told_of(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("install")
+    script = Path(own_command.place())
+    script.write_text(script.read_text().replace("exec ", "export MINE=1\nexec ", 1))
+    capsys.readouterr()
+    assert run("uninstall") == 0
+    assert f"{script} stays, as somebody has changed it; what it runs is gone." in capsys.readouterr().out
 
 
 def test_settings_that_cannot_be_given_back_are_told_of(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:

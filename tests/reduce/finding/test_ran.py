@@ -8,7 +8,7 @@ from memory_keeper.capture.signature import HOST
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.found import find_with
 from memory_keeper.reduce.finding.weights import weigh
-from tests.capture.outputs import WRONG
+from tests.capture.outputs import FAILED, WELL, WRONG
 from tests.reduce.story import Story
 
 
@@ -63,3 +63,42 @@ def test_a_pipe_makes_no_command_one_that_worked(line: str, output: str, status:
     story = Story()
     story.run(line, output)
     assert [fact.status for fact in found(story, "command")][:1] == [status]
+
+
+@pytest.mark.parametrize(("line", "output"), FAILED)
+def test_no_command_is_told_as_one_that_worked_beside_what_it_printed(line: str, output: str) -> None:
+    story = Story()
+    story.run(line, output)
+    assert "ok" not in [fact.status for fact in found(story, "command")]
+    assert "passed" not in [fact.status for fact in found(story, "test")]
+
+
+@pytest.mark.parametrize(("line", "output"), WELL)
+def test_no_command_is_told_as_one_that_failed_where_none_did(line: str, output: str) -> None:
+    story = Story()
+    story.run(line, output)
+    assert not found(story, "error")
+    assert {fact.status for kind in ("command", "test") for fact in found(story, kind)} <= {"ok", "passed", "unfailed"}
+
+
+def test_of_one_output_there_is_one_verdict() -> None:
+    story = Story()
+    story.run("python run_tests.py", "2 failed, 3 passed")
+    story.run("pytest -q", "a plugin printed: 1 failed\n30 passed in 1s")
+    told = {fact.about: fact.status for fact in [*found(story, "command"), *found(story, "test")]}
+    assert told == {"python run_tests.py": "failed", "pytest -q": "passed", "pytest": "ok"}
+
+
+def test_an_error_behind_a_pipe_is_mended_like_any() -> None:
+    story = Story()
+    story.run("python3 -m shop 2>&1 | tail -5", "Traceback (most recent call last):\nAssertionError: 4 != 3")
+    story.edit("/p/shop.py", "4", "3")
+    story.run("python3 -m shop 2>&1 | tail -5", "3")
+    (error,) = found(story, "error")
+    assert (error.text, error.status, error.because) == ("AssertionError: 4 != 3", "fixed", "/p/shop.py")
+
+
+def test_of_a_failure_behind_a_pipe_only_a_sure_line_is_an_error() -> None:
+    story = Story()
+    story.run("npm test | tail -3", "looked for what failed yesterday\n1 failing")
+    assert not found(story, "error")

@@ -56,6 +56,7 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
 def _say_command(home: str, command: OwnCommand) -> None:
     if command.problem:
         say(f"{command.path} is not written: {command.problem}.")
+    if command.problem and not command.on_path:
         say(f"The command in your terminal is {os.path.join(home, 'marketplace', 'bin', NAME)}.")
     elif command.on_path:
         say(f"The command in your terminal is memory-keeper ({command.path}).")

@@ -127,7 +127,8 @@ def _say(found: Found, home: str) -> None:
     _say_learnt(found.learnt)
     _say_compactions(found.measured, now)
     _say_savings(found.savings, found.replaced)
-    _row("store", f"{home} ({', '.join(f'{size(number)} {what}' for what, number in _sizes(home).items() if number)})")
+    _row("store", home)
+    _row("", ", ".join(f"{size(number)} {what}" for what, number in _sizes(home).items() if number))
     for session in found.sessions:
         asked = f"{many(session.prompts, 'prompt')}, {many(session.events, 'event')}"
         say(f"  session {session.id[:8]}  {moment(session.last)}  {asked}")
@@ -144,8 +145,7 @@ def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: d
     _row("notes", ", ".join(notes) or "none yet")
     if open:
         calls = many(sum(one.tools for one in open), "tool call")
-        ends = f"the newest part of {many(len(open), 'session')} ({calls})"
-        _row("without a note", f"{ends}: too short for one yet, a brief tells it as it is")
+        _row("without a note", f"the end of {many(len(open), 'session')} ({calls}), too short for one yet")
     if spent["asked"]:
         cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
         _row("models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")

@@ -20,6 +20,7 @@ from memory_keeper.app.terminal import print_json, say, say_problem
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.tell.files import removable, remove_all
+from memory_keeper.text import many
 
 EXAMPLE = "memory-keeper uninstall"
 GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
@@ -27,7 +28,9 @@ GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settin
 
 def configure(parser: ArgumentParser) -> None:
     """How much of it."""
-    parser.add_argument("--purge", action="store_true", help="also delete everything that was kept")
+    parser.add_argument(
+        "--purge", action="store_true", help="also delete everything that was kept, and its pages in projects"
+    )
     parser.add_argument("--scope", choices=("user", "project", "local"), default="user", help="as it was installed")
     parser.add_argument("--dry-run", action="store_true", help="only say what would go")
     parser.add_argument("--yes", action="store_true", help="do not ask before --purge")
@@ -42,13 +45,19 @@ def run(args: Namespace) -> int:
     if args.dry_run:
         return _say_what_would_go(args, known)
     if args.purge:
-        confirm(args, f"Delete everything that was kept in {args.home}?", "--yes deletes without a question")
+        confirm(args, _question(args.home), "--yes deletes without a question")
     gone = _remove(args, known)
     if args.json:
         print_json(_about(args, known, gone))
     else:
         _say(args, known, gone)
     return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared or gone.command.problem else 0
+
+
+def _question(home: str) -> str:
+    pages = sum(len(removable(root)) for root in _roots(home))
+    rendered = f", and {many(pages, 'page')} in your projects with what you wrote there" if pages else ""
+    return f"Delete everything that was kept in {home}{rendered}?"
 
 
 class Gone(NamedTuple):
@@ -199,6 +208,8 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
         say_problem(f"{gone.command.path} stays: {gone.command.problem}", "delete it by hand")
     elif gone.command.path:
         say(f"{gone.command.path} is gone.")
+    elif gone.command.left:
+        say(f"{gone.command.left} stays, as somebody has changed it; what it runs is gone.")
     if gone.jobs:
         say(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
     _say_rules(gone.cleared, gone.uncleared)

@@ -20,6 +20,7 @@ class OwnCommand(NamedTuple):
     path: str
     on_path: bool  # a shell finds it
     problem: str = ""  # why it could not be put there, or taken away
+    left: str = ""  # what somebody has changed, which leads to what was taken away
 
 
 def place() -> str:
@@ -34,7 +35,9 @@ def put(home: str) -> OwnCommand:
     if found and _lasts(found, home) and (os.path.abspath(found) != path or not ours):
         return OwnCommand(found, True)
     if os.path.lexists(path) and not ours:
-        return OwnCommand(path, False, "somebody has changed it" if MARK in _read(path) else "something else is there")
+        if MARK not in _read(path):
+            return OwnCommand(path, False, "something else is there")
+        return OwnCommand(path, found == path and _leads_to(path, home), "somebody has changed it")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         sweep(path)
@@ -49,7 +52,7 @@ def remove(home: str, dry_run: bool = False) -> OwnCommand:
     path = place()
     try:
         if _read(path) != _script(home):
-            return OwnCommand("", False)
+            return OwnCommand("", False, left=path if _leads_to(path, home) else "")
         if not dry_run:
             sweep(path)
             os.unlink(path)
@@ -65,6 +68,12 @@ def _lasts(found: str, home: str) -> bool:
     runs = any(os.path.exists(os.path.join(os.path.dirname(real), part)) for part in ("src/memory_keeper", "../plugin"))
     ours = runs or "memory_keeper" in _read(real)  # a checkout's or a plugin's, or what a package installed
     return os.path.isabs(found) and ours and not any(f"{real}/".startswith(f"{os.path.realpath(one)}/") for one in lent)
+
+
+def _leads_to(path: str, home: str) -> bool:
+    """Whether a script that somebody may have changed still runs the plugin in this home."""
+    said = _read(path)
+    return MARK in said and _script(home).rpartition("\n" + MARK + "\n")[2].strip() in said
 
 
 def _script(home: str) -> str:

@@ -9,7 +9,7 @@ import re
 
 from memory_keeper.capture.calls import COMMITTED, DROPS, command_of, core, first_step, steps
 from memory_keeper.capture.calls import typed as as_typed
-from memory_keeper.capture.runs import FAILS, SERIAL, Run, exit_status, went_wrong
+from memory_keeper.capture.runs import FAILS, SERIAL, Run, exit_status, hides, went_wrong
 from memory_keeper.capture.signature import HOST, OF_TESTS, REFUSED, find_wrong
 from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.reduce.facts import Fact
@@ -65,12 +65,14 @@ def ran(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
         heart, typed = core(line), _shown(line) or call.tool
         wrong = went_wrong(Run(call, event, 0))
         if heart:
+            said = _tests(line, output, call, event)
+            wrong = wrong or any(fact.status == "failed" for fact in said.values())
             _count(commands, heart, typed, wrong, call, event)
-            tests |= _tests(line, output, call, event)
+            tests |= said
         key = heart or first_step(line)[:80] or call.tool
-        if event.failed:
+        if wrong:
             errors.add(key, typed, output, call, event)
-        elif key in errors.since and not wrong:
+        elif key in errors.since:
             errors.mend(key, call, event)
     for one in commands.values():
         status = "ok" if not one.failed else f"failed, exit {one.exit}" if one.exit else "failed"
@@ -114,6 +116,8 @@ class _Errors:
     def add(self, key: str, typed: str, output: str, call: Event, event: Event) -> None:
         """A command failed: what its output says went wrong, if it says."""
         for wrong in find_wrong(output, 1) if not output.startswith(HOST) else ():
+            if not event.failed and wrong.rank < OF_TESTS:
+                continue  # it failed behind a pipe, and no line surely says why
             known = self.found.pop(wrong.signature, None)
             cites = ((known.cites if known else ()) + (call.id, event.id))[-6:]
             self.found[wrong.signature] = Fact("error", one_line(wrong.line, LINE), cites, event.at, typed, "open")
@@ -144,7 +148,7 @@ def _tested(output: str, ran: str, call: Event, event: Event) -> Iterator[Fact]:
     failing = [one for one in results if FAILS.search(one)]
     sums = [one for one in results if not OF_ONE.match(one) and not one.startswith("FAIL")]
     said = (sums or failing or results)[-1]
-    bad = event.failed or bool(failing)
+    bad = event.failed or bool(failing if hides(command_of(call)) else FAILS.search(said))
     part = OF_ONE.match(said) and (len(results) > 1 or "|" in command_of(call))
     status = "failed" if bad else "unfailed" if part else "passed"
     if bad and OF_ONE.match(said):
