@@ -186,7 +186,7 @@ def _turn(turn: Turn, most: int) -> Sentence:
     from memory_keeper.reduce.words.prose import unmarked
 
     asked, answer, _ = turn
-    request = clip(unmarked(asked.text[:FAR]), min(REQUEST, most)) if asked else ""
+    request = clip(unmarked(asked.text.lstrip()[:FAR]), min(REQUEST, most)) if asked else ""
     said = gist(answer.text, min(GIST, most)) if answer else ""
     # one kind of marks for both, so that nobody takes what stands between them for a quote
     alike = '"' in request + said or len(request.strip()) < 2
