@@ -235,17 +235,24 @@ def test_a_task_that_was_taken_off_the_list_is_not_handed_on(machine: Machine) -
     assert "Uploads fail for good" in text and "In progress" not in text and "Still open" not in text
 
 
-def test_a_greeting_is_not_handed_on_as_a_goal(machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("asked", "answer"), [("hello", "Hello! What shall we do?"), ("who owns billing?", "Alice Kim owns it.")]
+)
+def test_what_was_asked_in_passing_is_not_handed_on_as_a_goal(machine: Machine, asked: str, answer: str) -> None:
     session = machine.session()
     session.environ = OTHER
     session.start()
-    session.turn("hello", "Hello! What shall we do?")
+    session.turn(asked, answer)
     session.end()
     machine.settle()
     new = began(machine)
+    assert asked in new.begun  # type: ignore[attr-defined]
+    new.turn("And who owns the label printer?", "Bob does.")
+    new, text = cleared(new)
+    assert f'"{asked}"' not in text
     worked(new, LABELS)
     _, text = cleared(new)
-    assert "label printer" in text and '"hello"' not in text
+    assert "make the label printer" in text and f'"{asked}"' not in text
 
 
 def compacted(session: Session, summary: str) -> str:

@@ -87,14 +87,22 @@ def _handed_on(view: View, note: Note, little: bool) -> Iterator[Sentence]:
     """The lines of a handoff that the session which began with it hands on, each with whose it is."""
     lines = load(note)
     idle = bool(handed_on_whole(lines))  # that one did little itself: what it asked is of no use any more
+    passing = _asked_in_passing(lines)
     for line in lines:
         if line.section == "where" or (line.of and not little and not idle):
             continue
-        if line.section == "goal" and goal.is_greeting(_quoted(line.text)):
+        if line is passing or (passing and _belongs(line, passing)):
             continue
         outlives = line.section in OUTLIVES and not any(mended in line.text for mended in GONE)
         if outlives or (little and (line.of or not idle or line.text.startswith(WENT_ON))):
             yield line._replace(of=line.of or _said_in(view, line) or note.session)
+
+
+def _asked_in_passing(lines: Sequence[Sentence]) -> Sentence | None:
+    """What a handoff has as a goal for want of a better one: a hello, a short question, and nothing was done for it."""
+    worked = any(line.section in (*TASKS, "again") for line in lines)
+    goals = (line for line in lines if line.section == "goal" and not line.of)
+    return next((line for line in goals if not worked and not goal.asks_for_work(_quoted(line.text))), None)
 
 
 def _said_in(view: View, line: Sentence) -> str:
