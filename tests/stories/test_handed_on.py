@@ -241,6 +241,9 @@ def test_a_task_is_open_through_many_sessions_until_a_list_says_otherwise(
         text = session.start().text
         assert text.count(f'In progress: "{task}"') == 1, "a list of its own does not take it off"
         assert listed_open(machine, capsys) == [(task, "doing")], "the command says the same"
+        with pytest.raises(SystemExit, match="0"):
+            main(["brief", "memory", "--home", str(machine.home), "--project", str(machine.project)])
+        assert f"[in_progress] {task}" in capsys.readouterr().out, "and so does memory.md"
     session.prompt("Wire the uploader now.")
     session.transcript.todo([(task, "completed")])
     session.reply("Wired.")

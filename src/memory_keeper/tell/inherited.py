@@ -50,7 +50,7 @@ def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Se
         return own
     turns = goal.turns(events)
     little = _did_little(turns, events)
-    open = {quote(one_line(task, TASK)) for task in lists.left_open(lists.newest(view.store, view.project))}
+    open = {quote(one_line(task.text, TASK)) for task in lists.left_open(lists.newest(view.store, view.project))}
     lines = list(_still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], open))
     first = next((line for line in lines if line.section == "goal"), None)
     if first and not goal.has_goal(turns):

@@ -22,16 +22,17 @@ LISTS = 5  # of a project, the newest, whose tasks may be open
 CHANGES = 500  # of lists, among which those are looked for
 
 
-def newest(store: SqliteStore, project: str) -> list[Event]:
-    """What was done to the newest lists of a project, a session after the other, the oldest first."""
-    changes = store.latest(project, "todo", CHANGES, text=False)
+def newest(store: SqliteStore, project: str, of: Sequence[str] = ()) -> list[Event]:
+    """What was done to the newest lists of a project, or of some of its sessions, a session after the other, the oldest
+    first."""
+    changes = store.latest(project, "todo", CHANGES, of, text=False)
     sessions = list(dict.fromkeys(event.session for event in changes))[:LISTS]
     return [event for session in reversed(sessions) for event in store.todo_events(session)]
 
 
-def left_open(events: Sequence[Event]) -> set[str]:
-    """The words of the tasks that the lists of some sessions leave open."""
-    return {todo.text for todo in of_sessions(events) if todo.status not in ("completed", "deleted")}
+def left_open(events: Sequence[Event]) -> list[Todo]:
+    """The tasks that the lists of some sessions leave open."""
+    return [todo for todo in of_sessions(events) if todo.status not in ("completed", "deleted")]
 
 
 def of_sessions(events: Sequence[Event]) -> list[Todo]:

@@ -88,7 +88,7 @@ def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> li
     since = {one.id: one.at for one in by_hand if one.id == short_id(one.text)}  # an id of its own has no other task
     found = {one.id: one for one in by_hand if not is_done(one.id, one.text, since.get(one.id, 0.0))}
     events = lists.newest(store, project)
-    open, said = lists.left_open(events), {event.id: event.at for event in events}
+    open, said = {todo.text for todo in lists.left_open(events)}, {event.id: event.at for event in events}
     for session in dict.fromkeys(event.session for event in reversed(events)):
         for task in tasks([event for event in events if event.session == session]):
             id, text = split(task.text, found)
