@@ -100,7 +100,7 @@ def _asked_in_passing(lines: Sequence[Sentence]) -> Sentence | None:
     """What a handoff has as a goal for want of a better one: a hello, a short question, and nothing was done for it."""
     if any(line.section in (*TASKS, "again") and not line.of for line in lines):
         return None
-    own = (line for line in lines if line.section == "goal" and line.text.startswith("Goal: "))
+    own = (line for line in lines if line.section == "goal" and line.text.startswith(GOAL))
     return next((line for line in own if not goal.asks_for_work(_quoted(line.text))), None)
 
 
