@@ -59,6 +59,7 @@ PIECES = st.sampled_from(
         "always use fooBar", "because", "instead of", "a_b_c", "src/a.py", "12345", "#12", "error: no", "3 passed",
         "항상", "때문에", "\n", ". ", "```", '"', "command: make test", "file_path: /p/a.py", "old_string: ", "\ud800",
         "\0", "[main 1a2b3c4] m", "https://x.y/z", "<REDACTED:key:ab12>",
+        "\n" * 25_000,
     )
 )  # fmt: skip
 TEXTS = st.one_of(st.lists(PIECES, max_size=12).map(" ".join), st.text(max_size=60))

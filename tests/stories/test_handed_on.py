@@ -183,7 +183,8 @@ def test_work_of_its_own_hands_on_only_what_outlives_it(machine: Machine) -> Non
     assert 'Goal: "Please make the label printer' in own and "Uploads" not in own
     assert 'Goal: "Uploads fail for good' in on and "Never print to stdout" in on and "against tenacity" in on
     assert "make check" in on and "Read again first: src/retry.py" in on
-    assert "Wire it into the uploader" not in text and ASKED not in text, "they may be settled"
+    assert 'In progress: "Wire it into the uploader"' in on, "no list says otherwise"
+    assert ASKED not in text, "it may be settled"
     assert "with_retry is in src/retry.py" not in text
 
 
@@ -211,6 +212,47 @@ def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
         assert note and ("Uploads fail for good" in note.text) == (number == 0)
 
 
+def listed_open(machine: Machine, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
+    """What the command says of open tasks."""
+    machine.look()
+    capsys.readouterr()
+    with pytest.raises(SystemExit, match="0"):
+        main(["task", "list", "--json", "--home", str(machine.home), "--project", str(machine.project)])
+    return [(one["text"], one["state"]) for one in json.loads(capsys.readouterr().out)]
+
+
+def test_a_task_is_open_through_many_sessions_until_a_list_says_otherwise(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first_day(machine)
+    task = "Wire it into the uploader"
+    session, text = began(machine), ""
+    for number in range(3):
+        session.prompt(f"Please make the label printer number {number} listen on port 9100, and say so in its log.")
+        path = f"{session.project}/src/labels.py"
+        session.call("Edit", {"file_path": path, "old_string": "a", "new_string": f"b{number}"})
+        session.transcript.task_create(f"Clean printer {number}")
+        session.transcript.task_update("1", "completed")
+        session.reply("It listens.")
+        session.end()
+        machine.settle()
+        session = machine.session()
+        session.environ = OTHER
+        text = session.start().text
+        assert text.count(f'In progress: "{task}"') == 1, "a list of its own does not take it off"
+        assert listed_open(machine, capsys) == [(task, "doing")], "the command says the same"
+        with pytest.raises(SystemExit, match="0"):
+            main(["brief", "memory", "--home", str(machine.home), "--project", str(machine.project)])
+        assert f"[in_progress] {task}" in capsys.readouterr().out, "and so does memory.md"
+    session.prompt("Wire the uploader now.")
+    session.transcript.todo([(task, "completed")])
+    session.reply("Wired.")
+    session.end()
+    machine.settle()
+    assert listed_open(machine, capsys) == []
+    assert "In progress" not in machine.session().start().text
+
+
 def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machine) -> None:
     first_day(machine)
     session = began(machine)
@@ -235,17 +277,24 @@ def test_a_task_that_was_taken_off_the_list_is_not_handed_on(machine: Machine) -
     assert "Uploads fail for good" in text and "In progress" not in text and "Still open" not in text
 
 
-def test_a_greeting_is_not_handed_on_as_a_goal(machine: Machine) -> None:
+@pytest.mark.parametrize(
+    ("asked", "answer"), [("hello", "Hello! What shall we do?"), ("who owns billing?", "Alice Kim owns it.")]
+)
+def test_what_was_asked_in_passing_is_not_handed_on_as_a_goal(machine: Machine, asked: str, answer: str) -> None:
     session = machine.session()
     session.environ = OTHER
     session.start()
-    session.turn("hello", "Hello! What shall we do?")
+    session.turn(asked, answer)
     session.end()
     machine.settle()
     new = began(machine)
+    assert asked in new.begun  # type: ignore[attr-defined]
+    new.turn("And who owns the label printer?", "Bob does.")
+    new, text = cleared(new)
+    assert f'"{asked}"' not in text
     worked(new, LABELS)
     _, text = cleared(new)
-    assert "label printer" in text and '"hello"' not in text
+    assert "make the label printer" in text and f'"{asked}"' not in text
 
 
 def compacted(session: Session, summary: str) -> str:

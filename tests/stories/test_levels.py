@@ -61,6 +61,19 @@ def waiting(machine: Machine, session: Session) -> list[str]:
         return [event.text for event in store.open_events(session.id, store.project_of(session.id))]
 
 
+def test_blanks_before_what_is_said_keep_nobody_from_his_note(machine: Machine) -> None:
+    """More of them than is looked at, in a prompt, an output and an answer."""
+    blank, session = "\n" * 30_000, machine.session()
+    session.start()
+    session.prompt(f"{blank}Please read wide.txt and say how wide its table is.")
+    session.call("Bash", {"command": "cat wide.txt"}, f"{blank}x{blank}")
+    session.reply(f"{blank}{RULE}")
+    session.end()
+    write_notes(machine)
+    assert "how wide its table is" in told(machine, session) and "cookies are sent everywhere" in told(machine, session)
+    assert "how wide its table is" in session.handoff.read_text()
+
+
 # --- every session gets its note --------------------------------------------------------------------------------------
 
 

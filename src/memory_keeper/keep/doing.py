@@ -52,14 +52,6 @@ def taken_over(db: Connection, session: str) -> list[Event]:
     return read_events(rows)
 
 
-def newest_list(db: Connection, project: str) -> str:
-    """The session whose main thread wrote a list of tasks last; empty when none did."""
-    row = db.execute(
-        f"select session from event c where project = ? and {LISTED} order by at desc, seq desc limit 1", (project,)
-    ).fetchone()
-    return row[0] if row else ""
-
-
 def answers(db: Connection, calls: Sequence[int]) -> dict[int, Event]:
     """What came of some calls, by their numbers, however many they are."""
     parts = (calls[at : at + AT_ONCE] for at in range(0, len(calls), AT_ONCE))

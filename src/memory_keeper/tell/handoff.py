@@ -85,7 +85,7 @@ def _newest(events: Iterable[Event]) -> list[Event]:
     found: list[Event] = []
     left = READ
     for event in reversed(list(events)):
-        cut = event._replace(text=event.text[:EACH]) if len(event.text) > EACH else event
+        cut = event._replace(text=event.text.strip()[:EACH]) if len(event.text) > EACH else event
         left -= len(cut.text)
         if left < 0:
             break

@@ -3,21 +3,21 @@
 A context that was told a handoff at its start holds that too, and loses it when it is cleared. A session that did
 little, such as one question, hands on all of it. One that worked hands on only what outlives that: the goal before, the
 user's rules, decisions, dead ends, errors still open, files to read again; and not what had been handed on to that one
-before. So nothing is handed on through more than one piece of work, and own lines always come first.
+before. So nothing is handed on through more than one piece of work, but for the tasks that are known to be open, and
+own lines always come first.
 """
 
 from __future__ import annotations
 
 from memory_keeper.keep.telling import told
 from memory_keeper.reduce.facts import Fact
-from memory_keeper.reduce.finding import goal
+from memory_keeper.reduce.finding import goal, lists
 from memory_keeper.reduce.finding.latest import holding
-from memory_keeper.reduce.finding.lists import taken_off
 from memory_keeper.reduce.finding.worked_on import QUOTE as TASK
 from memory_keeper.reduce.notes.phrasing import quote
 from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON, Sentence, apart
 from memory_keeper.reduce.words.loose_ends import is_taken_up
-from memory_keeper.tell.lines import OUTLIVES, handed_on_whole, load
+from memory_keeper.tell.lines import OUTLIVES, TASKS, handed_on_whole, load
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
@@ -28,22 +28,19 @@ if TYPE_CHECKING:
     from memory_keeper.tell import View
 
 FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
-LISTED = 150  # changes of lists of tasks that are looked at
 SAID = (
     "where",
     "asked",
     "last",
-    "doing",
-    "open",
     "next",
     "question",
     "request",
     "came",
     *OUTLIVES,
 )  # what is more than names
-TASKS = ("doing", "open")  # sections that list what is not done
 STATED = {"rule": "correction", "decision": "decision"}  # sections of which a later one may take the place of another
 GONE = (", gone later", ", gone after editing ")  # what is said of an error that was mended
+DID = "Was doing: "  # of a call, no task
 
 
 def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Sentence]:
@@ -53,9 +50,8 @@ def hand_on(view: View, events: Sequence[Event], own: list[Sentence]) -> list[Se
         return own
     turns = goal.turns(events)
     little = _did_little(turns, events)
-    lines = list(
-        _still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], _taken_off(view, note))
-    )
+    open = {quote(one_line(task.text, TASK)) for task in lists.left_open(lists.newest(view.store, view.project))}
+    lines = list(_still_true(_handed_on(view, note, little), own, [turn.asked.text for turn in turns], open))
     first = next((line for line in lines if line.section == "goal"), None)
     if first and not goal.has_goal(turns):
         with_it = [line for line in lines if line is first or _belongs(line, first)]
@@ -87,14 +83,25 @@ def _handed_on(view: View, note: Note, little: bool) -> Iterator[Sentence]:
     """The lines of a handoff that the session which began with it hands on, each with whose it is."""
     lines = load(note)
     idle = bool(handed_on_whole(lines))  # that one did little itself: what it asked is of no use any more
+    passing = _asked_in_passing(lines)
     for line in lines:
-        if line.section == "where" or (line.of and not little and not idle):
+        task = line.section in TASKS and not line.text.startswith(DID)
+        if line.section == "where" or (line.of and not (little or idle or task)):
             continue
-        if line.section == "goal" and goal.is_greeting(_quoted(line.text)):
+        if line is passing or (passing and _belongs(line, passing)):
             continue
-        outlives = line.section in OUTLIVES and not any(mended in line.text for mended in GONE)
+        over = line.text.startswith(DID) or any(mended in line.text for mended in GONE)
+        outlives = line.section in OUTLIVES and (task or not over)
         if outlives or (little and (line.of or not idle or line.text.startswith(WENT_ON))):
             yield line._replace(of=line.of or _said_in(view, line) or note.session)
+
+
+def _asked_in_passing(lines: Sequence[Sentence]) -> Sentence | None:
+    """What a handoff has as a goal for want of a better one: a hello, a short question, and nothing was done for it."""
+    if any(line.section in (*TASKS, "again") and not line.of for line in lines):
+        return None
+    own = (line for line in lines if line.section == "goal" and line.text.startswith(GOAL))
+    return next((line for line in own if not goal.asks_for_work(_quoted(line.text))), None)
 
 
 def _said_in(view: View, line: Sentence) -> str:
@@ -104,7 +111,7 @@ def _said_in(view: View, line: Sentence) -> str:
 
 
 def _still_true(
-    lines: Iterable[Sentence], own: Sequence[Sentence], asked: Sequence[str], done: set[str]
+    lines: Iterable[Sentence], own: Sequence[Sentence], asked: Sequence[str], open: set[str]
 ) -> Iterator[Sentence]:
     """Lines without what own ones say again, and what was answered, done or changed since."""
     known = "\n".join(line.text for line in own)
@@ -119,7 +126,7 @@ def _still_true(
             continue
         if line.section == "error" and line.text.partition(": ")[0] in known:
             continue  # the same was run again
-        yield from _without(line, known, done)
+        yield from _without(line, known, open)
 
 
 def _stated(line: Sentence, at: float) -> Fact | None:
@@ -137,8 +144,9 @@ def _question(line: Sentence) -> str:
     return _quoted(line.text).rpartition(". ")[2]
 
 
-def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
-    """A line without the things in it that are known, or done by now; none when nothing is left."""
+def _without(line: Sentence, known: str, open: set[str]) -> Iterator[Sentence]:
+    """A line without the things in it that are known, and tasks that are not open any more; none when nothing is
+    left."""
     if not line.cut or not line.least:
         if _quoted(line.text) not in known:
             yield line
@@ -148,7 +156,7 @@ def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
     left = [
         (thing, cite)
         for thing, cite in zip(things, each, strict=True)
-        if thing.strip('"“”') not in known and not (line.section in TASKS and _is_one_of(thing, done))
+        if thing.strip('"“”') not in known and not (line.section in TASKS and _words(thing) not in open)
     ]
     if len(left) == len(things):
         yield line
@@ -157,19 +165,9 @@ def _without(line: Sentence, known: str, done: set[str]) -> Iterator[Sentence]:
         yield line._replace(text=text, each=tuple(cite for _, cite in left) if line.each else ())
 
 
-def _is_one_of(task: str, others: set[str]) -> bool:
-    """Whether a task, as it is listed with its number, is one of those."""
-    number, _, words = task.partition(" ") if task.startswith("#") else ("", "", task)
-    return number in others or words in {quote(one_line(other, TASK)) for other in others}
-
-
-def _taken_off(view: View, note: Note) -> set[str]:
-    """The tasks that lists of this project have had since those that a handoff knew, and have open no more."""
-    cites = [cite for line in load(note) if line.section in TASKS for cite in line.cites]
-    known = max((event.at for cite in cites if (event := view.store.event(cite))), default=0.0)
-    newest = view.store.latest(view.project, "todo", LISTED, text=False) if cites else []
-    sessions = dict.fromkeys(event.session for event in newest if event.at > known)
-    return {task for session in sessions for task in taken_off(view.store.todo_events(session))}
+def _words(task: str) -> str:
+    """The words of a task, as they are quoted behind its number."""
+    return task.partition(" ")[2] if task.startswith("#") else task
 
 
 def _belongs(line: Sentence, goal: Sentence) -> bool:

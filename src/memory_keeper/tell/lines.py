@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from memory_keeper.model import Note
 
 KEPT = [str, str, list, str, int, list]  # of a line
-OUTLIVES = ("goal", "rule", "decision", "answer", "end", "error", "again")  # sections that hold after other work too
+TASKS = ("doing", "open")  # sections that list what is not done
+OUTLIVES = ("goal", "rule", "decision", "answer", "end", "error", "again", *TASKS)  # what holds after other work too
 
 
 def dump(lines: Sequence[Sentence]) -> list[list[object]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import HIGHEST, Event, Note
-from memory_keeper.reduce.facts import Touched, open_todos, touched
+from memory_keeper.reduce.facts import Touched, touched
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
 from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON
 from memory_keeper.tell import CHARACTERS, Said, handoff
@@ -136,13 +136,14 @@ def _handed(view: View, handed_on: bool) -> Iterable[Said]:
 
 
 def todos(view: View) -> tuple[str, Iterable[Said]]:
-    """What the model's own list says is not done, in the newest session that has one."""
-    found = view.store.latest(view.project, "todo", CALLS, sessions=view.of) if not view.before else []
-    listed = [event for event in found if _counts(view, event)]
-    taken = {event.id for event in view.store.todo_events(listed[0].session)} if listed else ()  # what failed is none
-    newest = [event for event in listed if event.id in taken]
-    return f"Open todos, of {when(newest[0])}" if newest else "", [
-        Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in open_todos(reversed(newest))
+    """What the model's own lists say is not done."""
+    if view.before or not view.store.latest(view.project, "todo", 1, view.of, text=False):
+        return "", ()
+    from memory_keeper.reduce.finding import lists  # two small modules, where there is a list
+
+    newest = [event for event in lists.newest(view.store, view.project, view.of) if _counts(view, event)]
+    return f"Open todos, of {when(newest[-1])}" if newest else "", [
+        Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in lists.left_open(newest)
     ]
 
 

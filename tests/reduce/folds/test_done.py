@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
+from memory_keeper.reduce.finding.lists import LISTS
 from memory_keeper.reduce.folds.done import Done, done, kept_and_archived, open_tasks, patterns
 from memory_keeper.reduce.folds.in_hand import kind_of
 from memory_keeper.reduce.folds.same_task import short_id, split
@@ -319,6 +320,26 @@ def test_listed_again_after_it_was_done_it_is_open_again(kept: Kept) -> None:
     second.todo([("Run fmt, lint, and tests", "completed")])
     kept.look(second)
     assert open_tasks(kept.keeper.store, PROJECT, kept.done()) == []
+
+
+def test_of_two_windows_each_has_its_list(kept: Kept) -> None:
+    first, second = kept.session(), kept.session()
+    first.todo([("Write the parser", "in_progress"), ("Write tests", "pending")])
+    second.todo([("Write tests", "completed"), ("Write the exporter", "in_progress")])
+    kept.look(first, second)
+
+    def found() -> list[str]:
+        return [one.text for one in open_tasks(kept.keeper.store, PROJECT, kept.done())]
+
+    assert found() == ["Write the exporter", "Write the parser"], "the newest list first"
+    second.todo([("Deploy", "pending")])
+    kept.look(second)
+    assert found() == ["Deploy", "Write the parser"], "a list takes the place of that of the same session"
+    for number in range(LISTS):
+        other = kept.session()
+        other.todo([(f"Other {number}", "completed")])
+        kept.look(other)
+    assert found() == [], "so many lists later they are given up"
 
 
 def test_written_down_after_it_was_done_it_is_open(kept: Kept) -> None:

@@ -68,6 +68,27 @@ GREETS = re.compile(
     r"|안녕|감사|고마)",
     re.I,
 )
+# what says nothing, wherever it stands: a text of nothing but these, and fillers, was said in passing
+PASSING = re.compile(
+    r"\b(?:(?:hello|hi|hey)(?: (?:there|again|all|everyone|claude))?|good (?:morning|day|afternoon|evening|night)"
+    r"|(?:many )?thanks?(?: you)?(?: (?:so|very) much| a lot| again)?|(?:good)?bye(?: bye)?"
+    r"|see you(?: (?:later|soon|then|tomorrow))?|(?:good|nice|great) to (?:see|meet) you(?: again)?"
+    r"|how are you(?: doing)?(?: today)?|(?:are )?(?:you )?still there|are you there|here"
+    r"|(?:is )?that(?:['’]s| is)? all|you(?:['’]re| are)(?: very)? welcome|i(?:['’]m| am) (?:here|ready|fine|well)"
+    r"|(?:glad|happy) to help|no problem|go (?:on|ahead)|continue|proceed|carry on|keep going|do (?:it|that|so)"
+    r"|make it so|understood|got it|noted|will do|of course|certainly|gladly|done|ready"
+    r"|(?:how|what) (?:can|may|shall|should) (?:i|we) (?:help|do|work on|(?:start|begin) with)"
+    r"(?: (?:you|for you|with))*(?: (?:today|now|next))?"
+    r"|what would you like (?:me )?to (?:do|work on)(?: (?:today|now|next))?"
+    r"|what(?:['’]s| is) (?:next|up)|(?:is there )?anything else(?: i can (?:help|do)(?: (?:you|for you|with))*)?"
+    r"|let me know (?:if|when|what) you (?:need|want)(?: (?:anything|something|help))?(?: else)?"
+    r"|(?:(?:it|that|this|all|everything) )?(?:looks?|sounds?|is|are) "
+    r"(?:good|great|fine|nice|ok(?:ay)?|perfect|right|well|done)(?: to me)?(?: now)?"
+    r"|ok(?:ay)?|yes|yeah|yep|yup|no|and|so|now|then|also|great|good|nice|fine|cool|please|just|hmm+|ah|oh|well|perfect"
+    r"|sure|sorry|alright|right|안녕\w*|감사\w*|고마\w*|고맙\w*|네|예|응|좋아\w*|그럼|이제)\b",
+    re.I,
+)
+TALK = 300  # characters of it
 PASTED = re.compile(r"^(?:\s*[>│╭╰├└┌|]|\t|\s{3,}(?!\s*(?:[-*+•]|\d{1,2}[.)])\s))")
 INLINE = re.compile(r"\s*(?:\{\s*\"|\[\s*\{).{40,}|```.*")  # data or code that goes on from a line of words
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
@@ -102,26 +123,24 @@ def has_goal(found: Sequence[Turn]) -> bool:
     return any(_asks_for(turn.asked.text) >= _needed(turn) for turn in found)
 
 
-def is_greeting(text: str) -> bool:
-    """Whether somebody only says hello."""
-    return bool(GREETS.match(text)) and len(text.split()) < SHORT
-
-
 def is_passing(text: str) -> bool:
-    """Whether somebody says next to nothing: a hello, a nod, "go on", a bare command, a short question about no thing
-    that has a name."""
+    """Whether somebody says nothing that anybody may want to know later: a hello, a nod, "go on", an offer of help, a
+    bare command. What is more than that says something, in whatever language."""
     text = text.strip()
-    if COMMAND.match(text) or is_greeting(text) or NODS.fullmatch(text):
-        return True
-    if len(text.split()) >= SHORT or claims.NAMES.search(text):
-        return False
-    return bool(ERRAND.match(text) or (QUESTION.search(text) and not PROPOSES.search(text)))
+    said = len(text) <= TALK and not any(map(str.isalnum, PASSING.sub("", text)))
+    return said or bool(COMMAND.match(text))
+
+
+def asks_for_work(text: str) -> bool:
+    """Whether a request may be what a session is about: no hello, and more than a short question or an errand."""
+    return not is_passing(text) and (len(text.split()) >= SHORT or _asks_for(text) > 0)
 
 
 def _needed(turn: Turn) -> int:
     """The tokens that a request has to ask for work with: fewer where work came of it."""
     text = turn.asked.text
-    if FOLLOWS.match(text) or ADDS.match(text) or is_greeting(text):
+    greets = GREETS.match(text) and len(text.split()) < SHORT
+    if FOLLOWS.match(text) or ADDS.match(text) or greets:
         return ENOUGH
     return 1 if turn.worked else TERSE
 

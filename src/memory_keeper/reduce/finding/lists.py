@@ -2,18 +2,37 @@
 
 A task leaves a list in many ways: it is completed, deleted by its number, or not on the list that is written next. What
 is told of it later has to know all of them. Numbers begin anew with a session, unless the host lets several share a
-list: then one changes what another has made.
+list: then one changes what another has made. Whoever has to know what is open asks here, so that all say the same: a
+task is, until the last list that names it says otherwise, or so many others were written that it is taken to be given
+up.
 """
 
 from __future__ import annotations
 
-from memory_keeper.reduce.facts import Todo, given, open_todos, todos
+from memory_keeper.reduce.facts import Todo, given, todos
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event
+
+LISTS = 5  # of a project, the newest, whose tasks may be open
+CHANGES = 500  # of lists, among which those are looked for
+
+
+def newest(store: SqliteStore, project: str, of: Sequence[str] = ()) -> list[Event]:
+    """What was done to the newest lists of a project, or of some of its sessions, a session after the other, the oldest
+    first."""
+    changes = store.latest(project, "todo", CHANGES, of, text=False)
+    sessions = list(dict.fromkeys(event.session for event in changes))[:LISTS]
+    return [event for session in reversed(sessions) for event in store.todo_events(session)]
+
+
+def left_open(events: Sequence[Event]) -> list[Todo]:
+    """The tasks that the lists of some sessions leave open."""
+    return [todo for todo in of_sessions(events) if todo.status not in ("completed", "deleted")]
 
 
 def of_sessions(events: Sequence[Event]) -> list[Todo]:
@@ -24,13 +43,6 @@ def of_sessions(events: Sequence[Event]) -> list[Todo]:
         named = _named(mine)
         found = [*(todo for todo in found if todo.text not in named), *todos(mine)]
     return found
-
-
-def taken_off(events: Sequence[Event]) -> set[str]:
-    """What a session's lists had and do not have open any more, by its words; by its number, such as "#2", what
-    another session had made."""
-    ended = {"#" + number for number, status in _changed(events) if status in ("completed", "deleted")}
-    return (_named(events) - {todo.text for todo in open_todos(events)}) | (ended - _made(events))
 
 
 def _apart(events: Sequence[Event]) -> Iterator[list[Event]]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Unfinished(NamedTuple):
-    """A task that is not done: one written by hand, or one of the newest list."""
+    """A task that is not done: one written by hand, or one of a list."""
 
     id: str
     text: str

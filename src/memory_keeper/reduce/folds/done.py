@@ -10,6 +10,7 @@ from collections import Counter
 from memory_keeper.keep import doing
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.facts import DOING
+from memory_keeper.reduce.finding import lists
 from memory_keeper.reduce.folds import in_hand
 from memory_keeper.reduce.folds.by_hand import Unfinished, written
 from memory_keeper.reduce.folds.ends import TOOLS, find_work, in_order, listed, marked
@@ -51,10 +52,10 @@ def done(store: SqliteStore, project: str, closely: int = CLOSELY) -> list[Done]
     """The tasks of a project that were done, each once, the oldest first. So many of the newest are looked at closely:
     what came of them, what went wrong and what was tested takes long to find."""
     by_hand = {one.id: one for one in written(store, project)}
-    lists = doing.lists(store.db, project)
-    work = find_work(store, project, by_hand, lists)
+    calls = doing.lists(store.db, project)
+    work = find_work(store, project, by_hand, calls)
     ends: dict[str, list[End]] = {}
-    for end in (*marked(store, project, by_hand, work), *listed(store, lists, by_hand)):
+    for end in (*marked(store, project, by_hand, work), *listed(store, calls, by_hand)):
         ends.setdefault(end.session, []).append(end)
     found: dict[str, tuple[End, Done]] = {}
     ended: set[str] = set()  # what more than a commit says is done
@@ -74,8 +75,8 @@ def done(store: SqliteStore, project: str, closely: int = CLOSELY) -> list[Done]
 
 
 def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> list[Unfinished]:
-    """The tasks that are not done: those written by hand, then those of the newest list. What was done before somebody
-    wrote it down or listed it again is open again."""
+    """The tasks that are not done: those written by hand, then those of the newest lists, the very newest first. What
+    was done before somebody wrote it down or listed it again is open again."""
     by_id: dict[str, list[Done]] = {}
     for end in finished:
         by_id.setdefault(end.id, []).append(end)
@@ -86,14 +87,14 @@ def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> li
     by_hand = written(store, project)
     since = {one.id: one.at for one in by_hand if one.id == short_id(one.text)}  # an id of its own has no other task
     found = {one.id: one for one in by_hand if not is_done(one.id, one.text, since.get(one.id, 0.0))}
-    session = doing.newest_list(store.db, project)
-    events = store.todo_events(session) if session else []
-    said = {event.id: event.at for event in events}
-    for task in tasks(events):
-        id, text = split(task.text, found)
-        one = Unfinished(id or short_id(text), text, session, task.begun, task.status == DOING)
-        if not task.ended and not is_done(one.id, text, said[task.cite]):
-            found.setdefault(one.id, one)
+    events = lists.newest(store, project)
+    open, said = {todo.text for todo in lists.left_open(events)}, {event.id: event.at for event in events}
+    for session in dict.fromkeys(event.session for event in reversed(events)):
+        for task in tasks([event for event in events if event.session == session]):
+            id, text = split(task.text, found)
+            one = Unfinished(id or short_id(text), text, session, task.begun, task.status == DOING)
+            if task.text in open and not task.ended and not is_done(one.id, text, said[task.cite]):
+                found.setdefault(one.id, one)
     return list(found.values())
 
 

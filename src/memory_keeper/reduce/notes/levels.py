@@ -27,10 +27,8 @@ WORDS_PER_SENTENCE, SENTENCE = 200, 45  # of what is read, and tokens of what is
 TURNS = 0.6  # of a note, at most, for what was asked and what came of it
 REQUEST, GIST = 60, 70  # tokens of each
 ASIDE = 8  # tokens of the words around a quote
-TALK, MISSED = (
-    12,
-    4,
-)  # tokens of a request or an answer that is small talk; turns that do not fit, where no more is tried
+TALK = 12  # tokens of a request or an answer that is small talk
+MISSED = 4  # turns that do not fit, where no more is tried
 FAR = 4000  # characters of a prompt that are looked at
 TURN, CALL = 50, 14  # tokens for what was asked in a turn and what came of it, and for what was done in a call
 LEAST = 250  # tokens that the shortest stretch may take: what was asked, what came of it, and where
@@ -122,16 +120,11 @@ def _is_small_talk(events: Sequence[Event]) -> bool:
     """Whether nothing was looked at, run, changed, decided or wanted in a stretch, and next to nothing said."""
     from memory_keeper.reduce.finding.found import facts_of
     from memory_keeper.reduce.finding.goal import is_passing
-    from memory_keeper.reduce.words.claims import NAMES, PASSES
 
     if any(event.kind in (*CALLS, "task", "summary") for event in events):
         return False
-    for asked, answer, _ in _turns(events):
-        said = answer.text[:FAR] if answer else ""
-        if (asked and not is_passing(asked.text[:FAR])) or measure(said) > 3 * TALK:
-            return False
-        if NAMES.search(said) or PASSES.search(said):
-            return False
+    if not all(is_passing(event.text) for event in events if event.kind in SAID):
+        return False
     return all(fact.kind in ("request", "question") for fact in facts_of(events))
 
 
@@ -186,7 +179,7 @@ def _turn(turn: Turn, most: int) -> Sentence:
     from memory_keeper.reduce.words.prose import unmarked
 
     asked, answer, _ = turn
-    request = clip(unmarked(asked.text[:FAR]), min(REQUEST, most)) if asked else ""
+    request = clip(unmarked(asked.text.lstrip()[:FAR]), min(REQUEST, most)) if asked else ""
     said = gist(answer.text, min(GIST, most)) if answer else ""
     # one kind of marks for both, so that nobody takes what stands between them for a quote
     alike = '"' in request + said or len(request.strip()) < 2

@@ -82,6 +82,7 @@ def unescaped(text: str) -> str:
 
 def bounded(text: str) -> str:
     """The beginning and the end of a long text, without colours, which would run into names."""
+    text = text.strip() if len(text) > HEAD + TAIL else text  # else all that is looked at may be blank
     if len(text) > HEAD + TAIL:  # half a name would be another: the words that are cut go
         text = text[:HEAD].rsplit(None, 1)[0] + "\n" + text[-TAIL:].split(None, 1)[-1]
     return clean(text) if "\x1b" in text else text
