@@ -277,6 +277,9 @@ def test_how_something_shall_work_that_is_built_is_no_rule(said: str) -> None:
         "What I want is: {}",
         "I'm updating a previous rule: {}",
         "1. Fix the login\n2. {}",
+        "The team's rule: {}",
+        "Never forget: {}",
+        "Rules:\n- Check the logs\n- {}",
     ],
 )
 def test_what_the_user_goes_on_to_say_is_one(said: str) -> None:
@@ -312,6 +315,8 @@ def test_after_the_sentence_with_a_colon_its_author_may_go_on(said: str, kept: s
         ("Implement the login, never commit secrets", ["never commit secrets"]),
         ("Fix the header and never use inline styles again", ["never use inline styles again"]),
         ("fix parser.py and use tabs from now on", ["use tabs"]),
+        ("Fix it, and always add tests to every change", ["add tests to every change"]),
+        ("Run the tests and never skip one again", ["never skip one again"]),
         (
             "Do the migration, and from now on always ask before dropping tables",
             ["ask before dropping tables"],

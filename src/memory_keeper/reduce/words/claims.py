@@ -120,7 +120,7 @@ WORK = re.compile(  # what may be built, or done once
     r"\W*(?:(?:ok(?:ay)?|and|so|now|then|also|first|please|can you|could you|let['’]s|i want you to|we need to)\W+)*"
     r"(?:re)?(?:add|build|creat|implement|fix|writ|mak|factor|nam|mov|chang|updat|delet|print|show|convert|migrat|plac"
     r"|extend|improv|support|introduc|expos|turn|render|pars|handl|split|extract|port|upgrad|design|draft|finish|generat"
-    r"|stor|sav|validat|set|put|cach|log|clean|check|test|view|merg|debug|document|do|run|us|deploy)e?(?:ing)?\b",
+    r"|stor|sav|validat|set|put|cach|log|clean|check|test|view|merg|debug|document|do|run|deploy)e?(?:ing)?\b",
     re.I,
 )
 _ONE = r"(?! (?:it|them|this|that|these|those)\b)"
@@ -133,6 +133,7 @@ HABIT = re.compile(  # what only who does the work can do
     rf"|write (?:{_CHECKS}|docs\b|docstrings|comments|commit|code\b)|ask (?:me|first|before)\b"
     r"|(?:answer|reply|respond|speak|talk|explain|comment)\b.*\b(?:in (?-i:[A-Z])|me\b|brief|short)"
     r"|format (?:with|the code|code)\b|follow (?:our|my|the)\b"
+    rf"|(?:add|update|include) (?:{_CHECKS}|(?:the )?(?:docs|docstrings|types|changelog)\b)"
     r"|(?:use|prefer|avoid)(?! (?:the|an?|its?|their|this|that|more|less)\b)\b"
     r"|.*\b(?:before|after|when(?:ever)?) (?:you |each |every |an? |the )*"
     r"(?:commit|push|merg|deploy|edit|answer|finish|ask)\w*",
@@ -140,7 +141,7 @@ HABIT = re.compile(  # what only who does the work can do
 )
 MANNER = re.compile(  # where it says "from now on", also these
     r"(?:run|use|write|commit|push|ask|test|format|answer|reply|respond|explain|lint|review|document|comment|merge"
-    r"|rebase|deploy|speak|talk|prefer|avoid|follow|mock|log|touch|edit|change|name|call|indent|install|import|work|tell"
+    r"|rebase|deploy|speak|talk|prefer|avoid|follow|mock|log|touch|edit|change|skip|name|call|indent|install|import|work|tell"
     rf"|keep|stop)(?:ing)?\b{_ONE}",
     re.I,
 )

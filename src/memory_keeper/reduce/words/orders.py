@@ -94,7 +94,8 @@ def said_in(text: str) -> list[str]:
 def _own_units(text: str) -> list[Unit]:
     """The prose and items of a text, without what a list of work says of what is to be built."""
     found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
-    work = any(unit.kind == "item" and claims.WORK.match(unit.said) for unit in found)
+    headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
+    work = not headed and any(unit.kind == "item" and claims.WORK.match(unit.said) for unit in found)
     return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
 
 

@@ -130,7 +130,7 @@ _PLAIN = (  # what a rule of one's own is called
     r"(?:(?:my|our|an?|one|two|some|more|few|another|other|new|first|last|following|these|general|important|specific"
     r"|simple|basic|strict|standing|key|main|small|quick|golden|house|(?:team|project|company)(?:['’]s)?|coding|code|naming"
     r"|style|commit|testing|formatting|python(?:-specific)?|updates? (?:to|on)"
-    r"|the(?= (?:coding|naming|style|testing|formatting) ))\s+)"
+    r"|the(?= (?:coding|naming|style|testing|formatting|(?:team|project|company)['’]s) ))\s+)"
 )
 _FOR = (  # what it is for, that is no program
     r"(?:\s+for (?:(?:all|new|our|your|my|the) )*(?:you|us|project|repo\w*|code(?:base)?|team|tests?|commits|branches"
@@ -160,7 +160,7 @@ GIVES_UP = re.compile(  # a rule that held
 REFUSES = re.compile(
     r"\b(?:(?:delet|remov|cancel|revok|retract|repeal|ignor|disregard|abandon|discard|reject|oppos|disagree|doubt|dislik"
     r"|violat)\w*|drop|scrap|ditch|undo|hate|against|wrong|outdated|obsolete|old|former)\b"
-    r"|(?<!n['’]t )(?<!not )\bforget\b|\b(?:i|we|you) never\b",
+    r"|(?<!n['’]t )(?<!not )(?<!never )\bforget\b|\b(?:i|we|you) never\b",
     re.I,
 )
 ASKS = re.compile(  # or speaks of somebody else's
