@@ -365,7 +365,7 @@ def test_a_pronoun_is_told_with_what_it_means() -> None:
     "piece",
     [
         "always use ", "start all function names with 'a_' and ", "when naming ", "a, ", "' ", "항상 ", "rule foo bar ",
-        "one more thing ", "function, method and ", "let's ", "Bob: ", "“", "<a>", "I want you to ",
+        "one more thing ", "function, method and ", "let's ", "Bob: ", "“", "<a>", "I want you to ", "for now ",
     ],
 )  # fmt: skip
 def test_a_hostile_text_costs_little(piece: str) -> None:

@@ -123,7 +123,7 @@ OWN = re.compile(
 # --- rules before a colon: whose they are, and what is said of them ---------------------------------------------------
 
 _FIRST = (  # what may stand before anything
-    r"^\W*(?:(?:and|also|so|ok(?:ay)?|alright|no|yes|well|but|now|then|next|plus|btw|fyi|ps|oh|for now|please|let['’]s"
+    r"^\W*(?:(?:and|also|so|ok(?:ay)?|alright|no|yes|well|but|now|then|next|plus|btw|fyi|ps|oh|please|let['’]s"
     r"|first(?:ly)?|second(?:ly)?|finally|lastly|(?:moving )?on ?to|regarding|as for|for|note|important)\b\W*)*"
 )
 _PLAIN = (  # what a rule of one's own is called
