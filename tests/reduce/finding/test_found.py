@@ -87,6 +87,15 @@ def test_a_long_plan_says_never_of_many_things() -> None:
     assert texts(story, "correction") == ["Never touch the lock file."]
 
 
+def test_a_rule_that_is_given_up_is_none_any_more() -> None:
+    story = Story()
+    story.prompt("Always run the linter.")
+    story.prompt("Never push to main.")
+    story.prompt("Delete the rule: always run the linter")
+    story.prompt("I disagree with the rule: always use tabs")
+    assert texts(story, "correction") == ["Never push to main."]
+
+
 @pytest.mark.parametrize(
     ("said", "because"),
     [

@@ -51,6 +51,8 @@ def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
         ("Never touch the vendor folder", "You may touch the vendor folder from now on."),
         ("never use print for logging", "You can use print for logging again."),
         ("Always run make check before you commit.", "No need to run make check before commits any more."),
+        ("Always run the linter.", "Delete the rule: always run the linter"),
+        ("Never use npm.", "Forget the rule to never use npm."),
         ("remember to always run `make check` before every commit", "Don't run make check before you commit."),
         ("Always use single quotes for strings.", "No, that's wrong, use double quotes for strings"),
         ("Always indent with tabs.", "From now on, indent with spaces."),
@@ -76,6 +78,8 @@ def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str)
         ("Always use eslint.", "Always use prettier."),
         ("Always use sqlite.", "From now on also use postgres."),
         ("never use print for logging", "You can use print for the demo again."),
+        ("Always use npm.", "Delete the rule: never use npm in the docs"),
+        ("Always run the linter.", "Delete the rule: always run the tests"),
         ("Always write the docs in German.", "From now on, write commit messages in English."),
     ],
 )

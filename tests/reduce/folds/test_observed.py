@@ -181,6 +181,16 @@ def test_a_later_word_takes_the_place_of_an_earlier_one(book: Book, before: str,
     assert (last.id, last.state) == (new.id, "open")
 
 
+def test_a_rule_that_is_given_up_is_not_told_and_nor_is_that_it_was(book: Book) -> None:
+    book.say("Always run the linter.", "s0", 0)
+    for number in range(1, 9):
+        book.say("Delete the rule: always run the linter", f"s{number}", number)
+    assert states(book.read(9)) == {"run the linter": "superseded", "Delete the rule: always run the linter": "open"}
+    assert not in_force(book.keeper.store, PROJECT, DEFAULTS, AT + 9 * DAY)
+    book.say("Always run the linter.", "s9", 10)
+    assert [one.text for one in in_force(book.keeper.store, PROJECT, DEFAULTS, AT + 11 * DAY)] == ["run the linter"]
+
+
 def test_a_clock_that_was_wrong_once(book: Book) -> None:
     book.say("From now on use yarn.", "s1", 300)
     book.say("No, use pnpm.", "s2", 1)

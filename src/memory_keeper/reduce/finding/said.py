@@ -11,15 +11,16 @@ import re
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.answers import announced
+from memory_keeper.reduce.finding.latest import SAME, subject_of
 from memory_keeper.reduce.words import claims, loose_ends
 from memory_keeper.reduce.words.orders import SHORTEST, lasting, said_in
-from memory_keeper.reduce.words.own_words import own_words
+from memory_keeper.reduce.words.own_words import GIVES_UP, own_words
 from memory_keeper.reduce.words.prose import SAID, sentences
 from memory_keeper.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 QUOTE, ASKED = 400, 4000  # characters of a quote; of a request, which may be all there is to go by
 TYPED = 1_500  # characters: a longer prompt was written elsewhere
@@ -32,7 +33,7 @@ UNANSWERED = 4  # turns back to which a question may still be open
 
 def said(events: Sequence[Event], calls: dict[str, Event]) -> Iterator[Fact]:
     """What user and model said in the main thread; the calls by their ref."""
-    yield from _spoken(events)
+    yield from _without_dropped(_spoken(events))
     yield from _answers(events, calls)
     yield from _left(events)
 
@@ -55,6 +56,23 @@ def _spoken(events: Sequence[Event]) -> Iterator[Fact]:
         elif event.kind in ("reply", "thinking"):
             answer = event if event.kind == "reply" else answer
             yield from _told(event)
+
+
+def _without_dropped(facts: Iterable[Fact]) -> list[Fact]:
+    """Facts without the rules that a later one gives up, and without those that do."""
+    kept: list[Fact] = []
+    for fact in facts:
+        if fact.kind != "correction" or not GIVES_UP.match(fact.text):
+            kept.append(fact)
+            continue
+        named = {*subject_of(GIVES_UP.sub("", fact.text))}
+        kept = [one for one in kept if one.kind != "correction" or not _is_named(one.text, named)]
+    return kept
+
+
+def _is_named(rule: str, named: set[str]) -> bool:
+    about = {*subject_of(rule)}
+    return len(about & named) >= SAME * (len(about | named) or 1)
 
 
 def _chosen(event: Event, answer: Event | None) -> Iterator[Fact]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.folds.instructions import instructions
+from memory_keeper.reduce.folds.instructions import drops, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.words.orders import SAID as LONGEST
@@ -48,7 +48,8 @@ def in_force(store: SqliteStore, project: str, settings: Json, now: float) -> li
     holds = [one for one in fold(store, project, newest, settings, now) if one.state in ("open", "proposed")]
     once: dict[object, Observed] = {}
     for one in sorted(holds, key=lambda one: one.last, reverse=True):
-        once.setdefault(_says(one), one)
+        if not drops(one.wants):
+            once.setdefault(_says(one), one)
     return [*once.values()]
 
 

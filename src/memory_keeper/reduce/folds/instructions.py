@@ -21,7 +21,8 @@ from memory_keeper.reduce.finding.latest import (
     SAME,
     subject_of,
 )
-from memory_keeper.reduce.words.orders import Order, lasting
+from memory_keeper.reduce.words.orders import DROP, Order, lasting
+from memory_keeper.reduce.words.own_words import GIVES_UP
 from memory_keeper.reduce.words.subjects import AIM, ALL, CASES, IN, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import NEWEST, clip, tokens
 
@@ -37,7 +38,7 @@ class Instruction(NamedTuple):
 
     text: str  # the order alone, in the user's words
     subject: tuple[str, ...]  # how it constrains, what things, then the other words that say what it is about
-    values: tuple[str, ...]  # do | also | not | may (again), then literals, names, numbers; after "-", what it rejects
+    values: tuple[str, ...]  # do | also | not | may (again) | drop, then literals, numbers; after "-", what it rejects
     changes: bool  # it says itself that something changes
     cite: str
     at: float
@@ -82,7 +83,7 @@ def _read(clause: str, order: Order, prompt: Event) -> Instruction:
         _told(clause),
         (how, "+".join(things), *sorted({_stem(word) for word in subject_of(rest)} - skip)),
         (
-            "may" if order.leave else "not" if forbids else "also" if ALSO.search(order.said) else "do",
+            order.takes or ("not" if forbids else "also" if ALSO.search(order.said) else "do"),
             *values,
             *(f"-{one}" for one in rejects),
         ),
@@ -183,6 +184,8 @@ def relation(new: Instruction, old: Instruction) -> str:
         return "same"
     if new.cite == old.cite and new.at == old.at:
         return ""  # who says two things in one breath wants both
+    if drops(new) or drops(old):
+        return "instead" if _is_dropped(new, old) else ""
     if _is_rejected(new, old) or _is_released(new, old) or _are_rivals(new, old):
         return "instead"
     return _likeness(new, old)
@@ -229,6 +232,17 @@ def _is_released(new: Instruction, old: Instruction) -> bool:
     """Whether a later word gives leave for what was forbidden, or from what was wanted."""
     mine, theirs = _words(new), _words(old)
     return new.values[0] == "may" != old.values[0] and len(mine & theirs) >= SAME * (min(len(mine), len(theirs)) or 1)
+
+
+def drops(one: Instruction | None) -> bool:
+    """Whether it only names what holds no more, and wants nothing itself."""
+    return one is not None and one.values[0] == DROP
+
+
+def _is_dropped(new: Instruction, old: Instruction) -> bool:
+    """Whether a later word names an earlier one as what holds no more."""
+    named = _words(new._replace(text=GIVES_UP.sub("", new.text)))
+    return drops(new) and not drops(old) and len(named & _words(old)) >= SAME * (len(named | _words(old)) or 1)
 
 
 def _are_rivals(new: Instruction, old: Instruction) -> bool:

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Event, NamedTuple, Note, origin
-from memory_keeper.reduce.folds.instructions import Instruction, instructions, relation
+from memory_keeper.reduce.folds.instructions import Instruction, drops, instructions, relation
 from memory_keeper.reduce.folds.instructions import marks as marks_of
 
 TYPE_CHECKING = False
@@ -332,7 +332,7 @@ def _state(
         return "rule", origin(rule), written(rule)
     if denial and not counted:
         return "contradicted", "", denial
-    if acts and len(counted) >= enough:
+    if acts and len(counted) >= enough and not drops(matter.newest):
         return "proposed", "", counted[enough - 1]
     if acts and now - last > days * DAY:
         return "archived", "", last + days * DAY

@@ -13,8 +13,8 @@ from itertools import islice
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.words import claims
-from memory_keeper.reduce.words.own_words import spoken
-from memory_keeper.reduce.words.prose import statements, unmarked
+from memory_keeper.reduce.words.own_words import GIVES_UP, spoken
+from memory_keeper.reduce.words.prose import split, units, unmarked
 from memory_keeper.reduce.words.subjects import (
     LITERAL,
     NAMES,
@@ -35,8 +35,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memory_keeper.reduce.words.prose import Unit
+
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
 SHORTEST, LONGEST = 6, 300  # characters of a sentence
+DROP = "drop"
 LOOKED, MOST, TRIES = 2_000, 30, 4  # characters and sentences at either end; beginnings of an order in a sentence
 
 
@@ -46,7 +49,9 @@ class Order(NamedTuple):
     said: str
     text: str
     wanted: bool = False  # it says who wants it: "I want you to", "make sure"
-    leave: bool = False  # it takes an order back: "no need to run it any more"
+    takes: str = (
+        ""  # how it takes an order back: "may" ("no need to run it any more"), or "drop" ("forget the rule: …")
+    )
 
 
 def lasting(text: str) -> Iterator[Order]:
@@ -57,8 +62,13 @@ def lasting(text: str) -> Iterator[Order]:
     said = [*said[:MOST], *said[MOST:][-MOST:]]
     around = _Around(len(text) < TYPED, any(LASTING.search(one) or RULE.search(one) for one in said))
     for sentence in said:
+        if GIVES_UP.match(sentence) and sentence[-1] not in "?:":
+            yield Order(sentence, sentence.rstrip(".! "), takes=DROP)
+            continue
         if leave := _leave(sentence):
-            yield Order(sentence, leave, leave=True)
+            yield Order(sentence, leave, takes="may")
+            continue
+        if claims.is_another_s(sentence):
             continue
         order = _order(sentence)
         for clause in map(around.resolve, _clauses(order.text)):
@@ -67,16 +77,36 @@ def lasting(text: str) -> Iterator[Order]:
         around = around.after(sentence)
 
 
-def said_in(text: str) -> Iterator[str]:
+def said_in(text: str) -> list[str]:
     """What somebody says in words of their own, by sentence; a rule that is only part of one by itself."""
     own = spoken(text)
     if len(own) > 2 * LOOKED:
         own = f"{own[:LOOKED].rpartition('.')[0]}.\n\n{own[-LOOKED:].partition('.')[2]}"
-    for said in statements(own):
-        for sentence in BREAK.split(unmarked(said)):
-            yield from claims.apart(sentence)
+    said: list[str] = []
+    for unit in _own_units(own):
+        for one in split(unit.said):
+            for sentence in BREAK.split(unmarked(one)):
+                said = said[:-1] if NO_WAIT.match(sentence) else said
+                said += [] if QUOTED.fullmatch(sentence) else claims.apart(sentence)
+    return said
 
 
+def _own_units(text: str) -> list[Unit]:
+    """The prose and items of a text, without what a list of work says of what is to be built."""
+    found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
+    headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
+    work = not headed and any(unit.kind == "item" and claims.WORK.match(unit.said) for unit in found)
+    return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
+
+
+def _is_part(item: str) -> bool:
+    return bool(claims.EVER.match(item)) and not claims.is_habit(item)
+
+
+NO_WAIT = re.compile(
+    r"(?:(?:oh|ah|hmm)\W+)?(?:no\W+wait|wait\W+no|scratch that|on second thoughts?|actually,? no)\b", re.I
+)
+QUOTED = re.compile(r"[\"“][^\"“”]+[\"”][.!?]?")
 BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types may begin sentences small
 
 # --- the order in a sentence ------------------------------------------------------------------------------------------

@@ -102,19 +102,75 @@ OTHERS = re.compile(  # who speaks, or what is read
 )
 SOURCES = re.compile(rf"\b{SOURCE}\b", re.I)
 MINE = re.compile(
-    r"\b(?:i|we)(?:['’]ve| have| had| also| already| just)* (?:said|say|told you|mean|meant|mentioned|repeat|want)\b"
-    r"(?! you)",
+    r"\b(?:i|we)(?:['’]ve| have| had| also| already| just)* (?:said|say|told you|mean|meant|mentioned|repeat"
+    r"|want(?:ed)?(?=\W*$| is\b| to (?:be clear|emphasi[sz]e|stress|highlight|remind|repeat|impart|discuss|talk|touch"
+    rf"|focus|shift|(?:give|introduce|update) you|update (?:\w+ ){{0,2}}{RULE})))\b(?! you)",
     re.I,
 )
-AIM = re.compile(r"\W*(?:(?:and|also|so|but) )*(?:for|when|whenever|regarding|as for|before|after) [^,]{2,60}$", re.I)
+AIM = re.compile(
+    r"\W*(?:(?:and|also|so|but) )*(?:for(?! (?:example|instance)\b)|when|whenever|regarding|as for|before|after)"
+    r" [^,]{2,60}$",
+    re.I,
+)
 OWN = re.compile(
-    r"\b(?:from now on|(?:going|moving) forward|in (?:the )?future|always|never|remember|reminder|in mind)\b"
-    rf"|\b{RULE}|\b(?:topic|aspect|matter|update|change|task|request|point|thing)s?\W*$"
-    r"|\b(?:variable|function|method|class|constant|attribute|argument|module|test)s?(?: nam(?:es?|ing))?\W*$"
+    r"\b(?:from now on|(?:going|moving) forward|in (?:the )?future|remember|reminder|in mind)\b"
+    r"|\b(?:topic|aspect|matter|update|point|thing)s?\W*$"
     r"|^\W*(?:(?:and|also|so|ok(?:ay)?|no|yes|well|but|now|then|next|plus|btw|fyi|ps|note|important|correction|please"
     r"|naming|style|in (?:short|general|other words)|the (?:point|idea|goal|key|reason) is)\W*)+$",
     re.I,
 )
+
+# --- rules before a colon: whose they are, and what is said of them ---------------------------------------------------
+
+_FIRST = (  # what may stand before anything
+    r"^\W*(?:(?:and|also|so|ok(?:ay)?|alright|no|yes|well|but|now|then|next|plus|btw|fyi|ps|oh|please|let['’]s"
+    r"|first(?:ly)?|second(?:ly)?|finally|lastly|(?:moving )?on ?to|regarding|as for|for|note|important)\b\W*)*"
+)
+_PLAIN = (  # what a rule of one's own is called
+    r"(?:(?:my|our|an?|one|two|some|more|few|another|other|new|first|last|following|these|general|important|specific"
+    r"|simple|basic|strict|standing|key|main|small|quick|golden|house|(?:team|project|company)(?:['’]s)?|coding|code|naming"
+    r"|style|commit|testing|formatting|python(?:-specific)?|updates? (?:to|on)"
+    r"|the(?= (?:coding|naming|style|testing|formatting|(?:team|project|company)['’]s) ))\s+)"
+)
+_FOR = (  # what it is for, that is no program
+    r"(?:\s+for (?:(?:all|new|our|your|my|the) )*(?:you|us|project|repo\w*|code(?:base)?|team|tests?|commits|branches"
+    r"|naming|names|variables|functions|classes|modules))?"
+)
+_YOU = r"(?:i|we)(?:['’]d like| would like| want| need) (?:you|us) to\b"
+OWN_RULE = re.compile(
+    rf"{_FIRST}(?:always|never)\b"
+    rf"|{_FIRST}(?:{_PLAIN}*(?:rule|convention|preference)s?|{_PLAIN}+{RULE}(?: and {RULE})?){_FOR}(?: (?:is|are))?\W*$"
+    rf"|{_FIRST}the {_PLAIN}*{RULE}{_FOR} (?:is|are)\W*$"
+    rf"|{_FIRST}(?:here|these) are (?:my|our) {_PLAIN}*{RULE}{_FOR}\W*$"
+    rf"|{_FIRST}(?:stick to|follow|adopt|use|respect|don['’]t forget) (?:the )?{_PLAIN}*{RULE}\W*$"
+    rf"|\b{RULE} (?:{_YOU} \w+|(?:i|we) prefer)\W*$|\b{_YOU} .*{RULE}\W*$"
+    rf"|\b(?:i['’]m|i am|we['’]re|we are) updating .*{RULE}\W*$"
+    rf"|{_FIRST}(?:(?:all|new|our|my|naming) )*(?:variable|function|method|class|constant|attribute|argument|module"
+    r"|test)(?:s|es)?(?: nam(?:es?|ing))?\W*$",
+    re.I,
+)
+HERE = re.compile(rf"{_FIRST}here are the {RULE}\W*$", re.I)
+WISH = re.compile(rf"(?:first(?:ly)?\W+)?{_YOU}", re.I)
+GIVES_UP = re.compile(  # a rule that held
+    rf"{_FIRST}(?:(?:you can|can you|we can|we should|i want(?: you)? to)\W+)?"
+    r"(?:delete|remove|drop|forget(?: about)?|cancel|scrap|lift|revoke|retract|ditch|discard|disregard|ignore"
+    rf"|stop following|get rid of) (?:(?:the|my|our|that|this|old|previous|earlier|first|last|standing) )+{RULE}",
+    re.I,
+)
+REFUSES = re.compile(
+    r"\b(?:(?:delet|remov|cancel|revok|retract|repeal|ignor|disregard|abandon|discard|reject|oppos|disagree|doubt|dislik"
+    r"|violat)\w*|drop|scrap|ditch|undo|hate|against|wrong|outdated|obsolete|old|former)\b"
+    r"|(?<!n['’]t )(?<!not )(?<!never )\bforget\b|\b(?:i|we|you) never\b",
+    re.I,
+)
+ASKS = re.compile(  # or speaks of somebody else's
+    r"^\W*(?:is|are|was|were|do|does|did|should|can|could|would|what|which|where|why|how|who|whose)\b"
+    r"|\b(?:why|whose|whether|their|his|her|its|they|he|she|someone|somebody)\b"
+    r"|\b(?!(?:here|that|it|there|what|let|today|team|project|company)['’]s)\w+['’]s\b",
+    re.I,
+)
+
+# --- where they begin and end -----------------------------------------------------------------------------------------
 
 STATES = 4  # words of what states something; fewer may be who speaks: "Bob:"
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -157,9 +213,15 @@ def _up_to_others(line: str) -> str:
     """A line up to the colon after which somebody else speaks; what is left off in quotation marks has been said."""
     for colon in COLON.finditer(line):
         rest = line[colon.end() :].lstrip()
-        if rest and not rest.startswith(SHOWN) and not _is_own(line[: colon.start()]):
+        if rest and not rest.startswith(SHOWN) and not _goes_on(line[: colon.start()], rest):
             return line[: colon.end()]
     return line
+
+
+def _goes_on(head: str, rest: str) -> bool:
+    """Whether who says this, and then a colon, says the rest, too: in words of their own, or of a rule of theirs."""
+    last = _last_sentence(head)
+    return _is_own(head) or bool(GIVES_UP.match(last) or (HERE.match(last) and WISH.match(rest)))
 
 
 def _again(begun: str, rest: str) -> list[str]:
@@ -181,8 +243,10 @@ def _last_sentence(text: str) -> str:
 def _is_own(head: str) -> bool:
     """Whether who says this, and then a colon, goes on in words of their own."""
     head = _last_sentence(head)
-    if MINE.search(head):
-        return not SOURCES.search(head)
-    if OTHERS.search(head):
+    if REFUSES.search(head) or SOURCES.search(head):
         return False
-    return bool(AIM.match(head) or (OWN.search(head) and not SOURCES.search(head)))
+    if MINE.search(head):
+        return True
+    if OTHERS.search(head) or ASKS.search(head):
+        return False
+    return bool(AIM.match(head) or OWN.search(head) or OWN_RULE.search(head))
