@@ -287,18 +287,17 @@ def test_what_the_user_goes_on_to_say_is_one(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    "said",
     [
-        (
-            "The server also answers 429 after a while: respect that. And from now on always run make check first.",
-            "run make check first",
-        ),
-        ("Two things are still missing here: a name and an icon. Also, never push to main.", "never push to main"),
-        ("There is one more case to think of: an empty cart. From now on use pnpm.", "use pnpm"),
+        "The server also answers 429 after a while: respect that. And from now on always run make check first.",
+        "There is a new announcement on our intranet: Servers move tonight. From now on always push to the mirror.",
+        "Please fix the heading on the site: Hello there. From now on always be happy.",
+        "Our new lyrics so far are: Love me. And never let me go.",
+        "I want the bot to greet like: Hi. From now on always ask me anything.",
     ],
 )
-def test_after_the_sentence_with_a_colon_its_author_may_go_on(said: str, kept: str) -> None:
-    assert wanted(said) == [kept]
+def test_nobody_can_tell_who_speaks_after_a_colon(said: str) -> None:
+    assert wanted(said) == []
 
 
 @pytest.mark.parametrize(

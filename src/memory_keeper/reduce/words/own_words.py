@@ -172,19 +172,6 @@ ASKS = re.compile(  # or speaks of somebody else's
 
 # --- where they begin and end -----------------------------------------------------------------------------------------
 
-STATES = 4  # words of what states something; fewer may be who speaks: "Bob:"
-SENTENCE = re.compile(r"(?<=[.!?])\s+")
-SENT = re.compile(  # by whom, or by somebody
-    r"\b(?:sent|received|heard|learnt|learned|according|from|by|via|vendor|customer|client|boss|colleague|team|people|who"
-    r"|they|them|their|he|his|him|she|her|someone|somebody)\b(?! now on\b)",
-    re.I,
-)
-GOES_ON = re.compile(
-    r"(?:(?:and|also|so|but|oh|plus|please)\b,? )*(?:from now on|going forward|in (?:the )?future)\b"
-    r"|(?:(?:and|also|but|oh|plus)\b,? )+(?:please )?(?:always|never)\b",
-    re.I,
-)
-
 
 def spoken(text: str) -> str:
     """A text up to the first sign that somebody else speaks; after what is marked as shown, its author speaks again."""
@@ -203,7 +190,6 @@ def spoken(text: str) -> str:
             own = _up_to_others(said)
             kept.append(own)
             if len(own) < len(said):
-                kept += _again(own, said[len(own) :])
                 break
             announced = not _is_own(own[:-1]) if own[-1] in ":：" else bool(ANNOUNCES.search(own[-200:]))
     return "\n".join(kept)
@@ -222,18 +208,6 @@ def _goes_on(head: str, rest: str) -> bool:
     """Whether who says this, and then a colon, says the rest, too: in words of their own, or of a rule of theirs."""
     last = _last_sentence(head)
     return _is_own(head) or bool(GIVES_UP.match(last) or (HERE.match(last) and WISH.match(rest)))
-
-
-def _again(begun: str, rest: str) -> list[str]:
-    """What the author says after a colon once its sentence has ended: sentences that go on as only the author would,
-    and nothing where somebody else is named, who may be quoted for longer."""
-    head = _last_sentence(begun.rstrip(":："))
-    own: list[str] = []
-    for number, one in enumerate(SENTENCE.split(f"{head}. {rest.lstrip()}")):
-        if OTHERS.search(one) or SOURCES.search(one) or SENT.search(one) or COLON.search(one):
-            break
-        own += [one] if number > 1 and GOES_ON.match(one) else []
-    return own if len(head.split()) >= STATES else []
 
 
 def _last_sentence(text: str) -> str:
