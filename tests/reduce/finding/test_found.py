@@ -533,6 +533,15 @@ def test_redaction_marks_are_no_names() -> None:
 # --- what counts of many ----------------------------------------------------------------------------------------------
 
 
+def test_a_question_that_the_next_prompt_answers_is_not_open() -> None:
+    story = Story()
+    story.reply("The old orders have none. Should old prices be rounded up or down?")
+    story.prompt("Round down. Go on with the migration of all of the other tables then.")
+    story.reply("They are moved. Shall I port the parser now?")
+    story.prompt("Not now. Write down first what the importer takes, please.")
+    assert not [fact for fact in find_with(story.events, weigh(story.events)) if fact.kind == "question"]
+
+
 @pytest.mark.parametrize(
     "said",
     [

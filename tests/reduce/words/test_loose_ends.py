@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, in_context, next_steps, questions
+from memory_keeper.reduce.words.loose_ends import QUESTIONS, STEPS, in_context, is_answered, next_steps, questions
 from tests.reduce.story import TEXTS
 
 # --- next steps -------------------------------------------------------------------------------------------------------
@@ -135,3 +135,38 @@ def test_they_are_words_of_the_answer_and_few(said: str) -> None:
 def test_a_question_is_told_with_what_it_cannot_be_understood_without(question: str, told: str) -> None:
     answer = f"We decided to keep VAT in the cart. The sum of the cart is rounded twice on its way. {question}"
     assert in_context(question, answer) == told
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Should old prices be rounded up or down?", "Round down. Go on with the migration of the old orders then."),
+        ("Shall I port the parser now?", "Not now. First write the docs for what we have, and then release it."),
+        ("Shall I port the parser now?", "Later."),
+        ("Shall I push it?", "Yes"),
+        ("Which one do you want?", "the second"),
+        ("Which store do you want?", "SQLite please."),
+        ("Shall I delete the old table?", "Keep it until all the customers have moved over to the new one."),
+        ("Which names may a field have?", "Whatever Python takes, since we generate classes from them in `schema.py`."),
+        ("どちらにしますか？", "二つ目で。"),
+    ],
+)
+def test_what_is_said_next_is_the_answer(question: str, said: str) -> None:
+    assert is_answered(question, [said])
+    assert is_answered(question, ["How long would that take?", "Yes then."])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "/compact",
+        "Why? And what does it cost us?",
+        "How long would that take?",
+        "By the way, the logo is too small.",
+        "Fix the typo in README.md.",
+        "Write a page about the settings and all of their defaults.",
+    ],
+)
+def test_who_asks_back_or_speaks_of_something_else_has_not_answered(said: str) -> None:
+    assert not is_answered("Shall I port the parser now?", [said])

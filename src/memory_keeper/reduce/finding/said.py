@@ -136,8 +136,8 @@ def _left(events: Sequence[Event]) -> Iterator[Fact]:
             if back > UNANSWERED:
                 return
         elif place + 1 == len(said) or said[place + 1].kind == "prompt":  # a turn's last answer
-            taken = said[place + 1].text if place + 1 < len(said) else ""
+            after = [event.text for event in said[place + 1 :] if event.kind == "prompt"]
             for one in loose_ends.questions(own_words(said[place].text[-SAID:])):
-                if not loose_ends.is_taken_up(one, taken):
+                if not loose_ends.is_answered(one, after):
                     asked = loose_ends.in_context(one, said[place].text[-SAID:])
                     yield Fact("question", asked, (said[place].id,), said[place].at, status="open")

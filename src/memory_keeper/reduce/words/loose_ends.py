@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.reduce.words.claims import announces, states
+from memory_keeper.reduce.words.claims import NAMES, announces, states
 from memory_keeper.reduce.words.prose import statements, unmarked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STEPS_HEAD = re.compile(
     r"^[\s#>*_-]{0,12}(?:the )?(?:suggested |recommended |possible )?"
@@ -95,9 +99,9 @@ def in_context(question: str, text: str) -> str:
 
 
 ANSWERS = re.compile(
-    r"^\W*(?:y|yes|yeah|yep|no|nope|ok(?:ay)?|sure|please do|do (?:it|that)|go (?:ahead|for it)|both|neither|either"
-    r"|option|the (?:first|second|third|last|former|latter)|\(?[a-d1-9]\b\)?[.,)]?|네|예|응|아니|좋아|그래|해줘|ja|nein"
-    r"|oui|non|si|sí)\b",
+    r"^\W*(?:y|yes|yeah|yep|no|nope|not|ok(?:ay)?|sure|please do|do (?:it|that)|go (?:ahead|for it)|both|neither|either"
+    r"|later|option|the (?:first|second|third|last|former|latter)|\(?[a-d1-9]\b\)?[.,)]?|네|예|응|아니|좋아|그래|해줘|ja"
+    r"|nein|oui|non|si|sí)\b",
     re.I,
 )
 CONTENT = re.compile(
@@ -106,13 +110,31 @@ CONTENT = re.compile(
     re.I,
 )
 TAKEN_UP = 2  # words that a question and what was said to it have in common
+FIRST = re.compile(r".+?(?:[.!?。！？](?=\s|$)|\n|$)", re.S)  # what is said first: "Round down." of all that follows
+CHOICE = re.compile(r"^\W*(?:which|what|where|when|how|who|whose|why)\b|\bor\b", re.I)  # wants more than yes or no
+ELSE = re.compile(r"\W*(?:/\w|(?:by the way|btw|something else|another thing|before (?:that|this)|first)\b)", re.I)
 
 
 def is_taken_up(question: str, said: str) -> bool:
-    """Whether the user answers a question by what was said next: with a yes, a no or a choice, or about the same."""
-    if not said.strip():
-        return False
+    """Whether the user answers a question by what was said some time later: with a yes, a no or a choice, or about the
+    same."""
     asked = {word.casefold() for word in CONTENT.findall(question)}
     words = {word.casefold() for word in CONTENT.findall(said[:2000])}
     need = 1 if len(said.split()) < FEW else TAKEN_UP
     return bool(ANSWERS.match(said) or len(asked & words) >= need)
+
+
+def is_answered(question: str, after: Sequence[str]) -> bool:
+    """Whether the user answers a question by what was said after it: what comes next is its answer, unless it asks back
+    or plainly speaks of something else. One that was answered and is told as open misleads more than one left out."""
+    return any(is_taken_up(question, said) for said in after) or any(_may_answer(question, said) for said in after[:1])
+
+
+def _may_answer(question: str, said: str) -> bool:
+    found = FIRST.match(said.strip()[:2000])
+    if not found or is_taken_up(question, found[0]):
+        return bool(found)
+    if found[0].rstrip().endswith(("?", "？")) or ELSE.match(found[0]):
+        return False
+    other = len(found[0].split()) >= FEW or NAMES.search(found[0])  # a piece of work of its own
+    return bool(CHOICE.search(question) or POINTS_BACK.search(found[0]) or not other)
