@@ -274,6 +274,13 @@ def test_every_line_of_a_recorded_session_is_grounded(name: str) -> None:
             check(one, 700)
 
 
+def test_a_decision_with_its_reason_comes_before_names() -> None:
+    first, *_ = stretches(demo(), 25, 32_000, over=True)
+    told = check(first, 700).text.splitlines()
+    decided = next(place for place, line in enumerate(told) if line.startswith('Decided: "I decided against tenacity'))
+    assert decided < next(place for place, line in enumerate(told) if line.startswith("Created "))
+
+
 def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
     story = Story()
     story.prompt("We decided to keep tokens in memory instead of cookies because cookies are sent everywhere.")

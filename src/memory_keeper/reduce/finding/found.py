@@ -60,6 +60,11 @@ def doubt(fact: Fact) -> int:
     return 1 + (not claims.SETTLED.search(fact.text)) + (not fact.because) + (fact.status != "reply")
 
 
+def is_firm(fact: Fact) -> bool:
+    """Whether a decision is sure to be one, and says why."""
+    return bool(fact.because) and doubt(fact) <= 1
+
+
 def worry(fact: Fact) -> int:
     """How little an error matters: one that is open matters most, one of looking around least."""
     return 2 * is_trifle(fact) + (fact.status != "open")

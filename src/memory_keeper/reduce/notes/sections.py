@@ -14,6 +14,7 @@ from memory_keeper.capture.calls import command_of, core, typed
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding import answers, weights
+from memory_keeper.reduce.finding.found import is_firm
 from memory_keeper.reduce.notes.desk import NOD, SHORT, Desk, is_made_up
 from memory_keeper.reduce.notes.phrasing import LINE, Line, quote, short, short_hash, whole
 from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON, Sentence
@@ -32,6 +33,7 @@ WORDY, FAR = 0.75, 400  # the share of letters and blanks, of so many characters
 OUTCOME = 30  # tokens of what came of a request
 SETTLED = 2  # decisions that are told sooner than what was said last
 OVER, OVERS = 20.0, {"questions": 60.0, "steps": 40.0}  # tokens that a section may borrow for its first sentence
+FIRM = 60.0  # and for one that says what was decided and why: who goes on needs that sooner than names
 JOINT = re.compile(r"(?<![.!?])[,;]?\s+(?:but|and|also|plus|so)\s+(?:please |also )*$", re.I)  # before a rule
 MARKED = ("correction", "decision")  # said again where a request or an answer had them: that they are such is news
 
@@ -198,6 +200,8 @@ def _facts(attribute: str, say: Callable[[Desk, Fact], str]) -> Section:
     def section(desk: Desk, room: float, number: int) -> Iterator[Sentence]:
         facts: deque[Fact] = getattr(desk, attribute)
         over = OVERS.get(attribute, OVER) if number == 0 else 0.0
+        if number == 0 and attribute == "decisions" and facts and is_firm(facts[0]):
+            over = FIRM
         while facts:
             fact = facts[0]
             known = desk.knows(fact.about if fact.kind == "commit" else fact.text)
