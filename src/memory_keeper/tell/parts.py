@@ -24,7 +24,7 @@ PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budge
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
 ASKED = ("Asked: ", GOAL, ASKED_LAST, ASKED_BEFORE, WENT_ON)  # a prompt says them too
-ENDED = ("Last said: ", "In progress: ", "Still open: ")  # and those that tell how a session ended
+ENDED = ("Last said: ", "In progress", "Still open: ", "Open then: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 # what the user wrote down to stay; a project has one note of each kind in ONE_EACH

@@ -281,6 +281,15 @@ def test_a_decision_with_its_reason_comes_before_names() -> None:
     assert decided < next(place for place, line in enumerate(told) if line.startswith("Created "))
 
 
+def test_a_note_tells_of_when_a_task_was_open() -> None:
+    story = Story()
+    story.prompt("Put the parser into a module of its own and use it in all of the three commands.")
+    tasks = [{"content": "Write it", "status": "in_progress"}, {"content": "Use it", "status": "pending"}]
+    story.call("TodoWrite", "Todos were changed", todos=tasks)
+    told = check(story.events, 700).text.splitlines()
+    assert 'In progress then: "Write it"' in told and 'Open then: "Use it"' in told
+
+
 def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
     story = Story()
     story.prompt("We decided to keep tokens in memory instead of cookies because cookies are sent everywhere.")

@@ -43,7 +43,7 @@ LISTS = (GOAL, ASKED_LAST, ASKED_BEFORE)  # requests, which are told one by one
 KINDS = (
     Kind("rule", ("The user's rule: ",), 4),
     Kind("request", ("Asked: ", *LISTS), 6),
-    Kind("open", ("In progress: ", "Still open: "), 2, '; "', last=True),
+    Kind("open", ("In progress then: ", "Open then: ", "In progress: ", "Still open: "), 2, '; "', last=True),
     Kind("prose", (), 6),  # what a model or a person wrote
     Kind("answer", ("Asked ",), 2),
     Kind("decision", ("Decided: ",), 5),

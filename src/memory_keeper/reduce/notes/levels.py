@@ -32,6 +32,7 @@ MISSED = 4  # turns that do not fit, where no more is tried
 FAR = 4000  # characters of a prompt that are looked at
 TURN, CALL = 50, 14  # tokens for what was asked in a turn and what came of it, and for what was done in a call
 LEAST = 250  # tokens that the shortest stretch may take: what was asked, what came of it, and where
+OPEN_THEN = {"In progress: ": "In progress then: ", "Still open: ": "Open then: "}  # what a handoff says, and a note
 FACTS, QUOTED = 24, 300  # facts that a note carries along for the outline above it, and characters of each
 
 
@@ -111,9 +112,15 @@ def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
     told = turns(events, int(budget * TURNS))
     left = budget - measure("\n".join(sentence.text for sentence in told))
     sentences = [*told, *digest(events, left, folder=folder, weighed=weighed, told=told)]
-    text = "\n".join(one_line(sentence.text, 2000) for sentence in sentences)
+    text = "\n".join(one_line(_in_its_time(sentence.text), 2000) for sentence in sentences)
     facts = facts_of(events, FACTS, weighed) if text else []
     return Draft(text, tuple(sentence.cites for sentence in sentences), tuple(facts))
+
+
+def _in_its_time(line: str) -> str:
+    """A line of tasks that says of when it is: it is read long after, and nobody writes it again."""
+    head = next((head for head in OPEN_THEN if line.startswith(head)), "")
+    return OPEN_THEN.get(head, "") + line.removeprefix(head)
 
 
 def _is_small_talk(events: Sequence[Event]) -> bool:
