@@ -61,6 +61,26 @@ def test_a_rule_alone_is_no_goal() -> None:
     assert about(story) == WORK
 
 
+def test_an_exception_for_once_is_no_goal() -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.prompt("Could you always be so kind? For this commit only, skip make check and commit what is there.")
+    story.edit("/p/money.ts", "b", "c")
+    assert about(story) == WORK
+
+
+def test_a_plan_with_tasks_is_the_goal_however_short_it_is() -> None:
+    story = Story()
+    story.prompt(WORK)
+    story.edit("/p/money.ts", "a", "b")
+    story.reply("It is done.")
+    story.prompt("Plan: port the parser.")
+    story.call("TodoWrite", "Todos were changed", todos=[{"content": "Port the lexer", "status": "pending"}])
+    story.reply("The plan is made.")
+    assert about(story) == "Plan: port the parser."
+
+
 def test_work_is_the_goal_though_a_rule_comes_in_the_same_breath() -> None:
     asked = f"{WORK[:-1]}, and from now on always run make check before you commit."
     story = Story()

@@ -2,7 +2,7 @@
 
 A session is about the newest request that was worked on: whose turn, or a turn after it that only went on with it,
 changed files or left tasks open. An errand is none ("commit it", "run the tests"), nor is a plain question, what only
-adds to an earlier request ("while you are at it"), nor what was pasted.
+adds to an earlier request ("while you are at it"), an exception for once, nor what was pasted.
 """
 
 from __future__ import annotations
@@ -63,6 +63,12 @@ ADDS = re.compile(  # to what was asked before: as long as there is that, it is 
     r"|p\.?s)\b",
     re.I,
 )
+ONCE = r"(?:one |single )?(?:commit|time|turn|push|run|release|pr|change)\b"
+EXCEPTS = re.compile(  # from what is done otherwise, and for once
+    rf"\b(?:(?:just|only) (?:for )?this|for (?:just |only )this) {ONCE}|\bthis {ONCE} (?:only|alone)\b"
+    r"|\b(?:just |for )this once\b",
+    re.I,
+)
 GREETS = re.compile(
     r"\W*(?:(?:hello|hi|hey|good (?:morning|day|afternoon|evening|night)|thanks?|thank you|(?:good)?bye|see you)\b"
     r"|안녕|감사|고마)",
@@ -101,6 +107,7 @@ class Turn(NamedTuple):
     asked: Event
     worked: bool  # files were changed, or tasks are open that it listed
     ended: bool  # with an answer
+    planned: bool = False  # tasks are open that it listed
 
 
 def turns(events: Sequence[Event]) -> list[Turn]:
@@ -113,8 +120,10 @@ def turns(events: Sequence[Event]) -> list[Turn]:
             found.append(Turn(event, False, False))
         elif found and event.kind in ("reply", "call", "todo"):
             wrote = (event.tool in WRITES or changed_in_place(event)) and event.ref not in refused
-            worked = found[-1].worked or bool(wrote) or event.id in listed
-            found[-1] = found[-1]._replace(worked=worked, ended=event.kind == "reply" if not event.agent else False)
+            planned = found[-1].planned or event.id in listed
+            worked = found[-1].worked or bool(wrote) or planned
+            ended = event.kind == "reply" and not event.agent
+            found[-1] = found[-1]._replace(worked=worked, ended=ended, planned=planned)
     return found
 
 
@@ -152,7 +161,7 @@ def goal(found: Sequence[Turn]) -> str:
         going = place == 0 and not turn.ended
         worked = worked or turn.worked or going
         size = _asks_for(turn.asked.text)
-        if size >= (2 * ENOUGH if FOLLOWS.match(turn.asked.text) else ENOUGH):
+        if size >= (2 * ENOUGH if FOLLOWS.match(turn.asked.text) else TERSE if turn.planned else ENOUGH):
             if worked and not ADDS.match(turn.asked.text):
                 return turn.asked.id
             spare = spare or turn.asked.id
@@ -170,7 +179,8 @@ def _asks_for(text: str) -> int:
         errand = ERRAND.match(one) and len(one.split()) < SHORT
         question = QUESTION.search(one) and not PROPOSES.search(one)
         rule = len(one) > 5 and claims.is_rule(one, True)
-        size += 0 if errand or question or rule or NODS.fullmatch(one) else tokens(one)
+        excepts = EXCEPTS.search(one) and len(one.split()) < SHORT
+        size += 0 if errand or question or rule or excepts or NODS.fullmatch(one) else tokens(one)
     return size
 
 

@@ -99,9 +99,9 @@ def in_context(question: str, text: str) -> str:
 
 
 ANSWERS = re.compile(
-    r"^\W*(?:y|yes|yeah|yep|no|nope|not|ok(?:ay)?|sure|please do|do (?:it|that)|go (?:ahead|for it)|both|neither|either"
-    r"|later|option|the (?:first|second|third|last|former|latter)|\(?[a-d1-9]\b\)?[.,)]?|네|예|응|아니|좋아|그래|해줘|ja"
-    r"|nein|oui|non|si|sí)\b",
+    r"^\W*(?:y|yes|yeah|yep|no|nope|not|ok(?:ay)?|sure|please do|do (?:it|that)|go (?:ahead|for it)|both|neither"
+    r"|either|later|option|the (?:first|second|third|last|former|latter)|\(?[a-d1-9]\b\)?[.,)]?|네|예|응|아니|좋아"
+    r"|그래|해줘|ja|nein|oui|non|si|sí)\b",
     re.I,
 )
 CONTENT = re.compile(
