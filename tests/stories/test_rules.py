@@ -84,9 +84,22 @@ def test_each_kind_of_new_context_hears_them_again(machine: Machine, session: Se
     compacted = ask(session, event="SessionStart", source="compact")
     assert OPENING in heard(compacted), "the turn goes on, and no prompt may come for long"
     assert heard(ask(session)).startswith(SHORT)
-    for source in ("clear", "resume", "startup"):
+    for source in ("clear", "startup"):
         ask(session, event="SessionStart", source=source)
         assert OPENING in heard(ask(session)), source
+
+
+def test_a_resumed_context_still_has_them(machine: Machine, session: Session) -> None:
+    assert OPENING in heard(ask(session))
+    for _ in range(2):
+        ask(session, event="SessionStart", source="resume")
+        assert heard(ask(session)).startswith(SHORT)
+    ask(session, event="SessionStart", source="compact")
+    ask(session, event="SessionStart", source="resume")
+    assert heard(ask(session)).startswith(SHORT), "told after the compaction"
+    ask(session, event="SessionStart", source="resume")
+    add(machine, OWN)
+    assert OWN in heard(ask(session)), "they have changed since"
 
 
 def test_a_change_is_told_in_full_to_a_session_that_runs(machine: Machine, session: Session) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 START, TOOL = b'{"event":"SessionStart"', b'{"event":"PostToolUse"'
+COMPACTED, RESUMED = b'"source":"compact"', b'"source":"resume"'
 FURTHEST = 8 << 20  # bytes of a spool that are read
 SESSIONS, LINKS = 64, 8
 TOLD = 20_000  # characters of what a context was told that are remembered
@@ -51,7 +52,7 @@ def read_context(home: str, session: str) -> Context:
         context = _stored(home, session)
     for record in spool.records(data, *CHANGES):
         context = fold(context, record)
-    context = _went_on(context, data)
+    context = _went_on(context, data[max(0, data.rfind(RESUMED)) :])
     if len(_known) >= SESSIONS:
         _known.clear()
     _known[path] = inode, offset, context
@@ -59,9 +60,10 @@ def read_context(home: str, session: str) -> Context:
 
 
 def _first_start(data: bytes) -> int:
-    """Where the last context began that was no compaction: one of those comes in the middle of a turn. -1: not here."""
+    """Where the last context began that has nothing of one before: a compaction comes in the middle of a turn, and what
+    is resumed has all that it had. -1: not here."""
     begin = data.rfind(START)
-    while begin >= 0 and b'"source":"compact"' in data[begin : data.find(b"\n", begin)]:
+    while begin >= 0 and any(source in data[begin : data.find(b"\n", begin)] for source in (COMPACTED, RESUMED)):
         begin = data.rfind(START, 0, begin)
     return data.rfind(b"\n", 0, begin) + 1 if begin >= 0 else -1
 
@@ -130,6 +132,9 @@ def fold(context: Context, record: Json) -> Context:
 
 def _began(context: Context, record: Json, at: float) -> Context:
     """A start begins a new context; the process and its terminal stay what they were where it does not say."""
+    resumed = record.get("source") == "resume"  # in another process, but what it was told of the rules stands in it
+    ruled, ruled_at = (context.ruled, context.ruled_at) if resumed else ("", 0.0)
+    context = Context() if resumed else context
     terminal = record.get("terminal")
     known = [str(word) for word in terminal][:4] if isinstance(terminal, list) else []
     compacted = record.get("source") == "compact"
@@ -152,6 +157,8 @@ def _began(context: Context, record: Json, at: float) -> Context:
         prompted=before.prompted,
         stopped=before.stopped,
         replaced=before.replaced,
+        ruled=ruled,
+        ruled_at=ruled_at,
         **(_compacted(context, at) if compacted else {}),
     )
 
