@@ -605,10 +605,15 @@ def test_to_print_what_a_session_would_be_told_makes_no_handoff(
     machine.look()
     with pytest.raises(SystemExit, match="0"):
         main(["brief", "start", "--home", str(machine.home), "--project", str(machine.project)])
-    assert "Please build the parser" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "Please build the parser" in printed
     with machine.store() as store:
         assert store.handoff(last.id) is None
     assert not last.handoff.exists()
+    told = new(machine)
+    lines = {line.strip() for line in printed.splitlines() if line.startswith("| ")}
+    assert lines and lines == {line.strip() for line in told.splitlines() if line.startswith("| ")}
+    assert f"Handoff of session {last.id[:8]}" in printed
 
 
 def test_behind_a_crowd_of_subagents_it_is_still_found(machine: Machine) -> None:

@@ -12,7 +12,7 @@ from memory_keeper.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.model import Json, Source
+    from memory_keeper.model import Json, Note, Source
 
 CATCH_UP = 1.5  # seconds that a hook may spend on what is unread, or wait for who writes
 PATIENCE = 5.0  # and anybody else, who has not said so
@@ -80,7 +80,7 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
         folder = ""  # the session is another project's: this one gets no file of it
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, keeper.environ)[0]
-    now = _last_said(keeper, session) if over else 0.0
+    now = last_said(keeper, session) if over else 0.0
     note = keeper.save(session, settings["tell.handoffBudget"], now, "" if over else folder, patience)
     if not note:
         return ""
@@ -92,7 +92,14 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
         return note.id
 
 
-def _last_said(keeper: Keeper, session: str) -> float:
+def foresee(keeper: Keeper, session: str, budget: int) -> Note | None:
+    """The handoff that would be kept of a session that is over; None: there is nothing to say."""
+    from memory_keeper.keeper.handoffs import make_handoff
+
+    return make_handoff(keeper, keeper.handoff_id(session), session, budget, last_said(keeper, session), "")
+
+
+def last_said(keeper: Keeper, session: str) -> float:
     """When the last thing was said in a session, or its last handoff made."""
     known = keeper.store.handoff(session)
     unmoved = [event.at for event in keeper.provisional(keeper.store.project_of(session)) if event.session == session]

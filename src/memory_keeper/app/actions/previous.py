@@ -9,13 +9,14 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import config, wire
-from memory_keeper.app.actions.handoff import try_to_keep
+from memory_keeper.app.actions.handoff import foresee, try_to_keep
 from memory_keeper.capture.host import born
 from memory_keeper.capture.project import head
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import Before
 from memory_keeper.tell.lines import handed_on_whole, load
 from memory_keeper.text import how_long
@@ -52,12 +53,18 @@ class Handoff(NamedTuple):
 def find_before(
     keeper: Keeper, project: str, session: str, folder: str, terminal: Sequence[str], now: float, make: bool = True
 ) -> Before | None:
-    """What a new session is handed; None when there is nothing. With `make`, handoffs that are missing are made."""
+    """What a new session is handed; None when there is nothing. With `make`, handoffs that are missing are kept; else
+    they are found and told, and nothing is kept."""
     branch, commit = head(config.find_root(folder))
     mine = read_context(keeper.home, session)
+    lacking = _killed(keeper, _lately(keeper, project, session, now), mine)
+    killed = [one for _, one in zip(range(KILLED), lacking, strict=False)]
+    found = [note for one in killed if not make and (note := foresee(keeper, one, DEFAULTS["tell.handoffBudget"]))]
     if make:
-        _hand_over_killed(keeper, _lately(keeper, project, session, now), mine, folder)
-    others = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
+        _hand_over(keeper, killed, folder)
+    known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
+    newer = {note.session for note in found}
+    others = sorted([*found, *(one for one in known if one.session not in newer)], key=lambda note: -note.at)
     chosen = choose(_handoffs(keeper, others, mine, terminal), branch, any(terminal))
     if not chosen:
         return None
@@ -138,14 +145,18 @@ def _of(note: Note, lines: tuple[Sentence, ...] = (), same_terminal: bool = Fals
     return Handoff(note, str(extra.get("branch") or ""), str(extra.get("commit") or ""), lines, same_terminal)
 
 
-def _hand_over_killed(keeper: Keeper, sessions: Iterable[str], mine: Context, folder: str) -> None:
-    """Keep the handoffs of sessions that ended without one: they were killed, or no hook saw them end."""
-    made = 0
+def _killed(keeper: Keeper, sessions: Iterable[str], mine: Context) -> Iterator[str]:
+    """Sessions that ended without a handoff: they were killed, or no hook saw them end."""
     for one in sessions:
-        if made == KILLED or not _lacks(keeper, one) or runs(context := read_context(keeper.home, one), mine):
-            continue
-        made += 1
-        where = context.folder if posix.access(context.folder, posix.F_OK) else folder
+        if _lacks(keeper, one) and not runs(read_context(keeper.home, one), mine):
+            yield one
+
+
+def _hand_over(keeper: Keeper, sessions: Iterable[str], folder: str) -> None:
+    """Keep the handoffs of sessions that have none."""
+    for one in sessions:
+        own = read_context(keeper.home, one).folder
+        where = own if posix.access(own, posix.F_OK) else folder
         try_to_keep(keeper, one, where, over=True)  # else there is the one before, if any
 
 

@@ -144,6 +144,6 @@ def _show(args: Namespace, brief: Brief) -> int:
 
 
 def _before(keeper: Keeper, project: str, args: Namespace) -> Before | None:
-    """What a session that began now would be handed, of what there is: to print it makes nothing."""
+    """What a session that began now would be handed; to print it keeps nothing."""
     where, terminal = args.project or os.getcwd(), find_terminal(config.environment())
     return find_before(keeper, project, "", where, terminal, time(), make=False)
