@@ -103,7 +103,7 @@ def test_a_day(day: Day, api: Model, checkout: Path) -> None:
     sessions = by_session(api.of("main", "agent"))
     assert len(sessions) == 4
     fulls = {id: sum(heard(one).count(OPENING) for one in asked) for id, asked in sessions.items()}
-    assert sorted(fulls.values()) == [1, 1, 1, 5] and fulls[first] == 5, "its context, two more of it, and subagents"
+    assert sorted(fulls.values()) == [1, 1, 1, 4] and fulls[first] == 4, "its context, compacted once, and subagents"
     for id, asked in sessions.items():
         told = keeper(box, checkout, "why", "--session", id)
         assert Counter(map(words, told)) == sent(asked)
