@@ -299,7 +299,7 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "work"
     folder.mkdir()
     t = Transcript("5e551011-0000-4000-8000-000000000001", str(folder))
-    t.prompt("Please make the parser strict, and never touch the vendored files.")
+    t.prompt("Please make the parser strict. From now on never touch the vendored files.")
     t.call("Edit", {"file_path": f"{folder}/parser.py", "old_string": "a", "new_string": "def strict_mode"}, "ok")
     t.call("Bash", {"command": "pytest -q"}, "E   ValueError: no such mode\n1 failed", True)
     t.todo([("Write the parser", "completed"), ("Test the parser", "in_progress"), ("Write the docs", "pending")])

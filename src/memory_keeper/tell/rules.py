@@ -101,7 +101,7 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
         left -= tokens(line) + END
     if rules[most:]:
         lines.append(f"(and {len(rules) - most} more, which do not fit into {budget} tokens)")
-    heard = _grouped(said, left - tokens(SAID) - 1, nonce) if left > LEAST else []
+    heard = _heard(said, left - tokens(SAID) - 1, nonce) if left > LEAST else []
     if heard:
         lines += [SAID, *heard]
         cites += [one.id for one in said]
@@ -111,16 +111,16 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
     return Brief("rules", begin + said_in_full, tokens(fixed + said_in_full), tuple(cites))
 
 
-def _grouped(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
-    """What the user said, quoted, by what it is about; what cannot be taken apart as it was said."""
-    from memory_keeper.reduce.folds.instructions import dense
+def _heard(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
+    """What the user said, quoted: as it was said where all of it fits, else by what it is about."""
+    from memory_keeper.reduce.folds.instructions import told
 
     wanted = [one.wants._replace(at=one.last) for one in said if one.wants]
     others = [one.text for one in said if not one.wants]
-    room, written = left, _quoted(dense(wanted, left), nonce)
+    room, written = left, _quoted(told(wanted, left), nonce)
     while written and (over := tokens("\n".join(written)) - left) > 0:
         room -= over
-        written = _quoted(dense(wanted, room), nonce)
+        written = _quoted(told(wanted, room), nonce)
     for line in _quoted(others, nonce):
         if tokens("\n".join([*written, line])) > left:
             break

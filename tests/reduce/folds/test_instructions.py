@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce.folds.from_prompts import said
-from memory_keeper.reduce.folds.instructions import Instruction, dense, instructions, marks, relation
+from memory_keeper.reduce.folds.instructions import Instruction, dense, instructions, marks, relation, told
 from memory_keeper.reduce.folds.observed import _Matter, _matters
 from memory_keeper.text import tokens
 
@@ -115,11 +115,50 @@ def test_lines_are_grouped_by_what_they_are_about() -> None:
         "Never log phone numbers.",
     )
     found = [one for number, text in enumerate(texts) for one in instructions(prompt(text, float(number)))]
+    assert told(found, 200) == [found[4].text, found[3].text, found[2].text, found[1].text, found[0].text]
+    assert told(found, 50) == dense(found, 200)
     assert dense(found, 200) == [
         "Never log phone numbers",
         "method: add '@timed' '@traced' decorator",
         "function names: end with '_b'; Start with 'a_'",
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "use tabs in all Python files",
+        "Do not use tabs in Python files any more",
+        "add docstrings to all public functions of the API",
+        "use double quotes in TypeScript files but never in Python files",
+        "answer in German except in code comments",
+        "All new functions in src/core must have type hints",
+        "write variable names of the billing module in snake_case",
+        "start function names in src/core with 'a_'",
+        "start all new branch names with 'feature/'",
+        "end method parameter names with '_p'",
+        "For all tests of the parser, use 'pytest'",
+        "use 'x' except in tests",
+        "use classes instead of functions",
+        "prefer functions to classes",
+        "put decorators above functions",
+        "use f-strings but not in tests",
+        "use imperative mood in commit messages",
+    ],
+)
+def test_no_word_is_lost_that_says_of_which_things_it_holds(said: str) -> None:
+    (one,) = instructions(prompt(f"From now on, {said}"))
+    assert one.text.casefold() == said.casefold()
+    assert told([one], 200) == dense([one], 200) == [one.text]
+
+
+def test_a_long_one_shows_where_it_is_cut() -> None:
+    aim = (
+        "When you write functions of the payment service that talk to the bank, the ledger, the mail queue or any other"
+    )
+    (one,) = instructions(prompt(f"From now on, {aim} outside system, use 'retry'."))
+    assert one.text.startswith("When you write functions of the payment service") and "…" in one.text
+    assert one.text.endswith("use 'retry'")
 
 
 WORDS = st.lists(

@@ -13,7 +13,7 @@ from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.answers import announced
 from memory_keeper.reduce.finding.latest import SAME, subject_of
 from memory_keeper.reduce.words import claims, loose_ends
-from memory_keeper.reduce.words.orders import SHORTEST, lasting, said_in
+from memory_keeper.reduce.words.orders import SHORTEST, said_in, wanted
 from memory_keeper.reduce.words.own_words import GIVES_UP, own_words
 from memory_keeper.reduce.words.prose import SAID, sentences
 from memory_keeper.text import one_line
@@ -87,11 +87,11 @@ def _wanted(event: Event) -> Iterator[Fact]:
     if len(event.text) >= SAID:  # a long paste is rarely the user's own words
         return
     typed = len(event.text) < TYPED
-    lasts = {order.said for order in lasting(event.text)}
+    rules = {order.said for order in wanted(event)}
     for one in said_in(event.text):
         if not SHORTEST <= len(one) <= QUOTE:
             continue
-        if one in lasts or claims.is_rule(one, typed):
+        if one in rules:
             yield Fact("correction", one, (event.id,), event.at)
         elif typed and claims.is_users_decision(one):
             yield Fact("decision", one, (event.id,), event.at, status="user", because=claims.reason_of(one))

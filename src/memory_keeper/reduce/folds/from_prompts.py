@@ -7,7 +7,6 @@ in, so finding it twice is finding it once.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.folds.instructions import drops, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
@@ -59,10 +58,6 @@ def _says(one: Observed) -> object:
 
 def said(prompt: Event, project: str) -> Iterator[Note]:
     """What a prompt says that may be worth a rule; nothing for what nobody typed."""
-    if prompt.kind not in TYPED or prompt.agent or prompt.extra:
-        return  # nobody typed it
-    if prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")):
-        return  # what a command is given is meant for that command, and a model can run one too
     for number, one in enumerate(instructions(prompt)):
         id = "note-" + digest_of(project, "said", prompt.id, str(number))
         about = {"subject": one.subject, "values": one.values, "changes": one.changes}

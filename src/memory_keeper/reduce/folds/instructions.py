@@ -21,16 +21,30 @@ from memory_keeper.reduce.finding.latest import (
     SAME,
     subject_of,
 )
-from memory_keeper.reduce.words.orders import DROP, Order, lasting
+from memory_keeper.reduce.words.orders import DROP, Order, wanted
 from memory_keeper.reduce.words.own_words import GIVES_UP
-from memory_keeper.reduce.words.subjects import AIM, ALL, CASES, IN, LITERAL, NAMES, OWN, PURPOSE, about, body
-from memory_keeper.text import NEWEST, clip, tokens
+from memory_keeper.reduce.words.subjects import (
+    AIM,
+    ALL,
+    CASES,
+    IN,
+    LITERAL,
+    NAMES,
+    OWN,
+    PURPOSE,
+    VERB,
+    about,
+    body,
+    has_literal,
+)
+from memory_keeper.text import NEWEST, clip_middle, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TOLD = 40  # tokens of an instruction's text
+LONG = 80  # characters of one that waits for the shorter ones
 
 
 class Instruction(NamedTuple):
@@ -46,10 +60,8 @@ class Instruction(NamedTuple):
 
 
 def instructions(prompt: Event) -> list[Instruction]:
-    """What one prompt wants for good."""
-    if prompt.agent:
-        return []
-    return _once([_read(clause, order, prompt) for order in lasting(prompt.text) for clause in _apart(order.text)])
+    """What one prompt wants for good; nothing for what nobody typed."""
+    return _once([_read(clause, order, prompt) for order in wanted(prompt) for clause in _apart(order.text)])
 
 
 # --- what an order says -----------------------------------------------------------------------------------------------
@@ -95,9 +107,8 @@ def _read(clause: str, order: Order, prompt: Event) -> Instruction:
 
 
 def _told(clause: str) -> str:
-    """A clause as it will be told: without what it is for, where that is too much."""
-    said = " ".join(AFFIX.sub("", clause).split())
-    return clip(said if tokens(said) <= TOLD else body(said), TOLD)
+    """A clause as it will be told: of a long one, what it is for and what it wants."""
+    return clip_middle(" ".join(AFFIX.sub("", clause).split()), TOLD)
 
 
 def _apart(clause: str) -> list[str]:
@@ -289,50 +300,117 @@ WITHOUT = re.compile(
 )
 ARTICLES = re.compile(r"\b(?:the|your|our) ")
 FUNCTIONS = re.compile(r"\bfunction (?:argument|parameter)", re.I)
+SPELT = ("start", "end", "include", "use", "case")  # ways that say letter by letter what they want
+PLAIN = re.compile(  # what is to be in which things, and no more
+    r"(?:us|add|includ|writ|hav|put)(?:e|ing)? (?:(?!(?:in|to|for|on|of|with|and|or|but|not|from|by|at|as|than|only"
+    r"|instead|except|before|after|unless|when|if)\b)[\w-]+ ){1,4}(?:in|to|for) ",
+    re.I,
+)
+GOES_ON = re.compile(  # what may come after a kind of thing; anything else says which of its kind are meant
+    r"\W*(?:$|['\"`‘“@]|(?:with|to|using|by|should|must|shall|need|ha(?:ve|s)|be|are|as well"
+    r"|(?:start|end|begin|includ|prefix|suffix|append)\w*|in (?:all[- ]caps|\w+[-_ ]?case))\b)",
+    re.I,
+)
+LEANS = re.compile(  # on the kind of thing after it
+    r"^prefer\b|\b(?:instead|rather|than|except|but|not|never|only|just|out|outside|or|and|nor|even|especially)\W*$",
+    re.I,
+)
+VERBS = re.compile(rf"^(?={VERB}\b)(\w+?)(?:e|ing)?\b", re.I)  # however they end: "add", "adding"
+LIMITS_NOTHING = frozenset((
+    "all", "every", "each", "any", "both", "a", "an", "the", "your", "our", "my", "in", "into", "within", "inside",
+    "to", "for", "on", "of", "when", "whenever", "you", "naming", "name", "names", "definition",
+    "definitions", "writing", "creating", "defining", "declaring", "write", "create", "define",
+    "it", "comes", "re", "regarding", "as",
+))  # fmt: skip
+
+
+def told(held: Sequence[Instruction], budget: int, family: str = NEWEST) -> list[str]:
+    """What is in force, the newest first, as it was said; where not all of it fits, in fewer lines."""
+    said = [one.text for one in sorted(held, key=lambda one: -one.at)]
+    return said if len(said) <= MOST and _fits(said, budget, family) else dense(held, budget, family)
 
 
 def dense(held: Sequence[Instruction], budget: int, family: str = NEWEST) -> list[str]:
     """What is in force in few lines, by what it is about: as many as fit, what says most first, then the newest."""
     chosen: list[Instruction] = []
     lines: list[str] = []
-    for one in sorted(held, key=lambda one: (not _is_firm(one), -one.at))[:MOST]:
+    for one in sorted(held, key=lambda one: (not _is_firm(one), _costs_much(one), -one.at))[:MOST]:
         more = _grouped([*chosen, one])
-        if tokens("\n".join(more) + "\n", family) <= budget:
+        if _fits(more, budget, family):
             chosen.append(one)
             lines = more
     return lines
+
+
+def _fits(lines: Sequence[str], budget: int, family: str) -> bool:
+    return tokens("\n".join(lines) + "\n", family) <= budget
 
 
 def _is_firm(one: Instruction) -> bool:
     return bool(one.values[1:] or one.subject[1] or one.values[0] == "not")
 
 
+def _costs_much(one: Instruction) -> int:
+    """Whether an instruction takes a line of its own, and a long one; what is forbidden is worth it."""
+    if one.values[0] == "not" or has_literal(one.text) or _told_apart(one)[0]:
+        return 0
+    return 1 + (len(one.text) > LONG)
+
+
 def _grouped(held: Sequence[Instruction]) -> list[str]:
     """Lines such as `function names: start with 'a_'; end with '_b'`."""
-    groups: dict[str, dict[str, list[str]]] = {}  # by what they are about, then by all but the literal
+    groups: dict[str, dict[str, tuple[str, list[str]]]] = {}  # by what they are about, then by all but the literal
     for one in held:
-        about, rest = _told_apart(one.text)
+        about, rest = _told_apart(one)
         literal = LITERAL.search(rest)
         frame = f"{rest[: literal.start()]}\0{rest[literal.end() :]}" if literal else rest
-        groups.setdefault(about, {}).setdefault(frame, []).append(literal[0] if literal else "")
+        _, literals = groups.setdefault(about, {}).setdefault(VERBS.sub(_verb, frame), (frame, []))
+        literals += [literal[0]] if literal and literal[0] not in literals else []
     lines = []
     for about, frames in groups.items():
-        said = [frame.replace("\0", " ".join(literals)) for frame, literals in frames.items()]
+        said = [frame.replace("\0", " ".join(literals)) for frame, literals in frames.values()]
         lines += [f"{about}: {'; '.join(said)}"] if about else said
     return lines
 
 
-def _told_apart(text: str) -> tuple[str, str]:
-    """What an instruction is about, and what it says of that."""
-    found, kinds = NAMES.search(text) or ALL.search(text) or IN.search(text), _things(text)
-    if not found or len(kinds) != 1:
-        return "", text
-    heading = f"function {kinds[0]}" if FUNCTIONS.search(text) else kinds[0]
-    heading += " names" if NAMES.search(text) else ""
+def _verb(word: re.Match[str]) -> str:
+    return word[1].casefold()
+
+
+@lru_cache(4096)
+def _told_apart(one: Instruction) -> tuple[str, str]:
+    """What an instruction is about, and what it says of that; all of it together where a word would be lost that says
+    of which things it holds."""
+    found, kinds = NAMES.search(one.text) or ALL.search(one.text) or IN.search(one.text), _things(one.text)
+    rest = _without(one, found) if found and len(kinds) == 1 else ""
+    if not rest:
+        return "", one.text
+    heading = f"function {kinds[0]}" if FUNCTIONS.search(one.text) else kinds[0]
+    heading += " names" if NAMES.search(one.text) else ""
+    lost = _kinds_in(one.text) - _kinds_in(f"{heading} {rest}") - LIMITS_NOTHING
+    return ("", one.text) if lost else (heading, rest)
+
+
+def _without(one: Instruction, found: re.Match[str]) -> str:
+    """What an instruction says without what it is about; empty where that cannot be left off."""
+    text, begin, end = one.text, found.start(), found.end()
     aim = AIM.match(text)
-    if aim and aim.end() > found.start():
-        return heading, text[aim.end() :]
+    if aim and aim.end() > begin:
+        return _terse(text[aim.end() :]) if text[end : aim.end()].strip() in (",", ":") else ""
     if text.startswith(found[0] + ": "):
-        return heading, text[found.end() + 2 :]
-    rest = f"{WITHOUT.sub('', text[: found.start()])} {text[found.end() :]}"
-    return heading, ARTICLES.sub("", " ".join(rest.split()))
+        return _terse(text[end + 2 :])
+    before = WITHOUT.sub("", text[:begin])
+    plain = PLAIN.match(text) and end == len(text)
+    goes_on = (not before or one.subject[0] in SPELT) and GOES_ON.match(text[end:])
+    if LEANS.search(before) or not (plain or goes_on):
+        return ""
+    return _terse(f"{before} {text[end:]}")
+
+
+def _terse(text: str) -> str:
+    return ARTICLES.sub("", " ".join(text.split()))
+
+
+def _kinds_in(text: str) -> set[str]:
+    """The words of a text, however many things they mean."""
+    return {_thing(word) or word for word in re.findall(r"\w+", text.casefold())}

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from memory_keeper.model import NamedTuple
+from memory_keeper.capture.payload import COMMANDS, NOTICES
+from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.words import claims
 from memory_keeper.reduce.words.own_words import GIVES_UP, spoken
 from memory_keeper.reduce.words.prose import split, units, unmarked
@@ -52,6 +53,14 @@ class Order(NamedTuple):
     takes: str = (
         ""  # how it takes an order back: "may" ("no need to run it any more"), or "drop" ("forget the rule: …")
     )
+
+
+def wanted(prompt: Event) -> Iterator[Order]:
+    """The orders of a prompt that hold for good; none of what nobody typed, nor of what a command is given, which is
+    meant for that command, and a model can run one too."""
+    typed = prompt.kind == "prompt" and not prompt.agent and not prompt.extra
+    if typed and not prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")):
+        yield from lasting(prompt.text)
 
 
 def lasting(text: str) -> Iterator[Order]:
@@ -114,7 +123,8 @@ BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types
 ORDERS = re.compile(
     rf"(?:{THINGS}(?: nam(?:es?|ing))?: |naming {OWN}{THINGS}: |only |{NOT} (?:ever )?)*"
     r"(?!mak(?:e|ing) sure|working on|keep \w+ing)"
-    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=not )|(?<=n['’]t ))(?!forget)\w+)\b"
+    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=not )|(?<=n['’]t ))(?!forget"
+    r"|(?:in|on|for|at|with|to|by|of|from)\b)\w+)\b"
     r"(?!:| (?:in mind|up|open|it up|me|us|ahead|forth|sure|back)\b)",
     re.I,
 )
@@ -194,10 +204,10 @@ AND = re.compile(
     re.I,
 )
 REASON = re.compile(
-    r",? (?:because|since|so that|so (?:we|it|they|you|i)|in order to|to (?:ensure|maintain|make|help|keep|improve"
-    r"|avoid|enhance|facilitate|provide|allow|enforce|promote|handle|clearly|easily|quickly|better|track|identify|indicate"
-    r"|distinguish)|as (?:it|this|they|we|that|in)|which|for (?:better|improved|consistency|clarity|easy|easier)"
-    r"|as part of|regardless|whether|especially|particularly|even (?:if|when|though)|wherever"
+    r",? (?:because|since|so that|so (?:we|it|they|you|i)|in order to|to (?:\w+ly )?(?:ensure|maintain|make|help|keep"
+    r"|improve|explain|avoid|enhance|facilitate|provide|allow|enforce|promote|handle|clearly|easily|quickly|better|track"
+    r"|identify|indicate|distinguish)|as (?:it|this|they|we|that|in)|which|for (?:better|improved|consistency|clarity"
+    r"|easy|easier)|as part of|regardless|whether|especially|particularly|even (?:if|when|though)|wherever"
     r"|whenever (?:possible|applicable)|followed by|like (?:this|so))\b"
     r"| [—–-] |, (?:it|this|that|and (?:it|this|that)|so|as|for example|for instance)\b|;",
     re.I,
