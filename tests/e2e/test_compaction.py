@@ -77,7 +77,8 @@ def check(box: Sandbox, api: Model, request: Request) -> None:
     assert any(f"Additional Instructions:\n{INSTRUCTIONS}\n" in part for part in instructed.parts())
     (handoff,) = (box.project / ".claude/memory/handoffs").glob("HANDOFF-*.md")
     assert "compileall" in handoff.read_text(), "people get all of it"
-    assert not (box.home / ".local/share/memory-keeper/problems.log").exists()
+    log = box.home / ".local/share/memory-keeper/problems.log"
+    assert not log.exists(), log.read_text()
 
 
 def test_by_hand(box: Sandbox, api: Model, checkout: Path) -> None:
@@ -137,7 +138,8 @@ def test_a_summary_may_be_anything(box: Sandbox, api: Model, said: str) -> None:
         session.ask("Go on.")
     told = brief(api.of("main")[-1])
     assert "python3 uploader.py --speed 3" in told
-    assert not (box.home / ".local/share/memory-keeper/problems.log").exists()
+    log = box.home / ".local/share/memory-keeper/problems.log"
+    assert not log.exists(), log.read_text()
 
 
 def test_instructions_of_the_user_or_none(box: Sandbox, api: Model) -> None:

@@ -31,7 +31,7 @@ def test_the_gauge_stands_beside_the_user_s_own(sandbox: Sandbox, api: Model, ch
     keeper(sandbox, checkout, "statusline", "--install")
     api.play(text("One.", 139_000), text("Two.", 165_000))
     with Tui(sandbox, "--model", "claude-sonnet-4-6") as tui:
-        tui.wait("mine 日本  context -")
+        tui.wait("mine 日本  context: no response yet")
         tui.type("Say one.")
         tui.wait("mine 日本  ▓▓▓▓▓▓▓░│░ 69% · 139k/200k · compacts at 167k · Sonnet 4.6")
         tui.type("Say two.")
