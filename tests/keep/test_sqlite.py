@@ -236,6 +236,27 @@ SqliteStore({str(path)!r}).close()
     assert fill(path)
 
 
+def test_who_reads_while_it_is_made_finds_nothing_or_all(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.db" for number in range(40)]
+    code = f"""
+import sys
+sys.path.insert(0, {str(SRC)!r})
+from memory_keeper.keep.sqlite import SqliteStore
+for path in sys.argv[1:]:
+    SqliteStore(path).close()
+"""
+    with subprocess.Popen([sys.executable, "-c", code, *map(str, paths)]) as maker:
+        for path in paths:
+            found = False
+            while not found:
+                try:
+                    SqliteStore(str(path), write=False).close()
+                    found = True
+                except NotSetUp:
+                    assert maker.poll() in (None, 0)
+    assert maker.returncode == 0
+
+
 # --- damage -----------------------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,7 @@ else:
         import sqlite3 as engine
 
 WAIT = 5.0  # seconds for a lock
+TRIES, PAUSE = 2, 0.01  # more, to open a file that is there, and seconds between two
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
 
@@ -54,14 +55,9 @@ class SqliteStore(Branches):
             if write:
                 _make_private(path)
                 _check_version(path, migrate)
-            self.db = _connect(path, write)
-            try:
-                version = migrations.migrate(self.db) if write else _version(self.db)
-                if cache:
-                    self.db.execute(f"pragma cache_size = -{cache}")
-            except BaseException:
-                self.db.close()
-                raise
+            self.db, version = _open(path, write)
+            if cache:
+                self.db.execute(f"pragma cache_size = -{cache}")
         except engine.DatabaseError as error:
             if not write and "readonly" in str(error) and not _is_frozen(path):
                 raise _nothing_in(path) from error  # its maker was killed: only a writer can take that back
@@ -251,6 +247,26 @@ class _Transaction:
 
     def _sync(self, how: str) -> None:
         self.db.execute(f"pragma synchronous = {how}")
+
+
+def _open(path: str, write: bool, more: int = TRIES) -> tuple[Connection, int]:
+    """A store and its version; who finds it while it is made, or closed by the last who had it open, tries again."""
+    from time import sleep
+
+    try:
+        db = _connect(path, write)
+        try:
+            return db, migrations.migrate(db) if write else _version(db)
+        except BaseException:
+            db.close()
+            raise
+    except engine.OperationalError as error:
+        if write or not more or "unable to open" not in str(error):
+            raise
+        if not _is_there(path):
+            raise _nothing_in(path) from error
+    sleep(PAUSE)
+    return _open(path, write, more - 1)
 
 
 def _connect(path: str, write: bool) -> Connection:
