@@ -170,3 +170,18 @@ def test_what_is_said_next_is_the_answer(question: str, said: str) -> None:
 )
 def test_who_asks_back_or_speaks_of_something_else_has_not_answered(said: str) -> None:
     assert not is_answered("Shall I port the parser now?", [said])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I'll ask them. Meanwhile the export fails.",
+        "Let me think about the parser first.",
+        "Not sure.",
+        "I don't know yet.",
+        "We'll have to ask accounting.",
+    ],
+)
+def test_who_puts_it_off_has_not_answered(said: str) -> None:
+    assert not is_answered("Which of the two does accounting want, the parser first or the lexer?", [said])
+    assert is_answered("Which of the two comes first, the parser or the lexer?", [said, "The lexer."])

@@ -112,6 +112,12 @@ CONTENT = re.compile(
 TAKEN_UP = 2  # words that a question and what was said to it have in common
 FIRST = re.compile(r".+?(?:[.!?。！？](?=\s|$)|\n|$)", re.S)  # what is said first: "Round down." of all that follows
 CHOICE = re.compile(r"^\W*(?:which|what|where|when|how|who|whose|why)\b|\bor\b", re.I)  # wants more than yes or no
+DEFERS = re.compile(  # who says so answers another time
+    r"\W*(?:(?:(?:i|we)(?:['’]ll| will| have to| need to| must)(?: have to)?|let me|let['’]s)"
+    r" (?:ask|check|think|find out|look|see|get back|decide)|(?:i['’]?m |i am )?not sure"
+    r"|(?:i )?(?:don['’]t|do not) know|no idea|hold on|wait)\b",
+    re.I,
+)
 ELSE = re.compile(r"\W*(?:/\w|(?:by the way|btw|something else|another thing|before (?:that|this)|first)\b)", re.I)
 
 
@@ -125,9 +131,12 @@ def is_taken_up(question: str, said: str) -> bool:
 
 
 def is_answered(question: str, after: Sequence[str]) -> bool:
-    """Whether the user answers a question by what was said after it: what comes next is its answer, unless it asks back
-    or plainly speaks of something else. One that was answered and is told as open misleads more than one left out."""
-    return any(is_taken_up(question, said) for said in after) or any(_may_answer(question, said) for said in after[:1])
+    """Whether the user answers a question by what was said after it: what comes next is its answer, unless it asks
+    back, puts that off or plainly speaks of something else. One that was answered and is told as open misleads more
+    than one left out."""
+    said = [one for one in after if not DEFERS.match(one)]
+    taken = any(is_taken_up(question, one) for one in said)
+    return taken or any(_may_answer(question, one) for one in after[:1] if one in said)
 
 
 def _may_answer(question: str, said: str) -> bool:
