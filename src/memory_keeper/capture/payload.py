@@ -15,6 +15,9 @@ NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 # what stands in the user's place without being the user's
 NOTICES = (
     "<task-notification>",
+    "<bash-notification>",
+    "<teammate-message",
+    "Unknown slash command: ",
     "[Request interrupted by user",
     "This session is being continued from a previous conversation",
 )
