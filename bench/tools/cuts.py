@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from bench.tools import transcripts
 from bench.tools.needed import Step, read_steps
 from bench.tools.notes import level_one
+from memory_keeper.extract.facts import Fact
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce.notes.outline import outline
-from memory_keeper.reduce.sentences import Sentence
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
@@ -86,7 +86,7 @@ def sessions(files: list[Path]) -> Iterator[Session]:
 
 
 made: dict[str, list[Note]] = {}
-chosen: dict[str, list[Sentence]] = {}
+chosen: dict[str, list[Fact]] = {}
 
 
 def told(cut: Cut, budget: int, family: str) -> str:
@@ -94,14 +94,14 @@ def told(cut: Cut, budget: int, family: str) -> str:
     return handed(handed_over(cut, family), budget, family)
 
 
-def handed_over(cut: Cut, family: str) -> list[Sentence]:
+def handed_over(cut: Cut, family: str) -> list[Fact]:
     """What is handed over of all that came before, found once for all budgets."""
     if cut.name not in chosen:
-        chosen[cut.name] = handoff.find_in(cut.events, family, "")
+        chosen[cut.name] = handoff.find_in(cut.events, family, cut.folder)
     return chosen[cut.name]
 
 
-def handed(lines: list[Sentence], budget: int, family: str) -> str:
+def handed(lines: list[Fact], budget: int, family: str) -> str:
     """Some of its lines, told in the same way."""
     nobody: Any = None  # no store is asked: all that is told is given
     view = View(nobody, "", "", "compact", handed=tuple(lines), family=family)

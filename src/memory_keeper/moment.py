@@ -115,7 +115,7 @@ class Brief(NamedTuple):
     text: str
     tokens: int
     cites: tuple[str, ...] = ()
-    lines: tuple[list[Any], ...] = ()  # of a handoff: section, text, cites, …; see tell.lines
+    facts: tuple[list[Any], ...] = ()  # of a handoff, as they are kept; see extract.facts
     handed: str = ""  # the note of the handoff that it tells
     why: tuple[list[Any], ...] = ()  # the reason for what it tells, and what that was worth
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
     from memory_keeper.moment import Brief
-    from memory_keeper.reduce.sentences import Sentence
+    from memory_keeper.extract.facts import Fact
     from memory_keeper.tell import Before, View
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
@@ -314,14 +314,14 @@ class Keeper:
 
         return compose(name, view, budget, posix.urandom(4).hex(), room or CHARACTERS)
 
-    def handed(self, session: str) -> tuple[Sentence, ...]:
+    def handed(self, session: str) -> tuple[Fact, ...]:
         """What was found when the handoff of a session was kept; nothing when more has happened since."""
         note = self.store.handoff(session) if session else None
         if not note or note.id != self.handoff_id(session):
             return ()
-        from memory_keeper.tell.lines import load
+        from memory_keeper.extract.facts import facts_of
 
-        return tuple(load(note))
+        return tuple(facts_of(note))
 
     def save(self, session: str, budget: int, now: float = 0.0, folder: str = "", patience: float = 5.0) -> Note | None:
         """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.

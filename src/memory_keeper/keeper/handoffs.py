@@ -19,15 +19,15 @@ DETACHED = "HEAD"  # what the host calls the branch when none is checked out
 def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float, folder: str) -> Note | None:
     """The handoff of a session as it stands; None: there is nothing to say."""
     from memory_keeper.tell import UNLIMITED, handoff
-    from memory_keeper.tell.lines import dump
+    from memory_keeper.extract.facts import dump
 
     where = find_where(keeper, session, folder)
     view = keeper.view(session, "", of=session, where=say_where(**where))
-    lines = handoff.find(view)
-    brief = handoff.compose(view._replace(handed=tuple(lines)), budget, "", "", characters=UNLIMITED)
+    facts = handoff.find(view)
+    brief = handoff.compose(view._replace(handed=tuple(facts)), budget, "", "", characters=UNLIMITED)
     if not brief.text:
         return None
-    extra = wire.dumps({"cites": list(brief.cites), "lines": dump(lines), **where})
+    extra = wire.dumps({"cites": list(brief.cites), "facts": dump(facts), **where})
     return Note(id, now or time(), "handoff", 0, view.project, brief.text, session, brief.tokens, extra)
 
 

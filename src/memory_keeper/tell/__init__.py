@@ -3,8 +3,7 @@
 A plan names a brief's parts in order of worth and the share of the remaining budget each may take; a part is a function
 from a `View` to lines, the most useful first. Everything captured is quoted: cleaned, fenced and cited.
 
-For contexts: `plans` has every brief, `parts` its parts and `echoes` what they would tell twice; `handoff` (with
-`lines` and `inherited`), `recall`, `rules`, `replay` and `kept` compose their own, and `why` says what each line rests
+For contexts: `plans` has every brief, `parts` its parts; `handoff` (with `carried`), `recall`, `rules`, `replay` and `kept` compose their own, and `why` says what each line rests
 on. For people: `pages` names the files, which `files` writes safely: `memory`, `done`, `context_archive` (of what is
 `archived`), `observations` and `claude_md`, with `edits` for what a person changed in them and `diff` to show it;
 `timeline`, `refined` and `report` are asked for. `projects` and `spans` name projects and times.
@@ -20,11 +19,11 @@ from memory_keeper.wire import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.sentences import Sentence
+    from memory_keeper.extract.facts import Fact
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
@@ -38,7 +37,7 @@ class Before(NamedTuple):
     """The session that one goes on from, another or the same."""
 
     chain: tuple[str, ...]  # it, and those it took over from itself
-    lines: tuple[Sentence, ...]  # what it hands over, most needed first; empty: all that there is
+    facts: tuple[Fact, ...]  # what it hands over, most needed first; empty: all that there is
     title: str  # what it is, how old it is, and what is not as it was
     limit: int = 0  # tokens that it may take; 0: its share
     why: str = ""  # it was chosen
@@ -55,7 +54,7 @@ class View(NamedTuple):
     provisional: tuple[Event, ...] = ()  # said in hooks, not in any transcript yet; newest first
     of: tuple[str, ...] = ()  # tell of these only: what a compaction or clears took out of the context, newest first
     notes_budget: int = DEFAULTS["tell.notesBudget"]  # tokens that the standing notes may take
-    handed: tuple[Sentence, ...] = ()  # what is handed over of them, most needed first; empty: not found yet
+    handed: tuple[Fact, ...] = ()  # what is handed over of them, most needed first; empty: not found yet
     where: str = ""  # the branch and the commit it ended on
     family: str = NEWEST  # whose tokens a budget counts
     before: Before | None = None  # the session that it goes on from, where more is known of that
@@ -71,9 +70,6 @@ class Said(NamedTuple):
     text: str
     cite: str
     whole: bool = False  # a part of it would mislead
-    once: Callable[[str, str], str] | None = (
-        None  # makes of it, and of what stands above, what is told; None: all of it
-    )
     first: int = 0  # tokens that are told of it while others need room; 0: all
 
 
@@ -129,10 +125,9 @@ def cut(
     saying = _begun(sections)
     for number, (section, first) in enumerate(saying, 1):
         share = section.share if number < len(saying) else 1.0  # nobody is left to need the rest
-        above = _text(written)
-        lines = _fit(_once(section, above), int(left * share), int(room * share), nonce)
+        lines = _fit(section, int(left * share), int(room * share), nonce)
         if not lines:  # the first line of a part is worth more than its share
-            lines = _fit(_once(section._replace(lines=[first]), above), left, room, nonce)
+            lines = _fit(section._replace(lines=[first]), left, room, nonce)
         if lines:
             written.append((section.heading, lines))
             text = _text(written[-1:])
@@ -146,12 +141,6 @@ def cut(
 
 def _text(written: Iterable[tuple[str, Lines]]) -> str:
     return "".join(f"## {heading}\n" + "".join(line for line, _ in lines) for heading, lines in written)
-
-
-def _once(section: Section, above: str) -> Section:
-    """A section without what stands above."""
-    told = (said._replace(text=said.once(said.text, above)) if said.once else said for said in section.lines)
-    return section._replace(lines=(said for said in told if said.text or not said.once))
 
 
 def _grown(written: Iterable[tuple[str, Lines]], left: int, room: int, nonce: str) -> Iterator[tuple[str, Lines]]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import HIGHEST, Event, Note
-from memory_keeper.reduce.facts import Touched, touched
+from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
-from memory_keeper.reduce.sentences import ASKED_BEFORE, ASKED_LAST, GOAL, WENT_ON
 from memory_keeper.tell import CHARACTERS, Said, handoff
-from memory_keeper.tell.echoes import leave_out, shorten
 from memory_keeper.tell.files import ONE_EACH
-from memory_keeper.tell.lines import heading
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
 TYPE_CHECKING = False
@@ -23,8 +20,6 @@ if TYPE_CHECKING:
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
-ASKED = ("Asked: ", GOAL, ASKED_LAST, ASKED_BEFORE, WENT_ON)  # a prompt says them too
-ENDED = ("Last said: ", "In progress", "Still open: ", "Open then: ")  # and those that tell how a session ended
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 # what the user wrote down to stay; a project has one note of each kind in ONE_EACH
@@ -92,11 +87,7 @@ def prompts(view: View) -> tuple[str, Iterable[Said]]:
     asked = _prompts(view)[: PROMPTS if view.of else RECENT]
     marks = _unnoted(view, asked)
     return "Asked last, newest first, and what came of it", (
-        Said(
-            f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}",
-            event.id,
-            once=shorten,
-        )
+        Said(f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}", event.id)
         for event, last in zip(asked, [bool(view.of)] + [False] * PROMPTS, strict=False)
     )
 
@@ -112,26 +103,24 @@ def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
 
 def handed(view: View) -> tuple[str, Iterable[Said]]:
     """What the session hands over that this one goes on from."""
-    lines = _handed(view, handed_on=False)
-    return f"Handoff of {view.before.title}" if view.before else "", lines
+    return f"Handoff of {view.before.title}" if view.before else "", _handed(view, carried=False)
 
 
-def handed_on(view: View) -> tuple[str, Iterable[Said]]:
-    """What that session was handed itself, and hands on."""
-    lines = view.before.lines if view.before else ()
-    return heading(lines), _handed(view, handed_on=True) if any(line.of for line in lines) else ()
+def carried_over(view: View) -> tuple[str, Iterable[Said]]:
+    """What that session was handed itself, and carries over."""
+    of = next((fact.of for fact in (view.before.facts if view.before else ()) if fact.of), "")
+    return handoff.carried(of) if of else "", _handed(view, carried=True) if of else ()
 
 
-def _handed(view: View, handed_on: bool) -> Iterable[Said]:
+def _handed(view: View, carried: bool) -> Iterable[Said]:
     if not view.before:
         return ()
     limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
-    lines = [line for line in view.before.lines if line.section != "where"]  # the title says it
-    chosen = handoff.told(handoff.choose(lines, limit, CHARACTERS, "fenced"))
+    chosen = handoff.choose(view.before.facts, limit, CHARACTERS, "fenced")
     return (
-        Said(line.text, line.cites[0] if line.cites else "", whole=True)
-        for line in chosen
-        if bool(line.of) is handed_on
+        Said(handoff.labelled(line), line.cites[0] if line.cites else "", whole=True)
+        for line in handoff.arrange(chosen)
+        if bool(line.of) is carried
     )
 
 
@@ -139,7 +128,7 @@ def todos(view: View) -> tuple[str, Iterable[Said]]:
     """What the model's own lists say is not done."""
     if view.before or not view.store.latest(view.project, "todo", 1, view.of, text=False):
         return "", ()
-    from memory_keeper.reduce.finding import lists  # two small modules, where there is a list
+    from memory_keeper.extract import todos as lists
 
     newest = [event for event in lists.newest(view.store, view.project, view.of) if _counts(view, event)]
     return f"Open todos, of {when(newest[-1])}" if newest else "", [
@@ -183,35 +172,19 @@ def unnoted(view: View) -> tuple[str, Iterable[Said]]:
 
 def noted(view: View) -> tuple[str, Iterable[Said]]:
     """What the notes of sessions say, newest first: the newest in detail, of the others how they begin."""
-    asked = _prompts(view)[:RECENT]
-    known, sessions = {event.id for event in asked}, {event.session for event in asked}
+    known = {event.id for event in _prompts(view)[:RECENT]}
     return "Notes of sessions, newest first", (
-        Said(
-            _headed(note, text),
-            note.id,
-            once=None if note.who else leave_out,
-            first=FIRST_LINES if place >= DETAILED else 0,
-        )
-        for place, (note, text) in enumerate(_unsaid(view, known, sessions))
+        Said(_headed(note, text), note.id, first=FIRST_LINES if place >= DETAILED else 0)
+        for place, (note, text) in enumerate(_unsaid(view, known))
     )
 
 
-def _unsaid(view: View, known: set[str], sessions: set[str]) -> Iterator[tuple[Note, str]]:
-    """Notes with what they say beyond what is told anyway: the prompts, and how the newest sessions ended."""
+def _unsaid(view: View, known: set[str]) -> Iterator[tuple[Note, str]]:
+    """Notes with what they say beyond what is told anyway: a line of a request cites its prompt first."""
     for note in _session_notes(view, NOTES):
-        ended, sessions = note.session in sessions, sessions - {note.session}
-        left = [line for line, cites in lines_of(note) if note.who or not _is_told(line, cites, known, ended)]
-        if view.settings["rules.enabled"] and not note.who:  # those that hold come with the first prompt
-            left = [line for line in left if not line.startswith(handoff.RULED)]
+        left = [line for line, cites in lines_of(note) if note.who or not cites or cites[0] not in known]
         if any(left):
             yield note, "\n".join(left)
-
-
-def _is_told(line: str, cites: tuple[str, ...], known: set[str], ended: bool) -> bool:
-    """Whether a line says what is told anyway; a turn cites its prompt, and after it the answer."""
-    prompts = cites[:1] if line.startswith("Asked: ") else cites
-    asked = line.startswith(ASKED) and bool(prompts) and known.issuperset(prompts)
-    return asked or (ended and line.startswith(ENDED))
 
 
 def detailed(view: View) -> tuple[str, Iterable[Said]]:

@@ -83,7 +83,7 @@ PLANS = {
         (
             (parts.standing, 0.5),
             (parts.handed, 0.9),
-            (parts.handed_on, 0.9),
+            (parts.carried_over, 0.9),
             (parts.remembered, 0.2),
             (parts.prompts, 0.5),
             (parts.todos, 0.35),

@@ -14,7 +14,7 @@ LATEST = 400  # events in which a turn's commit is looked for
 
 def at_boundary(store: SqliteStore, session: str) -> bool:
     """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
-    from memory_keeper.reduce.facts import DOING, todos
+    from memory_keeper.extract.todos import DOING, todos
 
     doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
     return not doing or _committed(store.stretch((session,), LATEST))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Json
     from memory_keeper.moment import Context
-    from memory_keeper.reduce.sentences import Sentence
+    from memory_keeper.extract.facts import Fact
 
 NOTHING = Brief("handoff", "", 0)
 LOST = ": what the summary leaves out"
@@ -102,27 +102,27 @@ def _find_lost(
 
     `blindly` it was told before anybody knew the summary.
     """
-    lines, summary = _handed(keeper, session, folder, context), find_summary(keeper.home, session, context)
-    if not lines:
+    facts, summary = _handed(keeper, session, folder, context), find_summary(keeper.home, session, context)
+    if not facts:
         return _whole(keeper, session, folder, settings, settings["tell.compactBudget"]), None
-    from memory_keeper.reduce.checks.fidelity import compare
-    from memory_keeper.tell.lines import undump
+    from memory_keeper.extract.fidelity import compare
+    from memory_keeper.extract.facts import load
 
-    own, others = _own(lines), [line for line in lines if line.of]
+    own, others = _own(facts), [fact for fact in facts if fact.of]
     found = compare(own, summary, _beside(keeper.home, session, context))
-    lost = lines if blindly else [*found.lines, *compare(others, summary).lines]
+    lost = facts if blindly else [*found.facts, *compare(others, summary).facts]
     brief = _brief(keeper, session, settings, tuple(lost), known=bool(summary) and not blindly)
     if not summary:
         return brief, None
-    brought = compare(_own(undump(brief.lines)), summary).lost
+    brought = compare(_own(load([*brief.facts])), summary).lost
     size = tokens(summary, keeper.family(session, keeper.store.project_of(session)))
     return brief, Score(at, session, context.trigger, found.kept, found.lost, size, brought, brief.tokens)
 
 
-def _brief(keeper: Keeper, session: str, settings: Json, lines: tuple[Sentence, ...], known: bool) -> Brief:
-    if not lines:
+def _brief(keeper: Keeper, session: str, settings: Json, facts: tuple[Fact, ...], known: bool) -> Brief:
+    if not facts:
         return NOTHING
-    before = Before((session,), lines, COMPACTED + LOST if known else COMPACTED)
+    before = Before((session,), facts, COMPACTED + LOST if known else COMPACTED)
     view = keeper.view(session, "compact", before=before, notes=settings["tell.notesBudget"])
     return keeper.brief("handoff", view, settings["tell.compactBudget"])
 
@@ -132,26 +132,26 @@ def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: in
     return keeper.brief("handoff", view, budget)
 
 
-def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list[Sentence]:
+def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list[Fact]:
     """What may be handed over: as it was kept before the compaction, with what came to the transcript since.
 
     Of a context that has gone on, only what was kept then.
     """
-    from memory_keeper.tell.lines import load
+    from memory_keeper.extract.facts import facts_of
 
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun
     if note and gone_on and note.at >= context.compacted:
-        return load(note)
-    return [*keeper.handed(session)] or _find(keeper, session, folder) or (load(note) if note else [])
+        return facts_of(note)
+    return [*keeper.handed(session)] or _find(keeper, session, folder) or (facts_of(note) if note else [])
 
 
-def _own(lines: Iterable[Sentence]) -> list[Sentence]:
-    """Lines without those that were handed on to a session: a summary is scored by what happened in it."""
-    return [line for line in lines if not line.of]
+def _own(facts: Iterable[Fact]) -> list[Fact]:
+    """Facts without those that were carried over to a session: a summary is scored by what happened in it."""
+    return [fact for fact in facts if not fact.of]
 
 
-def _find(keeper: Keeper, session: str, folder: str) -> list[Sentence]:
+def _find(keeper: Keeper, session: str, folder: str) -> list[Fact]:
     """Keep the handoff anew; none when that cannot be done now."""
     from memory_keeper.app.actions.handoff import try_to_keep
 

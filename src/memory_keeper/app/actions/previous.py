@@ -18,7 +18,7 @@ from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import Before
-from memory_keeper.tell.lines import handed_on_whole, load
+from memory_keeper.extract.facts import carried_whole, facts_of
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Note
     from memory_keeper.moment import Context
-    from memory_keeper.reduce.sentences import Sentence
+    from memory_keeper.extract.facts import Fact
 
 RECENT = 30  # sessions whose handoffs are looked at
 LATELY, KILLED = 12, 3  # sessions that may have ended without one, and those that get one at a time: it is dear
@@ -46,7 +46,7 @@ class Handoff(NamedTuple):
     note: Note
     branch: str
     commit: str
-    lines: tuple[Sentence, ...]
+    facts: tuple[Fact, ...]
     same_terminal: bool
 
 
@@ -70,10 +70,10 @@ def find_before(
         return None
     stale = now - chosen.note.at > STALE
     other = bool(branch and chosen.branch and branch != chosen.branch)
-    handed = (chosen.note.session, *handed_on_whole(chosen.lines))
+    handed = (chosen.note.session, *carried_whole(chosen.facts))
     chain = tuple(one for session in handed for one in find_chain(keeper.home, session))
     was, limit = title(chosen, branch, commit, now), SHORT if stale or other else 0
-    return Before(chain, chosen.lines, was, limit, _why(chosen, branch), chosen.note.id if not limit else "")
+    return Before(chain, chosen.facts, was, limit, _why(chosen, branch), chosen.note.id if not limit else "")
 
 
 def where_it_stood(keeper: Keeper, session: str, folder: str, budget: int, now: float) -> Brief:
@@ -83,9 +83,9 @@ def where_it_stood(keeper: Keeper, session: str, folder: str, budget: int, now: 
         try_to_keep(keeper, session, folder, over=True)
         note = keeper.store.handoff(session)
     # the title says where, and what was handed on to it stands in its context already
-    lines = tuple(line for line in keeper.handed(session) if line.section != "where" and not line.of)
+    facts = tuple(fact for fact in keeper.handed(session) if not fact.of)
     was = title(_of(note), *head(config.find_root(folder)), now) if note else ""
-    before = Before((session,), lines, was) if was else None
+    before = Before((session,), facts, was) if was else None
     brief = keeper.brief("handoff", keeper.view(session, "resume", of=session, before=before, notes=0), budget)
     return brief._replace(handed=note.id if note else "")
 
@@ -136,13 +136,13 @@ def _handoffs(keeper: Keeper, notes: Iterable[Note], mine: Context, terminal: Se
     """Those of sessions that are over, and that can be told."""
     for note in notes:
         context = read_context(keeper.home, note.session)
-        if not runs(context, mine) and (lines := tuple(load(note))):
-            yield _of(note, lines, any(terminal) and list(context.terminal) == list(terminal))
+        if not runs(context, mine) and (facts := tuple(facts_of(note))):
+            yield _of(note, facts, any(terminal) and list(context.terminal) == list(terminal))
 
 
-def _of(note: Note, lines: tuple[Sentence, ...] = (), same_terminal: bool = False) -> Handoff:
+def _of(note: Note, facts: tuple[Fact, ...] = (), same_terminal: bool = False) -> Handoff:
     extra = wire.read_object(note.extra)
-    return Handoff(note, str(extra.get("branch") or ""), str(extra.get("commit") or ""), lines, same_terminal)
+    return Handoff(note, str(extra.get("branch") or ""), str(extra.get("commit") or ""), facts, same_terminal)
 
 
 def _killed(keeper: Keeper, sessions: Iterable[str], mine: Context) -> Iterator[str]:

@@ -135,7 +135,7 @@ def _rules(args: Namespace) -> Brief:
 
 def _show(args: Namespace, brief: Brief) -> int:
     if args.json:
-        parts = by_part(brief.lines) if args.name == "handoff" else {}
+        parts = by_part([*brief.facts]) if args.name == "handoff" else {}
         shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
         print_json({**shown, "cites": list(brief.cites), **parts})
     elif brief.text:

@@ -29,7 +29,7 @@ def run(args: Namespace) -> int:
     note, where = write(args)
     if args.json:
         shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
-        print_json({**shown, **by_part(wire.read_object(note.extra).get("lines") or [])})
+        print_json({**shown, **by_part(wire.read_object(note.extra).get("facts"))})
     else:
         say(note.text.rstrip())
         say(f"\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))

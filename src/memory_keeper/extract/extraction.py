@@ -1,0 +1,185 @@
+"""Everything put together: the facts of some events, the most needed first.
+
+The head comes first, whatever the budget. After it comes whatever adds most for its cost: the learnt worth of a
+sentence, times the worth of those of its names and words that were not told yet. So the beginning of the list is always
+the best choice for a budget of its size, and choosing for a budget is taking from the front.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from memory_keeper.extract import head, ranker
+from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.facts import Fact, say
+from memory_keeper.extract.names import named
+from memory_keeper.extract.spoken import EACH, Spoken, spoken
+from memory_keeper.extract.work import worked
+from memory_keeper.model import Event
+from memory_keeper.text import NEWEST, tokens
+
+AGAIN = 0.12  # what a concept is worth that was told before
+JOINT = 1.0  # tokens between two facts
+LEAST = 0.004  # worth per token of what is worth telling at all
+# what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
+WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.3, "push": 0.2, "pr": 0.4, "command": 0.16, "step": 0.4}
+FAVOUR = {"announces": 0.5, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+ASKS, INTRODUCES, THOUGHT = 0.6, 0.6, 0.8
+RECENT, LAST_TURN, GOAL = 0.7, 1.3, 2.0
+SHORTEST = 8  # characters
+RECIPES, NAMES = 0.07, 0.115  # of the tokens, for commands and for bare names
+HEAD_STEPS, HEAD_NEXT = 3, 8  # last steps and what is next that are told before all others
+GOAL_FIRST = 320  # characters of the goal that are
+
+
+def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> list[Fact]:
+    """All that is worth telling of some events, the most needed first: the head, then whatever adds most for its cost."""
+    if not events:
+        return []
+    said, turns = spoken(events)
+    session, worth, value = ranker.rank(said, events)
+    work = worked(events, turns)
+    shorten = _Shorten(folder)
+    first, later = _head(said, work, events, folder)
+    chosen = [shorten(fact) for fact in first]
+    known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
+    candidates = [
+        *_sentences(said, worth, session, shorten),
+        *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work)),
+        *((shorten(fact), GOAL if fact.kind == "goal" else WORK["step"]) for fact in later),
+    ]
+    told = {fact.text.casefold() for fact in chosen}
+    ordered = [*chosen, *_ordered(candidates, value, known, told, family)]
+    recipes = (shorten(fact) for fact in _recipes(work))
+    names = (shorten(fact) for fact in named(events))
+    return list(_interleaved(ordered, ((recipes, RECIPES), (names, NAMES)), family))
+
+
+def _head(
+    said: Sequence[Spoken], work: Sequence[Fact], events: Sequence[Event], folder: str
+) -> tuple[list[Fact], list[Fact]]:
+    """What stands at the head at any budget, and what of it comes later, if there is room."""
+    goal = list(head.goal(said, events, folder))
+    room, short, long = GOAL_FIRST, [], []
+    for fact in goal:
+        asked = fact.about == "Asked last"
+        room -= len(fact.text) if asked else 0
+        (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
+    coming = list(head.coming(said, events))
+    steps = list(head.last_steps(events))
+    rules = list(head.insisted(said, events))
+    first = [*short, *head.state(work), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules]
+    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:]]
+
+
+class _Shorten:
+    """Takes the project's folder off the paths of a fact."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder.rstrip("/")
+
+    def __call__(self, fact: Fact) -> Fact:
+        if len(self.folder) < 4 or fact.about == "Folder":
+            return fact
+        text, why, about = (
+            value.replace(f"{self.folder}/", "").replace(self.folder, ".") if self.folder in value else value
+            for value in (fact.text, fact.why, fact.about)
+        )
+        return fact._replace(text=text, why=why, about=about)
+
+
+def _sentences(
+    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: _Shorten
+) -> Iterator[tuple[Fact, float]]:
+    for one, score in zip(said, worth, strict=True):
+        text = one.fact.text
+        if len(text) < SHORTEST:
+            continue
+        for cue, factor in FAVOUR.items():
+            score *= factor if ranker.CUES[cue].search(text) else 1.0
+        score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
+        score *= THOUGHT if one.source == "thinking" else 1.0
+        score *= LAST_TURN if one.fact.turn == session.turns else 1.0
+        yield shorten(one.fact), score * _recent(one.fact, session)
+
+
+def _recent(fact: Fact, session: ranker.Session) -> float:
+    return 1.0 + RECENT * (fact.place / session.end) ** 2
+
+
+def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
+    """Work without what was done again later: of the same command, the last time it went well, and the last error."""
+    newest = {(fact.kind, fact.text): fact.place for fact in work}
+    for fact in work:
+        repeats = fact.kind in ("check", "command", "error") and newest[fact.kind, fact.text] > fact.place
+        if not repeats and not (fact.kind == "error" and not fact.why):
+            yield fact
+
+
+def _recipes(work: Sequence[Fact]) -> list[Fact]:
+    """The commands that worked, those first that were run often and lately."""
+    found: dict[str, Fact] = {}
+    worth: Counter[str] = Counter()
+    end = max((fact.place for fact in work), default=1) or 1
+    for fact in work:
+        if fact.kind in ("check", "command"):
+            found[fact.text] = fact._replace(kind="command")
+            worth[fact.text] += 1 + int(2 * fact.place / end)
+    return [found[text] for text, _ in worth.most_common()]
+
+
+def _interleaved(
+    facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str
+) -> Iterator[Fact]:
+    """Facts with the things of some lists between them, each list as far as its share of the tokens reaches."""
+    spent, told = 0.0, ""
+    costs = [0.0 for _ in lists]
+    for fact in facts:
+        yield fact
+        words = say(fact)
+        told += f"\n{words}"
+        spent += tokens(words, family) + JOINT
+        for number, (listed, share) in enumerate(lists):
+            while costs[number] < share * spent and (one := next(listed, None)):
+                known = one.text if one.kind != "file" else one.text.rpartition("/")[2]
+                if known not in told:
+                    told += f"\n{say(one)}"
+                    costs[number] += tokens(one.text if one.kind != "file" else one.text.rpartition("/")[2], family) + 1
+                    yield one
+
+
+def _ordered(
+    candidates: Iterable[tuple[Fact, float]], value: dict[str, float], known: frozenset[str], told: set[str], family: str
+) -> Iterator[Fact]:
+    """The candidates by what each adds for its cost; what was told before adds little."""
+    rows = []
+    for fact, score in candidates:
+        words = say(fact)
+        rows.append((fact, score / (tokens(words, family) + JOINT), concepts(words)))
+    covered = Counter(known)
+    typical = sum(value.values()) / max(1, len(value))
+    again = [AGAIN**times for times in range(12)]
+
+    def gain(number: int) -> float:
+        _, score, found = rows[number]
+        return score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found)
+
+    heap = [(-gain(number), number) for number in range(len(rows))]
+    heapq.heapify(heap)
+    while heap:
+        worth, number = heapq.heappop(heap)
+        now = gain(number)
+        if heap and now < -heap[0][0] - 1e-12:
+            heapq.heappush(heap, (-now, number))
+            continue
+        if now < LEAST:
+            return
+        fact, _, found = rows[number]
+        if fact.text.casefold() in told and fact.kind not in ("push",):
+            continue
+        told.add(fact.text.casefold())
+        covered.update(found)
+        yield fact

@@ -1,0 +1,173 @@
+"""Facts: what events state, as values. English is made of them once, when a brief or a note is written.
+
+A fact knows who said it, which events state it, when, to which request it belongs and what became of it. KINDS is the
+one table of the kinds there are: what each states, where it stands in a handoff, how it is worded, and whether it still
+holds after other work was done. A new kind is a row here and a function that finds it.
+
+Hooks load this module, so it needs nothing that is slow to load.
+"""
+
+from __future__ import annotations
+
+from memory_keeper import wire
+from memory_keeper.model import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from memory_keeper.model import Note
+
+FIELDS = 11  # of a fact as it is kept
+
+
+class Fact(NamedTuple):
+    """Something that events state."""
+
+    kind: str  # see KINDS
+    text: str  # what was said, quoted, or what it is about: a command, a path, the subject of a commit
+    cites: tuple[str, ...]  # the events that state it
+    at: float
+    who: str = "model"  # user | model | tool
+    turn: int = 0  # the request that it belongs to, by number
+    place: int = 0  # its order in the session
+    about: str = ""  # the question of an answer, the heading of an item, the names defined in a file, a commit's hash
+    why: str = ""  # the reason of a decision, the line that says how a command ended
+    status: str = ""  # open | done | failed | fixed | dropped | passed | created | changed …
+    of: str = ""  # the session that it was carried over from
+
+
+class Kind(NamedTuple):
+    """A kind of fact."""
+
+    what: str
+    part: str  # of a handoff; see PARTS
+    say: Callable[[Fact], str]
+    outlives: bool = False  # it holds after other work too, and is carried over to later sessions
+
+
+# the parts of a handoff, in the order of reading, with their headings
+PARTS = {
+    "goal": "Goal",
+    "state": "State",
+    "next": "Next",
+    "rules": "What the user insists on",
+    "story": "What was asked, and what came of it",
+    "last": "Last steps",
+    "files": "Files, and names used in them",
+    "commands": "How things are run here",
+    "references": "References",
+}
+
+
+def _text(fact: Fact) -> str:
+    return fact.text
+
+
+def _quoted(fact: Fact) -> str:
+    return quote(fact.text)
+
+
+def _goal(fact: Fact) -> str:
+    return f"{fact.about}: {fact.text if fact.about in PLAIN else quote(fact.text)}"
+
+
+def _answer(fact: Fact) -> str:
+    return f"asked {quote(fact.about)}, the user chose {quote(fact.text)}"
+
+
+def _accepted(fact: Fact) -> str:
+    return f"{quote(fact.text)}, which accepts: {quote(fact.about)}" if fact.about else quote(fact.text)
+
+
+def _error(fact: Fact) -> str:
+    gone = ", fixed later" if fact.status == "fixed" else ""
+    return f"`{fact.text}` failed{gone}{f': {fact.why}' if fact.why else ''}"
+
+
+def _command(fact: Fact) -> str:
+    return f"`{fact.text}` passed: {fact.why}" if fact.why else f"`{fact.text}` succeeded"
+
+
+def _commit(fact: Fact) -> str:
+    return f"committed {f'{fact.about} ' if fact.about else ''}{quote(fact.text)}"
+
+
+def _edit(fact: Fact) -> str:
+    return f"{fact.status} {fact.text}{f' ({fact.about})' if fact.about else ''}"
+
+
+def _todo(fact: Fact) -> str:
+    return f"{fact.text} ({fact.status})" if fact.status else fact.text
+
+
+PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
+KINDS = {
+    "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
+    "accepted": Kind("a short answer of the user's, and the proposal that it accepts", "goal", _accepted),
+    "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
+    "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),
+    "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
+    "question": Kind("what the model asked and nobody answered", "next", _text),
+    "rule": Kind("what the user wants always, never or otherwise", "rules", _quoted, True),
+    "request": Kind("a sentence of what the user asked for", "story", _text),
+    "answer": Kind("what the user chose when asked", "story", _answer, True),
+    "said": Kind("a sentence of the model's", "story", _text),
+    "finding": Kind("a cause or a conclusion", "story", _text),
+    "decision": Kind("what was decided, and why", "story", _text, True),
+    "done": Kind("what was finished", "story", _text),
+    "error": Kind("a command that failed, and whether that is fixed", "story", _error, True),
+    "check": Kind("a command that verifies something, and what it said", "story", _command),
+    "commit": Kind("a commit", "story", _commit),
+    "push": Kind("commits that were pushed", "story", lambda fact: "pushed"),
+    "pr": Kind("a pull request that was opened", "story", lambda fact: f"opened {fact.text}"),
+    "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
+    "step": Kind("one of the last things that were done", "last", _text),
+    "file": Kind("a file that may be needed again", "files", _text),
+    "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),
+    "command": Kind("a command that works here", "commands", lambda fact: f"`{fact.text}`"),
+    "reference": Kind("a link or a number that came up", "references", _text),
+}
+
+
+def say(fact: Fact) -> str:
+    """A fact in words."""
+    return KINDS[fact.kind].say(fact)
+
+
+def quote(text: str) -> str:
+    """A text in quotation marks that it does not have itself."""
+    return f"“{text}”" if '"' in text else f'"{text}"'
+
+
+def dump(facts: Iterable[Fact]) -> list[list[object]]:
+    """Facts as they are kept with a note."""
+    return [[list(value) if type(value) is tuple else value for value in fact] for fact in facts]
+
+
+def load(rows: object) -> list[Fact]:
+    """What `dump` made, as far as it can be read: a note may be anybody's."""
+    return [fact for row in (rows if isinstance(rows, list) else ()) for fact in _load(row)]
+
+
+def facts_of(note: Note) -> list[Fact]:
+    """The facts that are kept with a note; none when it has none that can be read."""
+    return load(wire.read_object(note.extra).get("facts"))
+
+
+def carried_whole(facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The sessions that some facts carry over all of: only one that did little carries over what does not outlive."""
+    return tuple(dict.fromkeys(fact.of for fact in facts if fact.of and not KINDS[fact.kind].outlives))
+
+
+def _load(row: object) -> list[Fact]:
+    if not isinstance(row, list) or len(row) != FIELDS or row[0] not in KINDS:
+        return []
+    kind, text, cites, at, who, turn, place, about, why, status, of = row
+    texts = (text, who, about, why, status, of)
+    if not all(type(value) is str for value in texts) or not isinstance(cites, list):
+        return []
+    if type(at) not in (int, float) or type(turn) is not int or type(place) is not int:
+        return []
+    ids = tuple(id for id in cites if type(id) is str and id)
+    return [Fact(kind, text, ids, float(at), who, turn, place, about, why, status, of)]

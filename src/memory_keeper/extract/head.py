@@ -1,0 +1,202 @@
+"""The head of a handoff: the goal, the state, what is next, what the user insists on, and the last steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memory_keeper.capture.calls import command_of, fields
+from memory_keeper.capture.signature import find_wrong
+from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.ranker import CUES
+from memory_keeper.extract.spoken import EACH, Spoken
+from memory_keeper.extract.todos import of_sessions
+from memory_keeper.model import WRITES, Event
+from memory_keeper.reduce.words.own_words import spoken as before_any_paste
+from memory_keeper.text import clean, one_line
+
+SUBSTANCE = 5  # concepts of a request that can be a goal
+NOD = 60  # characters of an answer that only accepts
+ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
+UNCOMMITTED = 8  # files that are named
+RULES, RULE = 8, 200  # rules of the user's that are told, and characters of each
+STEPS, STEP, WROTE = 12, 320, 200  # last steps, characters of each, of what was written into a file
+NEXT, QUESTIONS = 6, 2
+NODS = re.compile(
+    r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
+    r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
+    r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
+    re.I,
+)
+INSISTS = re.compile(
+    r"\b(?:always|never|don'?t|do not|must|make sure|only|from now on|instead of|should ?n'?o?t|without|no need|remember"
+    r"|strictly|ensure|prefer|keep|not)\b|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
+    re.I,
+)
+LEFT = re.compile(r"next|remain|todo|to do|pending|left|follow|not (?:yet )?done|still|남은|다음|次|残り", re.I)
+OFFER = re.compile(r"^(?:would you like|want me to|should i|shall i|do you want|let me know|which)", re.I)
+
+
+def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterator[Fact]:
+    """What the session is about: its title, what was asked first, and the newest request that says what to do; a nod
+    that came after it, with the proposal that it accepts."""
+    last = events[-1]
+    titles = [event for event in events if event.kind == "title"]
+    if titles:
+        yield Fact("goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session")
+    if folder:
+        yield Fact("goal", folder, (last.id,), last.at, "host", place=1, about="Folder")
+    requests = _requests(said)
+    if not requests:
+        return
+    newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
+    if newest:
+        first = requests[0]
+        text = one_line(" ".join(one.fact.text for one in first), FIRST)
+        yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
+    for one in requests[newest]:
+        yield one.fact._replace(kind="goal", about="Asked last")
+    for nod in requests[newest + 1 :]:
+        text = one_line(" ".join(one.fact.text for one in nod), FIRST)
+        proposal = _proposal(said, nod[0].fact.place) if len(text) < NOD else ""
+        yield nod[0].fact._replace(kind="accepted", text=text, about=proposal)
+
+
+def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
+    """The user's requests, each by its sentences."""
+    found: dict[tuple[int, str], list[Spoken]] = {}
+    for one in said:
+        if one.source == "request" and one.fact.who == "user":
+            found.setdefault((one.fact.turn, one.fact.cites[0]), []).append(one)
+    return [*found.values()]
+
+
+def _has_substance(request: Sequence[Spoken]) -> bool:
+    text = " ".join(one.fact.text for one in request)
+    return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
+
+
+def _proposal(said: Sequence[Spoken], place: int) -> str:
+    """What the model proposed last before a place: its question, else what it said last."""
+    before = [one.fact.text for one in said if one.source == "reply" and one.fact.place < place][-8:]
+    asked = [text for text in before if text.endswith(("?", "？"))]
+    return one_line((asked or before or [""])[-1], PROPOSED)
+
+
+def state(work: Sequence[Fact]) -> Iterator[Fact]:
+    """Where the work stands: the last commit and whether it was pushed, what is not committed, the last check."""
+    commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
+    since = commit.place if commit else -1
+    edits = [fact for fact in work if fact.kind == "edit"]
+    if commit:
+        pushed = any(fact.kind == "push" and fact.place >= since for fact in work)
+        branch = f" on {commit.status}" if commit.status and commit.status != "detached" else ""
+        named = f"{commit.about} " if commit.about else ""
+        yield _state(commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}")
+    files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(edits) if fact.place > since))
+    if files:
+        more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
+        what = "uncommitted edits" if commit else "nothing committed in this session, uncommitted edits"
+        yield _state(edits[-1], f"{what}: {', '.join(files[:UNCOMMITTED])}{more}")
+    elif commit:
+        yield _state(commit, "no edits since that commit")
+    if pull := next((fact for fact in reversed(work) if fact.kind == "pr"), None):
+        yield _state(pull, f"pull request {pull.text}")
+    check = next((fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and fact.why)), None)
+    if check:
+        how = "passed" if check.kind == "check" else "failed"
+        later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
+        yield _state(check, f"last check `{check.text}` {how}{f': {check.why}' if check.why else ''}{later}")
+    elif edits:
+        yield _state(edits[-1], "no test or build was run")
+
+
+def _state(fact: Fact, text: str) -> Fact:
+    return Fact("state", text, fact.cites, fact.at, "tool", fact.turn, fact.place)
+
+
+def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+    """What is next: open tasks, the steps that the last answers leave, and questions that nobody answered."""
+    todos = of_sessions([event for event in events if event.kind in ("todo", "result") and not event.agent])
+    done = sum(todo.status == "completed" for todo in todos)
+    left = [todo for todo in todos if todo.status not in ("completed", "deleted")]
+    when = {event.id: event.at for event in events}
+    if left and done:
+        text = f"{done} of {done + len(left)} tasks of the list done"
+        yield Fact("next", text, (left[0].cite,), when.get(left[0].cite, 0.0), place=len(events) * EACH)
+    for number, todo in enumerate(left):
+        status = "in progress" if todo.status == "in_progress" else "open"
+        place = len(events) * EACH + 1 + number
+        yield Fact("todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status)
+    turn = max((one.fact.turn for one in said), default=0)
+    replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
+    final = replies[-1].fact.place // EACH if replies else -1
+    typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
+    steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about) and one.form != "done"]
+    for one in steps[-NEXT:]:
+        yield one.fact._replace(kind="next")
+    for one in replies:
+        ends = one.fact.place // EACH == final and one.number >= one.many - 4
+        if ends and one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
+            yield one.fact._replace(kind="question", status="open")
+
+
+def insisted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+    """What the user wants always, never or otherwise, in their own words: not in what they pasted."""
+    texts = {event.id: event.text for event in events if event.kind in ("prompt", "queued", "result")}
+    own: dict[str, str] = {}
+    found = []
+    for one in said:
+        fact = one.fact
+        if one.source != "request" or fact.who != "user" or fact.text.endswith(("?", "？", ":")):
+            continue
+        if not INSISTS.search(fact.text) or len(fact.text) > RULE:
+            continue
+        id = fact.cites[0]
+        if id not in own:
+            own[id] = " ".join(before_any_paste(texts.get(id, "")).split())
+        if fact.text in own[id]:
+            found.append(fact._replace(kind="rule"))
+    yield from found[-RULES:]
+
+
+def last_steps(events: Sequence[Event]) -> Iterator[Fact]:
+    """What was said and done last, since the user's last word, newest first: where the next context goes on."""
+    calls = {event.ref: event for event in events if event.kind == "call"}
+    left = STEPS
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        if event.agent:
+            continue
+        if event.kind in ("prompt", "compact", "summary") or not left:
+            return
+        text = _step(event, calls)
+        if text:
+            left -= 1
+            yield Fact("step", text, (event.id,), event.at, "model", place=place * EACH)
+
+
+def _step(event: Event, calls: dict[str, Event]) -> str:
+    if event.kind == "reply":
+        return f"said: {one_line(clean(event.text), STEP)}"
+    if event.kind == "thinking":
+        return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
+    if event.kind == "call":
+        return _call(event)
+    if event.kind == "result" and (call := calls.get(event.ref)) and (event.failed or call.tool == "Bash"):
+        wrong = [one.line for one in find_wrong(event.text, 2)]
+        said = " / ".join(wrong) if wrong else event.text.strip()[-WROTE:]
+        return f"→ {one_line(clean(said), WROTE)}" if said else ""
+    return ""
+
+
+def _call(event: Event) -> str:
+    given = fields(event)
+    if event.tool in WRITES:
+        old, new = given.get("old_string", ""), given.get("new_string") or given.get("edits") or ""
+        change = f": {one_line(old, WROTE // 2)} ⇒ {one_line(new, WROTE)}" if new else ""
+        return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"
+    if event.tool == "Bash":
+        return f"ran {one_line(command_of(event), WROTE)}"
+    return f"{event.tool} {one_line(event.path or event.text, WROTE // 2)}"

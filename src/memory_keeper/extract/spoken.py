@@ -1,0 +1,138 @@
+"""What was said: the user's words, and what the model answered, thought, wrote and was told by its subagents.
+
+Every sentence becomes a fact, a quote of the event that has it. Only what a person typed is the user's; a request ends
+when the next one comes, and everything between belongs to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memory_keeper.capture.calls import command_of, fields
+from memory_keeper.capture.typed import Typed, typed_words
+from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.prose import Sentence, sentences
+from memory_keeper.model import Event
+
+EACH = 1000  # places between two events: their sentences lie between
+REPORT = 6_000  # characters of a subagent's report that are read
+LONGEST = 600  # characters of a quote
+OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
+NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
+# what a command publishes: the message of a commit, the body of a pull request or a comment
+PUBLISHES = re.compile(r"\b(?:git (?:-C \S+ )?commit|gh (?:pr|issue|api|release)|glab )\b")
+MESSAGE = re.compile(
+    r"""<<-?\s*['"]?(?P<end>\w+)['"]?\n(?P<here>.*?)\n\s*(?P=end)\b"""
+    r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
+    re.S,
+)
+TRAILER = re.compile(r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with)", re.I)
+DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
+AGENTS = ("Task", "Agent", "TaskOutput")
+LAUNCHED = "Async agent launched"
+
+FINDS = re.compile(
+    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
+    re.I,
+)
+DECIDES = re.compile(
+    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than|we(?:'ll| will| should)? "
+    r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
+    re.I,
+)
+FINISHES = re.compile(
+    r"^(?:(?:i|we|i'?ve|we'?ve) )?(?:(?:now|just|also|have) )*(?:fixed|added|implemented|removed|renamed|moved|created"
+    r"|updated|replaced|committed|merged|pushed|resolved|refactored|rewrote|extracted|all )\b"
+    r"|\b(?:is|are) (?:now )?(?:done|fixed|in place|complete|working|merged)\b|완료|했습니다|完了|しました",
+    re.I,
+)
+
+
+class Spoken(NamedTuple):
+    """A fact that somebody put in words, and where these words stood."""
+
+    fact: Fact
+    source: str  # request | answer | reply | thinking | summary | message | plan | document | report
+    form: str  # prose | item | row | code | done
+    number: int  # among the sentences of its text
+    many: int
+
+
+def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
+    """Everything that was said in the main thread, in order; and for each event, the number of its turn."""
+    calls = {event.ref: event for event in events if event.kind == "call" and event.ref}
+    typed: dict[str, list[Typed]] = {}
+    for one in typed_words(events):
+        typed.setdefault(one.id, []).append(one)
+    found: list[Spoken] = []
+    turns: list[int] = []
+    turn = 0
+    for place, event in enumerate(events):
+        words = typed.get(event.id, ())
+        turn += any(one.how in ("prompt", "queued") for one in words)
+        turns.append(turn)
+        if words:
+            for one in words:
+                found += _typed(one, event, turn, place)
+        elif not event.agent:
+            for source, text in _texts(event, calls):
+                found += _quoted(source, text, event, turn, place)
+    return found, turns
+
+
+def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
+    if typed.how == "answer":
+        fact = Fact("answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about))
+        yield Spoken(fact, "answer", "prose", 0, 1)
+    else:
+        yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
+
+
+def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
+    """What an event says in words that are not the user's, and how it came to be said."""
+    if event.kind in ("reply", "thinking"):
+        yield event.kind, event.text
+    elif event.kind == "summary" and not event.text.lstrip().startswith(OURS):
+        yield "summary", event.text.partition("Summary:")[2] or event.text
+    elif event.kind in ("notice", "queued", "prompt"):
+        yield from (("report", text[:REPORT]) for text in NOTIFIED.findall(event.text[: 4 * REPORT]))
+    elif event.kind == "call":
+        line = command_of(event)
+        if line and PUBLISHES.search(line):
+            for found in MESSAGE.finditer(line):
+                yield "message", found["here"] or found["double"] or found["single"] or ""
+        elif event.tool == "ExitPlanMode":
+            yield "plan", event.text.partition("plan: ")[2]
+        elif event.tool == "Write" and event.path.endswith(DOCUMENTS):
+            yield "document", fields(event).get("content", "")
+    elif event.kind == "result" and event.ref in calls and not event.failed:
+        if calls[event.ref].tool in AGENTS and not event.text.startswith(LAUNCHED):
+            yield "report", event.text[:REPORT]
+
+
+def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
+    found = list(sentences(text))
+    if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
+        found = [Sentence(_short(text), "prose", "", 0)]
+    for number, one in enumerate(found):
+        if source == "message" and TRAILER.match(one.text):
+            continue
+        kind = "request" if source == "request" else _kind(one.text)
+        author = who or ("tool" if source == "report" else "model")
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
+        yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
+
+
+def _kind(text: str) -> str:
+    """What a sentence of the model's states."""
+    if text.endswith(("?", "？")):
+        return "said"
+    return "decision" if DECIDES.search(text) else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

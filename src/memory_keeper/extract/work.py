@@ -1,0 +1,137 @@
+"""What was done with tools: commands and how they ended, errors and whether they are fixed, edits, commits, pushes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memory_keeper.capture.calls import COMMITTED, command_of, commits, fields, quiet_commit, undone
+from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, steps, works
+from memory_keeper.capture.signature import find_wrong
+from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.spoken import EACH
+from memory_keeper.model import WRITES, Event
+from memory_keeper.text import clean, one_line
+
+COMMAND, LINE, SUBJECT = 120, 170, 120  # characters of a command, of what it said, of a commit's subject
+END = 6_000  # characters at the end of an output in which its sum stands
+FAILING = 3  # tests that are named
+SUMS = re.compile(  # the line of an output that sums it up
+    r"^.*?(?:\b\d+ (?:tests? )?(?:passed|failed|passing|failing)\b|^(?:ok|FAIL|PASS)\s+\S+|\b\d+ (?:issues?|errors?"
+    r"|warnings?|problems?)\b|Tests?:\s+\d|test result: |BUILD \w+|Ran \d+ tests?|OK \(|FAILED \().*$",
+    re.M | re.I,
+)
+CHECKS = re.compile(
+    r"\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:",
+    re.I,
+)
+FAILED_TEST = re.compile(r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)
+PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
+PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
+LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
+DEFINES = re.compile(
+    r"^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)]*\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
+    r"(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    re.M,
+)
+DEFINED = 8  # names that are told of a file
+
+
+def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
+    """All of it in order; `turns` has the number of each event's turn."""
+    return sorted([*_ran(events, turns), *_edited(events, turns)], key=lambda fact: fact.place)
+
+
+def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
+    ended = [(run, *outcome(run)) for run in runs(events) if run.command and not run.call.agent]
+    for number, (run, wrong, _) in enumerate(ended):
+        said, turn, place = clean(run.result.text), turns[run.place], run.place * EACH
+        cites, at = (run.call.id, run.result.id), run.result.at
+        if not wrong and "git" in run.command or "gh " in run.command:
+            yield from _published(run, said, turn)
+        line = as_typed(run.command)
+        if not line:
+            continue
+        if wrong:
+            status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
+            yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
+        elif CHECKS.search(line):
+            sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
+            yield Fact("check", line, cites, at, "tool", turn, place, why=sums[-1] if sums else "", status="passed")
+        else:
+            yield Fact("command", line, cites, at, "tool", turn, place)
+
+
+def as_typed(command: str) -> str:
+    """The steps of a command line that mattered, as they were typed: no change of folder, no settings, no pipes."""
+    hearty = set(hearts(command))
+    typed = [one for one in steps(command) if bare(one) in hearty and not PREPARING.match(one)]
+    typed = typed or [one for one in steps(command) if bare(one) in hearty]
+    return one_line(" && ".join(dict.fromkeys(typed)), COMMAND)
+
+
+def _reason(said: str) -> str:
+    """What an output says went wrong: the tests that failed, and the most telling line."""
+    tests = dict.fromkeys(next(filter(None, found.groups())) for found in FAILED_TEST.finditer(said))
+    named = ", ".join([*tests][:FAILING]) + (f" and {len(tests) - FAILING} more" if len(tests) > FAILING else "")
+    line = next((one_line(one.line, LINE) for one in find_wrong(said, 1)), "")
+    return f"{named}: {line}" if named and line and not any(test in line for test in tests) else line or named
+
+
+def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
+    """Whether a later run shows that what failed works: the same command, or a broader one, that went well."""
+    tried = [(program(step), arguments(step), bool(CHECKS.search(step))) for step in hearts(failed.command)]
+    for run, wrong, sure in later:
+        if wrong:
+            continue
+        if sure and match(failed, run).like:
+            return True
+        for step in works(run.command):
+            name, about = program(step), arguments(step)
+            for mine, of, check in tried:
+                same = name == mine or step.startswith(f"{mine}:")
+                family = check and CHECKS.search(step) and not about and name.split()[:1] == mine.split()[:1]
+                if (same and about <= of) or (sure and family):
+                    return True
+    return False
+
+
+def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
+    """Commits, pushes and pull requests."""
+    line, at, place, cites = run.command, run.result.at, run.place * EACH, (run.call.id, run.result.id)
+    if commits(line):
+        made = COMMITTED.findall(said)
+        for branch, digest, subject in made:
+            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], status=branch)
+        if not made and (subject := quiet_commit(line)):
+            digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
+            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
+    if PUSHES.search(line) and "rejected" not in said:
+        yield Fact("push", "", cites, at, "tool", turn, place + 1)
+    if "pr create" in line and (found := PULL.search(said)):
+        yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
+
+
+def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
+    """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
+    refused = {event.ref for event in events if event.kind == "result" and event.failed}
+    gone = undone(events)
+    known: set[str] = set()
+    edits: dict[tuple[int, str], list[tuple[int, Event, list[str], bool]]] = {}
+    for place, event in enumerate(events):
+        if event.kind != "call" or not event.path:
+            continue
+        if event.tool in WRITES and event.ref not in refused and event.id not in gone:
+            given = fields(event)
+            new = given.get("new_string") or given.get("content") or given.get("edits") or ""
+            before = set(DEFINES.findall(given.get("old_string", "")))
+            names = [name for name in DEFINES.findall(new[: 4 * END]) if name not in before]
+            created = event.tool == "Write" and event.path not in known
+            edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
+        known.add(event.path)
+    for (turn, path), those in edits.items():
+        place, last, _, _ = those[-1]
+        names = dict.fromkeys(name for _, _, found, _ in those for name in found)
+        status = "created" if those[0][3] else "changed"
+        cites = tuple(event.id for _, event, _, _ in those[-4:])
+        yield Fact("edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*names][:DEFINED]), status=status)
