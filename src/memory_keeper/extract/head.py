@@ -30,8 +30,12 @@ NODS = re.compile(
     re.I,
 )
 INSISTS = re.compile(
-    r"\b(?:always|never|don'?t|do not|must|make sure|only|from now on|instead of|should ?n'?o?t|without|no need|remember"
-    r"|strictly|ensure|prefer|keep|not)\b|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
+    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
+    r"|make sure|ensure|remember|keep|use|stop|avoid|no need|not?\b|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
+    r"|i (?:don['’]?t|do not|never|want|prefer|need|would rather|said)|it (?:should|must)|there should)\b"
+    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly|at all times|rather than"
+    r"|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all|please))\b"
+    r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
 LEFT = re.compile(r"next|remain|todo|to do|pending|left|follow|not (?:yet )?done|still|남은|다음|次|残り", re.I)

@@ -13,7 +13,7 @@ from memory_keeper.extract.spoken import EACH
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
 
-COMMAND, LINE, SUBJECT = 120, 170, 120  # characters of a command, of what it said, of a commit's subject
+COMMAND, STEP, LINE, SUBJECT = 120, 72, 170, 120  # characters of a command, a step of it, what it said, a subject
 END = 6_000  # characters at the end of an output in which its sum stands
 FAILING = 3  # tests that are named
 SUMS = re.compile(  # the line of an output that sums it up
@@ -49,6 +49,10 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         cites, at = (run.call.id, run.result.id), run.result.at
         if not wrong and "git" in run.command or "gh " in run.command:
             yield from _published(run, said, turn)
+        if not wrong:
+            for step in steps(run.command):
+                if bare(step) in works(run.command):
+                    yield Fact("command", one_line(step, STEP), cites, at, "tool", turn, place)
         line = as_typed(run.command)
         if not line:
             continue
@@ -58,8 +62,6 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         elif CHECKS.search(line):
             sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
             yield Fact("check", line, cites, at, "tool", turn, place, why=sums[-1] if sums else "", status="passed")
-        else:
-            yield Fact("command", line, cites, at, "tool", turn, place)
 
 
 def as_typed(command: str) -> str:
