@@ -222,7 +222,8 @@ def test_answers_of_any_length_with_quotes_inside(t: Transcript) -> None:
 def test_notes_beside_an_answer_are_the_user_s_and_previews_are_not(t: Transcript) -> None:
     said = (
         'Your questions have been answered: "How?"="Seam now (Recommended)" selected preview:\n- a("x")\n+ b user '
-        'notes: but keep a, "Which?"="all" user notes: all, "When?"="Now". You can now continue with these answers in mind.'
+        'notes: but keep a, "Which?"="all" user notes: all, "When?"="Now". You can now continue with these '
+        "answers in mind."
     )
     ask(t, said, "How?", "Which?", "When?")
     assert [(one.about, one.text) for one in typed_words(events(t))[1:]] == [
