@@ -339,10 +339,10 @@ def test_titles() -> None:
         {"type": "ai-title", "aiTitle": "Uploads", "sessionId": "s1"},
         {"type": "custom-title", "customTitle": "Mine", "sessionId": "s1"},
     )
-    assert [(event.kind, event.text) for event in read(*rows)] == [
-        ("title", "Retrying"),
-        ("title", "Uploads"),
-        ("title", "Mine"),
+    assert [(event.kind, event.text, event.ref) for event in read(*rows)] == [
+        ("title", "Retrying", "x"),  # names the session with that line
+        ("title", "Uploads", ""),
+        ("title", "Mine", ""),
     ]
 
 

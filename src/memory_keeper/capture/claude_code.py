@@ -301,7 +301,8 @@ def _read_queue(entry: Json, source: Source) -> Iterator[Block]:
 
 
 def _read_title(entry: Json, source: Source) -> Iterator[Block]:
-    yield _block("title", _text(entry.get(TITLES[entry["type"]])))
+    # a summary names the session that has its leaf, which in most files is another than theirs
+    yield _block("title", _text(entry.get(TITLES[entry["type"]])), ref=_name(entry.get("leafUuid")))
 
 
 def _read_other(entry: Json, source: Source) -> Iterator[Block]:
