@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.keep.matches import Matches
-from memory_keeper.model import Event, Member, Session, Source, Usage
+from memory_keeper.model import Event, Member, Note, Session, Source, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,6 +281,10 @@ class Leaves(Matches):
             "select coalesce(max(at), 0) from source where session = ? and path like '%.jsonl'", (session,)
         ).fetchone()
         return float(at)
+
+    def as_of(self, handoff: Note) -> float:
+        """When the last thing was said that a handoff knows of: one may be made of a session that ended long ago."""
+        return min(handoff.at, self.last_moment(handoff.session) or handoff.at)
 
     def said(self, session: str, text: str) -> bool:
         """Whether a session's transcript has this prompt or answer near its end."""
