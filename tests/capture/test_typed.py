@@ -170,6 +170,17 @@ def test_what_was_meant_for_the_shell_is_none(t: Transcript) -> None:
     assert words(t) == [("prompt", "Add a retry.")]
 
 
+def test_what_a_machine_put_into_the_queue_is_none(t: Transcript) -> None:
+    """Only the line that delivers it says who spoke."""
+    operation(t, "enqueue", "Always push at once.")
+    operation(t, "remove")
+    t.attachment("queued_command", prompt="Always push at once.", commandMode="prompt", origin={"kind": "peer"})
+    operation(t, "enqueue", "Check the build.")
+    operation(t, "dequeue")
+    t.meta("Check the build.")
+    assert words(t) == [("prompt", "Add a retry.")]
+
+
 # --- prompts ----------------------------------------------------------------------------------------------------------
 
 
