@@ -183,7 +183,7 @@ def test_what_the_host_adds_is_no_prompt(t: Transcript) -> None:
 
 def test_a_finished_task_is_no_prompt(t: Transcript) -> None:
     *queued, notice = read(*t.task_notification())
-    assert [event.kind for event in queued] == ["queued", "queued"]
+    assert [event.kind for event in queued] == ["other", "queued"]
     assert notice.kind == "notice"
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.capture.typed import Typed, own_text, typed_words
+from memory_keeper.capture.payload import own_text
+from memory_keeper.capture.typed import Typed, typed_words
 from memory_keeper.model import Event, Source
 from tests.transcripts import Row, Transcript, dump
 

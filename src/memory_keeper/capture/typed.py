@@ -11,7 +11,7 @@ import re
 
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import OWN_COMMANDS
-from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND
+from memory_keeper.capture.payload import OWN_COMMAND, own_text
 from memory_keeper.model import Event, NamedTuple
 
 TYPE_CHECKING = False
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ASKS = "AskUserQuestion"
-# blocks that the host, or an editor, puts before or behind what was typed
-ADDED = ("system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics", "local-command-caveat")
-TASK = '{"task_id":'  # how older hosts queue what a background task has to say
 BARE = re.compile(r"/[\w:.-]+$")  # a command and nothing else: the host's own, or a prompt once it is run
 SHELL = re.compile(r"<bash-input>(.*)</bash-input>", re.S)
 SENT = ("prompt", "queued", "command", "notice", "meta")
@@ -59,21 +56,6 @@ def typed_words(events: Sequence[Event], calls: Mapping[str, Event] | None = Non
     known.update((event.ref, event) for event in main if event.kind == "call")
     elsewhere = _counted_elsewhere(main)
     return [typed for event in main if event.id not in elsewhere for typed in READERS[event.kind](event, known)]
-
-
-def own_text(text: str) -> str:
-    """What of a text in the user's place is not the host's; empty where all of it is."""
-    text = text.strip()
-    before = "" if text[:1] == "<" or text[-1:] == ">" else text
-    while text != before:
-        before = text
-        for tag in ADDED:
-            first, last = f"<{tag}>", f"</{tag}>"
-            if text.startswith(first) and last in text:
-                text = text.partition(last)[2].lstrip()
-            if text.endswith(last) and first in text:
-                text = text.rpartition(first)[0].rstrip()
-    return "" if text.startswith((*NOTICES, *COMMANDS, TASK)) else text
 
 
 # --- what was queued --------------------------------------------------------------------------------------------------

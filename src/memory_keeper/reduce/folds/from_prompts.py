@@ -7,7 +7,8 @@ in, so finding it twice is finding it once.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.capture.typed import own_text, typed_words
+from memory_keeper.capture.payload import own_text
+from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.folds.instructions import drops, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
