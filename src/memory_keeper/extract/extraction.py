@@ -8,6 +8,7 @@ the best choice for a budget of its size, and choosing for a budget is taking fr
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -28,7 +29,7 @@ LEAST = 0.004  # worth per token of what is worth telling at all
 WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.3, "push": 0.2, "pr": 0.4, "step": 0.4}
 FAVOUR = {"announces": 0.5, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 ASKS, INTRODUCES, THOUGHT = 0.6, 0.6, 0.8
-RECENT, LAST_TURN, GOAL = 0.7, 1.3, 2.0
+RECENT, LAST_TURN, GOAL = 0.7, 1.3, 1.0
 SHORTEST = 8  # characters
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.08, 0.19, 0.04  # of the tokens, for commands, bare names, links and numbers
@@ -82,13 +83,14 @@ class _Shorten:
     """Takes the project's folder off the paths of a fact."""
 
     def __init__(self, folder: str) -> None:
-        self.folder = folder.rstrip("/")
+        self.folder = folder.rstrip("/") if len(folder) > 3 else ""
+        self.pattern = re.compile(re.escape(self.folder) + r"(?:(/)(?=\S)|(?![\w.-]))")
 
     def __call__(self, fact: Fact) -> Fact:
-        if len(self.folder) < 4 or fact.about == "Folder":
+        if not self.folder or fact.about == "Folder":
             return fact
         text, why, about = (
-            value.replace(f"{self.folder}/", "").replace(self.folder, ".") if self.folder in value else value
+            self.pattern.sub(lambda found: "" if found[1] else ".", value) if self.folder in value else value
             for value in (fact.text, fact.why, fact.about)
         )
         return fact._replace(text=text, why=why, about=about)
@@ -137,7 +139,7 @@ def _led(facts: Iterable[Fact], leads: dict[int, Fact]) -> Iterator[Fact]:
     """Facts, the first of each turn after what was asked there: an answer says little without its question."""
     for fact in facts:
         lead = leads.pop(fact.turn, None) if fact.kind not in ("goal", "step", "next") else None
-        if lead and fact.cites != lead.cites:
+        if lead and fact.place != lead.place:
             yield lead
         yield fact
 

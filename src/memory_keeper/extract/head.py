@@ -56,7 +56,7 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
     if newest:
-        first = requests[0]
+        first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:

@@ -118,7 +118,7 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "prose", "", 0)]
     for number, one in enumerate(found):
-        if source == "message" and TRAILER.match(one.text):
+        if TRAILER.match(one.text):
             continue
         kind = "request" if source == "request" else _kind(one.text)
         author = who or ("tool" if source == "report" else "model")

@@ -22,7 +22,7 @@ SUMS = re.compile(  # the line of an output that sums it up
     re.M | re.I,
 )
 CHECKS = re.compile(
-    r"\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:",
+    r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
     re.I,
 )
 FAILED_TEST = re.compile(r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)

@@ -257,8 +257,9 @@ def _story(facts: Sequence[Fact]) -> Iterator[Line]:
 
 def _run_on(facts: Sequence[Fact]) -> str:
     """Sentences of one text as one; where some are left out between them, that shows."""
-    text, last = "", 0
-    for fact in facts:
+    text, last = "", -1
+    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
+    for fact in sorted(longest.values(), key=lambda fact: fact.place):
         text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
         last = fact.place
     return text
