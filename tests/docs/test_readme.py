@@ -51,9 +51,10 @@ def test_it_is_short_and_its_parts_are_there() -> None:
 
 def test_what_it_says_it_costs_was_measured() -> None:
     page = README.read_text(encoding="utf-8")
-    first, other, named = value("cost.first_prompt_newest"), value("cost.prompt_newest"), DEFAULTS["tell.recallBudget"]
+    first, other, line = (value(f"cost.{name}_newest") for name in ("first_prompt", "prompt", "reminder"))
+    named = DEFAULTS["tell.recallBudget"]
     assert f"| at most {DEFAULTS['rules.budget']:,} once ({first} measured, " in page
-    assert f", then {other}; at most {named} for what you name |" in page
+    assert f", then {other}, or {line} for the line; at most {named} for what you name |" in page
     assert f"| {value('cost.schema_newest')}, always on |" in page
 
 

@@ -162,9 +162,9 @@ def test_the_first_session_ever_has_only_the_rules(machine: Machine, why: Asker)
 
 def test_the_last_thing_told_is_more_than_a_reminder(now: Session, why: Asker) -> None:
     now.start()
-    ask(now, "What is open?")
-    ask(now, PROMPT)
-    ask(now, "Go on.")
+    now.environ["MEMORY_KEEPER_RULES_EVERY"] = "1"
+    for minute, prompt in enumerate(("What is open?", PROMPT, "Go on.")):
+        ask(now, prompt, time() + 60 * minute)
     assert {one["brief"] for one in why.json("--last")} == {"reminder", "recall"}
     text = why("--last")
     assert "prompt 2: recall" in text and DECIDED[:40] in text and "start (" not in text

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 BEGINS = "'start', 'compact', 'replaced'"  # kinds of events with which a context begins
-REMINDER = "reminder"  # the brief that comes with every prompt: only who counts looks at those
+REMINDER = "reminder"  # the brief that repeats the rules in a line: only who counts looks at those
 
 
 class Told(NamedTuple):
