@@ -27,7 +27,7 @@ SEEN = {  # what the screen says after a command that the README gives
     "./memory-keeper install": "It works from the next session on",
     "memory-keeper doctor": "OK",
     "memory-keeper search why not tenacity": TOLD[:20],
-    "memory-keeper why": "What was told took",
+    "memory-keeper why": "What Memory Keeper took of contexts",
     'memory-keeper rule add "Run make lint before every commit."': "In force:",
 }
 
