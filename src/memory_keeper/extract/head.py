@@ -62,9 +62,23 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
     for nod in requests[newest + 1 :]:
-        text = one_line(" ".join(one.fact.text for one in nod), FIRST)
-        proposal = _proposal(said, nod[0].fact.place) if len(text) < NOD else ""
-        yield nod[0].fact._replace(kind="accepted", text=text, about=proposal)
+        yield accepted(said, nod)
+
+
+def accepted(said: Sequence[Spoken], nod: Sequence[Spoken]) -> Fact:
+    """A short request, with the proposal that it answers; without one where it is no mere answer."""
+    text = one_line(" ".join(one.fact.text for one in nod), FIRST)
+    fact = nod[0].fact._replace(kind="accepted", text=text)
+    proposal = _proposal(said, fact.place) if len(text) < NOD else None
+    if not proposal:
+        return fact
+    return fact._replace(about=one_line(proposal.text, PROPOSED), cites=(*fact.cites, *proposal.cites))
+
+
+def is_nod(request: Sequence[Spoken]) -> bool:
+    """Whether a request only accepts or chooses what was proposed."""
+    text = " ".join(one.fact.text for one in request)
+    return len(text) < NOD and bool(NODS.match(text)) and len(concepts(text)) < SUBSTANCE
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
@@ -81,11 +95,11 @@ def _has_substance(request: Sequence[Spoken]) -> bool:
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 
-def _proposal(said: Sequence[Spoken], place: int) -> str:
+def _proposal(said: Sequence[Spoken], place: int) -> Fact | None:
     """What the model proposed last before a place: its question, else what it said last."""
-    before = [one.fact.text for one in said if one.source == "reply" and one.fact.place < place][-8:]
-    asked = [text for text in before if text.endswith(("?", "？"))]
-    return one_line((asked or before or [""])[-1], PROPOSED)
+    before = [one.fact for one in said if one.source == "reply" and one.fact.place < place][-8:]
+    asked = [fact for fact in before if fact.text.endswith(("?", "？"))]
+    return (asked or before or [None])[-1]
 
 
 def state(work: Sequence[Fact]) -> Iterator[Fact]:
@@ -132,7 +146,8 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     for number, todo in enumerate(left):
         status = "in progress" if todo.status == "in_progress" else "open"
         place = len(events) * EACH + 1 + number
-        yield Fact("todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status)
+        cites = (todo.cite, todo.made) if todo.made else (todo.cite,)
+        yield Fact("todo", one_line(todo.text, RULE), cites, when.get(todo.cite, 0.0), place=place, status=status)
     turn = max((one.fact.turn for one in said), default=0)
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1

@@ -43,6 +43,7 @@ DECIDES = re.compile(
     r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
     re.I,
 )
+BECAUSE = re.compile(r"\b(?:because|since|so that|due to|in order to|, as|otherwise) (.{5,})|(.{4,}?)(?:때문|므로|ため)", re.I)
 FINISHES = re.compile(
     r"^(?:(?:i|we|i'?ve|we'?ve) )?(?:(?:now|just|also|have) )*(?:fixed|added|implemented|removed|renamed|moved|created"
     r"|updated|replaced|committed|merged|pushed|resolved|refactored|rewrote|extracted|all )\b"
@@ -120,13 +121,21 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
-        kind = "request" if source == "request" else _kind(one.text)
+        kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
+        where = place * EACH + min(one.place, EACH - 1)
+        why = reason_of(one.text) if kind == "decision" else ""
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
-def _kind(text: str) -> str:
+def reason_of(text: str) -> str:
+    """The reason that a sentence gives; empty: none."""
+    found = BECAUSE.search(text)
+    return (found[1] or found[2]).strip() if found else ""
+
+
+def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"

@@ -69,7 +69,9 @@ def as_typed(command: str) -> str:
     hearty = set(hearts(command))
     typed = [one for one in steps(command) if bare(one) in hearty and not PREPARING.match(one)]
     typed = typed or [one for one in steps(command) if bare(one) in hearty]
-    return one_line(" && ".join(dict.fromkeys(typed)), COMMAND)
+    line = " && ".join(dict.fromkeys(typed))
+    # where something between them is left out, that shows
+    return one_line(line if line in " ".join(command.split()) else line.replace(" && ", " … "), COMMAND)
 
 
 def _reason(said: str) -> str:
