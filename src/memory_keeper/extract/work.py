@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from memory_keeper.capture.calls import COMMITTED, command_of, commits, fields, quiet_commit, undone
 from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, steps, works
-from memory_keeper.capture.signature import find_wrong
+from memory_keeper.capture.signature import edges, find_wrong
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import EACH
 from memory_keeper.model import WRITES, Event
@@ -45,7 +45,7 @@ def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     ended = [(run, *outcome(run)) for run in runs(events) if run.command and not run.call.agent]
     for number, (run, wrong, _) in enumerate(ended):
-        said, turn, place = clean(run.result.text), turns[run.place], run.place * EACH
+        said, turn, place = clean(edges(run.result.text)), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
         if not wrong and "git" in run.command or "gh " in run.command:
             yield from _published(run, said, turn)

@@ -137,17 +137,17 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     """All that a note may tell, the most needed first."""
     shorten = Shorten(folder)
     said, turns = spoken(events)
-    session, worth, _ = ranker.rank(said, events)
+    session, worth, _ = ranker.rank(said, events, concepts=False)
     work = [shorten(fact) for fact in worked(events, turns)]
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
-    for one, score in zip(said, worth, strict=True):
+    for one, score, found in zip(said, worth, session.concepts, strict=True):
         fact = one.fact
         if fact.who == "user":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
-        elif (score := score * _says(one, session)) > 0:
+        elif (score := score * _says(one, session, found)) > 0:
             came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
     _pair(asked, said)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
@@ -181,7 +181,8 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken]) -> None:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    return fact._replace(kind=kind, text=cut(clean(fact.text), ASKED if fact.who == "user" else SAID))
+    most = ASKED if fact.who == "user" else SAID
+    return fact._replace(kind=kind, text=cut(fact.text, most)) if len(fact.text) > most or kind != fact.kind else fact
 
 
 def cut(text: str, characters: int) -> str:
@@ -192,18 +193,18 @@ def cut(text: str, characters: int) -> str:
     return text
 
 
-def _says(one: Spoken, session: ranker.Session) -> float:
+def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     """How well a sentence that is not the user's says what came of a request; 0: not at all."""
     fact, text = one.fact, one.fact.text
-    half = text[-1] in ":：?？" or text.count("`") % 2  # a question, an introduction, a torn line of code
-    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(concepts(text)):
+    half = text[-1] in ":：?？" or text.count("`") % 2 or "\\`" in text  # a question, an introduction, a torn line of code
+    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
         return 0.5
     announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
     lead = LEAD if concludes and one.number == 0 else 1.0
-    lead *= 1.0 if len(concepts(text)) >= SHORTEST else 0.5
+    lead *= 1.0 if len(found) >= SHORTEST else 0.5
     return lead * SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * (CONCLUDING if concludes else 1.0) * (0.3 if announces else 1.0)
 
 
