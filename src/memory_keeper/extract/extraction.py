@@ -22,17 +22,17 @@ from memory_keeper.extract.work import worked
 from memory_keeper.model import Event
 from memory_keeper.text import NEWEST, one_line, tokens
 
-AGAIN = 0.12  # what a concept is worth that was told before
+AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
 # what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.3, "push": 0.2, "pr": 0.4, "step": 0.4}
-FAVOUR = {"announces": 0.5, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, INTRODUCES, THOUGHT = 0.6, 0.6, 0.8
-RECENT, LAST_TURN, GOAL = 0.7, 1.3, 1.0
+WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16}
+FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
+RECENT, LAST_TURN, GOAL, ACCEPTED = 0.7, 1.3, 1.0, 0.6
 SHORTEST = 8  # characters
 LEAD = 90  # characters of a request that are told before what came of it
-RECIPES, NAMES, REFERENCES = 0.08, 0.19, 0.04  # of the tokens, for commands, bare names, links and numbers
+RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
 BEFORE_LISTS = 500  # tokens of what is understood before anything is listed
 HEAD_STEPS, HEAD_NEXT = 3, 8  # last steps and what is next that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
@@ -53,6 +53,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
         *_sentences(said, worth, session, shorten),
         *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
         *((shorten(fact), GOAL if fact.kind == "goal" else WORK["step"]) for fact in later),
+        *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
     ]
     told = {fact.text.casefold() for fact in chosen}
     ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), _leads(said, chosen, shorten))]
@@ -108,6 +109,9 @@ def _sentences(
         score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
         score *= THOUGHT if one.source == "thinking" else 1.0
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
+        score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
+        if one.source == "request":
+            score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
         yield shorten(one.fact), score * _recent(one.fact, session)
 
 
@@ -126,7 +130,7 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
 
 def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: _Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
-    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "accepted") and fact.cites}
+    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact

@@ -61,6 +61,7 @@ def named(events: Sequence[Event]) -> list[Fact]:
         Fact(kind, text, (id,), at, "tool", 0, place * EACH, max(homes[text], key=lambda path: homes[text][path], default=""))
         for _, text, kind in ranked
         for id, place, at in (cites[text],)
+        if kind == "file" or homes[text]
     ]
 
 

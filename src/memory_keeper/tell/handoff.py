@@ -69,7 +69,7 @@ def find(view: View) -> list[Fact]:
     if not found:
         return []
     where = [Fact("state", view.where, (events[-1].id,), events[-1].at, "tool")] if view.where else []
-    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "accepted")), len(found))
+    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "then")), len(found))
     return list(_kept(carry_over(view, events, [*found[:place], *where, *found[place:]]), view.family))
 
 
@@ -237,7 +237,7 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
             yield Line("goal", say(fact), fact.cites)
     if asked := [fact for fact in facts if fact.about == "Asked last"]:
         yield Line("goal", f"Asked last: {quote(_run_on(asked))}", asked[0].cites)
-    if nods := [fact for fact in facts if fact.kind == "accepted"]:
+    if nods := [fact for fact in facts if fact.kind == "then"]:
         yield Line("goal", "Then: " + "; ".join(say(fact) for fact in nods), nods[-1].cites)
 
 
@@ -286,7 +286,7 @@ def _came(facts: Sequence[Fact]) -> Iterator[str]:
 
 
 LINES: dict[str, Callable[[Sequence[Fact]], Iterator[Line]]] = {"goal": _goal, "story": _story, "files": _files}
-WORK = ("edit", "error", "check", "commit", "push", "pr", "command")
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition")
 
 
 def by_part(kept: object) -> Json:
