@@ -79,7 +79,7 @@ def _answer(fact: Fact) -> str:
 
 
 def _accepted(fact: Fact) -> str:
-    return f"{quote(fact.text)}, which accepts: {quote(fact.about)}" if fact.about else quote(fact.text)
+    return f"{quote(fact.text)} (to: {quote(fact.about)})" if fact.about else quote(fact.text)
 
 
 def _error(fact: Fact) -> str:
@@ -88,7 +88,8 @@ def _error(fact: Fact) -> str:
 
 
 def _command(fact: Fact) -> str:
-    return f"`{fact.text}` passed: {fact.why}" if fact.why else f"`{fact.text}` succeeded"
+    said = fact.about or fact.why
+    return f"`{fact.text}` passed: {said}" if said else f"`{fact.text}` succeeded"
 
 
 def _commit(fact: Fact) -> str:
@@ -99,6 +100,14 @@ def _edit(fact: Fact) -> str:
     return f"{fact.status} {fact.text}{f' ({fact.about})' if fact.about else ''}"
 
 
+def _definition(fact: Fact) -> str:
+    return f"{fact.about}: `{fact.text}`"
+
+
+def _found(fact: Fact) -> str:
+    return f"`{fact.text}` is in {fact.about}"
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -106,7 +115,10 @@ def _todo(fact: Fact) -> str:
 PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
 KINDS = {
     "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
-    "accepted": Kind("a short answer of the user's, and the proposal that it accepts", "goal", _accepted),
+    "accepted": Kind(
+        "a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True
+    ),
+    "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
     "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),
     "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
@@ -125,6 +137,8 @@ KINDS = {
     "push": Kind("commits that were pushed", "story", lambda fact: "pushed"),
     "pr": Kind("a pull request that was opened", "story", lambda fact: f"opened {fact.text}"),
     "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
+    "definition": Kind("a function or a type that was written, and the file", "story", _definition),
+    "found": Kind("where a name was found that was searched for", "story", _found),
     "step": Kind("one of the last things that were done", "last", _text),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),
@@ -145,7 +159,7 @@ def quote(text: str) -> str:
 
 
 UNDER = 48  # characters of a heading that is told with its items
-WORK = ("edit", "error", "check", "commit", "push", "pr", "command")  # of a tool's: told in brackets
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 
 
 def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -154,13 +168,13 @@ def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for fact in facts:
         turns.setdefault(fact.turn, []).append(fact)
     for those in turns.values():
-        asked = [fact for fact in those if fact.kind == "request" and fact.who == "user"]
-        nods = [fact for fact in those if fact.kind == "accepted"]
-        came = [fact for fact in those if fact not in asked and fact not in nods]
-        words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods)])
+        nods = {fact.cites[0]: fact for fact in those if fact.kind == "accepted"}
+        asked = [fact for fact in those if fact.kind == "request" and fact.who == "user" and fact.cites[0] not in nods]
+        came = [fact for fact in those if fact.who != "user" or fact.kind not in ("request", "accepted")]
+        words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
         told = " ".join(_came(came))
         text = f"{words} → {told}" if words and told else words or f"→ {told}"
-        yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in (*asked, *nods, *came) for cite in fact.cites))
+        yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites))
 
 
 def run_on(facts: Iterable[Fact]) -> str:
@@ -186,7 +200,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
             work = []
         heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
         text = say(fact)
-        text = text if text[-1:] in ".!?:;…。！？" else f"{text};"
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
         yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
         under = heading
     if work:

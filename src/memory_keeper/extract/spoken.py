@@ -7,7 +7,8 @@ when the next one comes, and everything between belongs to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from memory_keeper.capture.calls import command_of, fields
@@ -19,6 +20,7 @@ from memory_keeper.model import Event
 EACH = 1000  # places between two events: their sentences lie between
 REPORT = 6_000  # characters of a subagent's report that are read
 LONGEST = 600  # characters of a quote
+LIST = 330  # characters of a list that is told whole or not at all
 OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
 NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
@@ -43,7 +45,12 @@ DECIDES = re.compile(
     r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
     re.I,
 )
-BECAUSE = re.compile(r"\b(?:because|since|so that|due to|in order to|, as|otherwise) (.{5,})|(.{4,}?)(?:때문|므로|ため)", re.I)
+REASON = re.compile(
+    r"\b(?:because|so that|due to|otherwise"
+    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
+    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    re.I,
+)
 FINISHES = re.compile(
     r"^(?:(?:i|we|i'?ve|we'?ve) )?(?:(?:now|just|also|have) )*(?:fixed|added|implemented|removed|renamed|moved|created"
     r"|updated|replaced|committed|merged|pushed|resolved|refactored|rewrote|extracted|all )\b"
@@ -86,7 +93,9 @@ def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
 
 def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
     if typed.how == "answer":
-        fact = Fact("answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about))
+        fact = Fact(
+            "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
+        )
         yield Spoken(fact, "answer", "prose", 0, 1)
     else:
         yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
@@ -115,7 +124,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
-    found = list(sentences(text))
+    found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "prose", "", 0)]
     for number, one in enumerate(found):
@@ -124,14 +133,25 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        why = reason_of(one.text) if kind == "decision" else ""
+        why = reason(one.text) if kind == "decision" else ""
         fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
-def reason_of(text: str) -> str:
-    """The reason that a sentence gives; empty: none."""
-    found = BECAUSE.search(text)
+def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Sentences, where the items of a short list are one: half a list misleads whoever reads it."""
+    for (under, form, done), group in groupby(found, key=lambda one: (one.under, one.kind, one.done)):
+        those = list(group)
+        if form in ("item", "row") and len(those) > 1 and sum(len(one.text) + 2 for one in those) <= LIST:
+            text = "; ".join(one.text.rstrip(".;,") for one in those)
+            yield Sentence(text, form, under, those[0].place, done)
+        else:
+            yield from those
+
+
+def reason(text: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = REASON.search(text)
     return (found[1] or found[2]).strip() if found else ""
 
 
@@ -139,7 +159,15 @@ def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"
-    return "decision" if DECIDES.search(text) else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
+    return (
+        "decision"
+        if DECIDES.search(text)
+        else "finding"
+        if FINDS.search(text)
+        else "done"
+        if FINISHES.search(text)
+        else "said"
+    )
 
 
 def _short(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_keeper.capture.calls import COMMITTED, command_of, commits, fields, quiet_commit, undone
-from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, steps, works
+from memory_keeper.capture.calls import COMMITTED, commits, fields, quiet_commit, steps, undone
+from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, works
 from memory_keeper.capture.signature import edges, find_wrong
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import EACH
@@ -25,7 +25,10 @@ CHECKS = re.compile(
     r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
     re.I,
 )
-FAILED_TEST = re.compile(r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)
+FAILED_TEST = re.compile(
+    r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
+)
+PASSED = re.compile(r"\b(\d+) passed\b")
 PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
 PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
@@ -35,11 +38,47 @@ DEFINES = re.compile(
     re.M,
 )
 DEFINED = 8  # names that are told of a file
+SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
+FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
+FOUND_IN = 5  # files
+SIGNATURE = 150  # characters of a definition
+BODY = re.compile(
+    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+)
+
+
+def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -> Iterator[Fact]:
+    """What was defined anew in files: signatures, and the fields of types."""
+    for place, event in enumerate(events):
+        if event.kind != "call" or event.tool not in WRITES or event.ref in refused or not event.path:
+            continue
+        if event.path.endswith((".md", ".txt", ".json")):
+            continue
+        given = fields(event)
+        new, old = given.get("new_string") or given.get("content") or "", given.get("old_string", "")
+        lines = new[: 4 * END].splitlines()
+        for number, line in enumerate(lines):
+            found = DEFINES.match(line)
+            if not found or line in old or found[1].startswith(("Test", "test_")):
+                continue
+            whole = " ".join(lines[number : number + 8]) if BODY.match(line) else line
+            yield Fact(
+                "definition",
+                one_line(whole.strip(" {"), SIGNATURE),
+                (event.id,),
+                event.at,
+                "tool",
+                turns[place],
+                place * EACH + 3 + number,
+                event.path.rpartition("/")[2],
+            )
 
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted([*_ran(events, turns), *_edited(events, turns)], key=lambda fact: fact.place)
+    return sorted(
+        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
+    )
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -47,7 +86,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     for number, (run, wrong, _) in enumerate(ended):
         said, turn, place = clean(edges(run.result.text)), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
-        if not wrong and "git" in run.command or "gh " in run.command:
+        if (not wrong and "git" in run.command) or "gh " in run.command:
             yield from _published(run, said, turn)
         if not wrong:
             for step in steps(run.command):
@@ -60,8 +99,16 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
         elif CHECKS.search(line):
-            sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
-            yield Fact("check", line, cites, at, "tool", turn, place, why=sums[-1] if sums else "", status="passed")
+            passed, why = _sum(said)
+            yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
+
+
+def _sum(said: str) -> tuple[str, str]:
+    """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
+    passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
+    total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
+    sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
+    return total, sums[-1] if sums else ""
 
 
 def as_typed(command: str) -> str:
@@ -116,6 +163,20 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
 
 
+def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
+    """Where a name was found that was searched for: the files, of a few; of many nobody learns anything."""
+    calls = {event.ref: event for event in events if event.kind == "call" and event.tool == "Grep"}
+    for place, event in enumerate(events):
+        call = calls.get(event.ref) if event.kind == "result" and not event.failed and not event.agent else None
+        pattern = fields(call).get("pattern", "") if call else ""
+        names = SOUGHT.findall(pattern)
+        if call and len(names) == 1 and len(names[0]) >= 0.6 * len(pattern):
+            files = dict.fromkeys(found[1] for found in FOUND.finditer(event.text[:END]))
+            if 0 < len(files) <= FOUND_IN:
+                cites = (call.id, event.id)
+                yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
+
+
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
@@ -133,9 +194,12 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             created = event.tool == "Write" and event.path not in known
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
+    yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]
-        names = dict.fromkeys(name for _, _, found, _ in those for name in found)
+        defined = dict.fromkeys(name for _, _, found, _ in those for name in found)
         status = "created" if those[0][3] else "changed"
         cites = tuple(event.id for _, event, _, _ in those[-4:])
-        yield Fact("edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*names][:DEFINED]), status=status)
+        yield Fact(
+            "edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*defined][:DEFINED]), status=status
+        )

@@ -68,7 +68,7 @@ def find(view: View) -> list[Fact]:
     if not found:
         return []
     where = [Fact("state", view.where, (events[-1].id,), events[-1].at, "tool")] if view.where else []
-    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "accepted")), len(found))
+    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "then")), len(found))
     return list(_kept(carry_over(view, events, [*found[:place], *where, *found[place:]]), view.family))
 
 
@@ -205,7 +205,7 @@ def arrange(facts: Sequence[Fact]) -> Iterator[Line]:
 
 
 def _files(facts: Sequence[Fact]) -> Iterator[Line]:
-    """Files by folder, each with the names used in it, a line a folder; what is in no file known comes last."""
+    """Files by folder, each with the names used in it, a line a folder."""
     inside: dict[str, list[str]] = {}
     for fact in facts:
         inside.setdefault(fact.text if fact.kind == "file" else fact.about, []).extend(
@@ -215,10 +215,10 @@ def _files(facts: Sequence[Fact]) -> Iterator[Line]:
     for path, names in inside.items():
         folder, _, base = path.rpartition("/")
         said = f"{base}: {' '.join(names)}" if base and names else base or " ".join(names)
-        folders.setdefault(folder if base else "-", []).append(said)
-    for folder, files in sorted(folders.items(), key=lambda one: one[0] == "-"):
-        head = f"{folder}/ " if folder not in ("", "-") else "named: " if folder == "-" else ""
-        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), facts[0].cites)
+        folders.setdefault(folder, []).append(said)
+    for number, (folder, files) in enumerate(folders.items()):
+        head = f"{folder}/ " if folder else ""
+        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), () if number else facts[0].cites)
 
 
 def _joined(part: str, facts: Sequence[Fact]) -> Iterator[Line]:
@@ -236,7 +236,7 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
             yield Line("goal", say(fact), fact.cites)
     if asked := [fact for fact in facts if fact.about == "Asked last"]:
         yield Line("goal", f"Asked last: {quote(run_on(asked))}", asked[0].cites)
-    if nods := [fact for fact in facts if fact.kind == "accepted"]:
+    if nods := [fact for fact in facts if fact.kind == "then"]:
         yield Line("goal", "Then: " + "; ".join(say(fact) for fact in nods), nods[-1].cites)
 
 

@@ -138,7 +138,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     shorten = Shorten(folder)
     said, turns = spoken(events)
     session, worth, _ = ranker.rank(said, events, concepts=False)
-    work = [shorten(fact) for fact in worked(events, turns)]
+    work = [_cited(shorten(fact)) for fact in worked(events, turns)]
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
@@ -149,7 +149,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
         elif (score := score * _says(one, session, found)) > 0:
             came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
-    _pair(asked, said)
+    _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     talk = {turn for turn in newest if _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)}
     order = [turn for turn in newest if turn not in talk]
@@ -169,15 +169,16 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     return list(dict.fromkeys([*first, *_details(asked, came, work)]))
 
 
-def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken]) -> None:
+def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
     """Put a nod together with what it accepts: "yes" alone says nothing."""
-    requests: dict[int, list[Spoken]] = {}
-    for one in said:
-        if one.source == "request" and one.fact.who == "user":
-            requests.setdefault(one.fact.turn, []).append(one)
-    for turn, request in requests.items():
-        if head.is_nod(request) and len({one.fact.cites for one in request}) == 1:
-            asked[turn] = [Scored(head.accepted(said, request), asked[turn][0].worth)]
+    for nod in head.accepted(said, events):
+        others = [one for one in asked[nod.turn] if one.fact.cites[0] != nod.cites[0]]
+        asked[nod.turn] = [Scored(nod, 1.0), *others]
+
+
+def _cited(fact: Fact) -> Fact:
+    """What was done, as the events say that it cites: no sum of ours, no name of an earlier change."""
+    return fact._replace(about="") if fact.kind in ("check", "edit") else fact
 
 
 def _short(fact: Fact, kind: str) -> Fact:

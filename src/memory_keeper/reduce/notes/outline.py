@@ -16,7 +16,7 @@ from typing import NamedTuple
 from memory_keeper import wire
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, facts_of, quote, run_on, say, story
-from memory_keeper.extract.spoken import kind_of, reason_of
+from memory_keeper.extract.spoken import kind_of, reason
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.reduce.finding.latest import holding
@@ -119,7 +119,7 @@ def _written(note: Note, number: int) -> Iterator[Fact]:
     for place, (line, cites) in enumerate(lines_of(note)[:LINES]):
         if text := one_line(clean(line), LINE):
             who, rests = "user" if note.who == "user" else "model", cites[:CITED] or (origin(note),)
-            yield Fact("written", text, rests, note.at, who, number * 10_000 + place, place, why=reason_of(text), of=_of(note))
+            yield Fact("written", text, rests, note.at, who, number * 10_000 + place, place, why=reason(text), of=_of(note))
 
 
 def _outline_of(value: object) -> Outline | None:
