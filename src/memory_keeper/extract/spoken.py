@@ -34,13 +34,14 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
 DECIDES = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than|we(?:'ll| will| should)? "
-    r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
+    r"\b(?:decided|decision|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for|instead of|rather than"
+    r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
+    r"|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
     re.I,
 )
 FINISHES = re.compile(
@@ -120,13 +121,13 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
     for number, one in enumerate(found):
         if source == "message" and TRAILER.match(one.text):
             continue
-        kind = "request" if source == "request" else _kind(one.text)
+        kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
-def _kind(text: str) -> str:
+def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"
