@@ -3,7 +3,9 @@
 ./dev bench cost [--prompts 100] [--json]
 
 In a project with twenty sessions behind it, a new one is started and prompted through the server, with the settings and
-the rules as shipped. Tokens are those of Claude 4 to 4.6, as on the other pages, and those of the newest models beside.
+the rules as shipped; its context grows with each prompt as much as fills a window of 200,000 with a hundred of them.
+Warnings that it does are not counted. Tokens are those of Claude 4 to 4.6, as on the other pages, and those of the
+newest models beside.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from tests.transcripts import Transcript, turn
 
 FAMILY = "claude-4"
 SESSIONS, HOUR = 20, 3600.0
+BEGINS, GROWS = 40_000, 1_250  # tokens of a context at its first response, and with each prompt
 PROMPT = "Now the same for number {} please, and say what you did."
 PREDECESSOR = 778  # tokens of rules that it told with every prompt
 
@@ -45,8 +48,9 @@ def run(args: argparse.Namespace) -> Figures:
         "always": ("names and descriptions of what the model may call", always_on(), "<= 300"),
         "start": ("told when a session starts", start, ""),
         "first_prompt": ("told with the first prompt", prompts[0], ""),
-        "prompt": ("told with each other, as the last", prompts[-1], ""),
-        "prompts": (f"told with {args.prompts} prompts", "\n".join(prompts), "<= 7800"),
+        "prompt": ("told with each other, as the second", prompts[1], ""),
+        "reminder": ("told when the context has grown", max(prompts[1:], key=len), ""),
+        "prompts": (f"told with {args.prompts} prompts", "\n".join(filter(None, prompts)), "<= 7800"),
     }
     said, rows = Figures(), []
     for key, (label, text, target) in texts.items():
@@ -97,13 +101,16 @@ def told(folder: Path, prompts: int) -> tuple[str, str, list[str]]:
         "transcript_path": str(folder / f".claude/projects/app/{new}.jsonl"),
         "cwd": str(project),
     }
-    with Server(env) as server:
+    session, with_prompts = Transcript(new, str(project), start=time.time()), []
+    with Server(env | {"MEMORY_KEEPER_CONTEXT_WARNINGS": "false"}) as server:
         listed, _ = server.ask("tools/list")
         start, _ = server.hook({**payload, "hook_event_name": "SessionStart", "source": "startup"})
-        with_prompts = [
-            server.hook({**payload, "hook_event_name": "UserPromptSubmit", "prompt": PROMPT.format(number)})[0]
-            for number in range(prompts)
-        ]
+        for number in range(prompts):
+            prompt = PROMPT.format(number)
+            with_prompts.append(server.hook({**payload, "hook_event_name": "UserPromptSubmit", "prompt": prompt})[0])
+            session.prompt(prompt)
+            session.reply("Done.", usage=BEGINS + GROWS * number)
+            session.append_to(Path(str(payload["transcript_path"])))
     return json.dumps(listed["tools"], separators=(",", ":")), start, with_prompts
 
 

@@ -278,6 +278,11 @@ AREAS = (
             Row("told with the first prompt", "{cost.first_prompt}", "{cost.first_prompt_newest}"),
             Row("told with each other prompt", "{cost.prompt}", "{cost.prompt_newest}"),
             Row(
+                "told in place of that when the context has grown by 30,000 tokens",
+                "{cost.reminder}",
+                "{cost.reminder_newest}",
+            ),
+            Row(
                 "told with a hundred prompts",
                 "{cost.prompts}",
                 "{cost.prompts_newest}; [the predecessor](../glossary.md)'s rules {cost.predecessor}",

@@ -68,6 +68,7 @@ class Context(NamedTuple):
     prompts: int = 0  # since it began, or was compacted
     ruled: str = ""  # which rules it was told in full, and when
     ruled_at: float = 0.0
+    ruled_tokens: int = 0  # how large it was when it last heard of them, in full or in short; 0: nobody knew
     recalled: tuple[tuple[str, float], ...] = ()  # the lines it was told unasked, by their keys, and when first
 
 

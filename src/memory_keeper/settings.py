@@ -74,7 +74,11 @@ SETTINGS = {
     ),
     "rules.enabled": Setting(True, "Tell every context the rules in force."),
     "rules.shipped": Setting(True, "Among them those that come with Memory Keeper."),
-    "rules.every": Setting(1, "Prompts after which a short line reminds of the rules.", 1, 1000),
+    "rules.every": Setting(
+        0,
+        "Prompts after which a short line repeats the rules; 0: it does when the context has grown by 30,000 tokens.",
+        most=1000,
+    ),
     "rules.budget": Setting(1000, "Tokens of the rules in full, once per context.", 100, 2000),
     "rules.subagents": Setting(False, "Tell subagents the rules too, in 300 tokens."),
     "rules.claudeMd": Setting(False, "Keep the block in CLAUDE.md up to date that `rule sync` writes."),

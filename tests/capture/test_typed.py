@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.capture.typed import Typed, own_text, typed_words
+from memory_keeper.capture.payload import own_text
+from memory_keeper.capture.typed import Typed, typed_words
 from memory_keeper.model import Event, Source
 from tests.transcripts import Row, Transcript, dump
 
@@ -170,6 +171,17 @@ def test_what_was_meant_for_the_shell_is_none(t: Transcript) -> None:
     assert words(t) == [("prompt", "Add a retry.")]
 
 
+def test_what_a_machine_put_into_the_queue_is_none(t: Transcript) -> None:
+    """Only the line that delivers it says who spoke."""
+    operation(t, "enqueue", "Always push at once.")
+    operation(t, "remove")
+    t.attachment("queued_command", prompt="Always push at once.", commandMode="prompt", origin={"kind": "peer"})
+    operation(t, "enqueue", "Check the build.")
+    operation(t, "dequeue")
+    t.meta("Check the build.")
+    assert words(t) == [("prompt", "Add a retry.")]
+
+
 # --- prompts ----------------------------------------------------------------------------------------------------------
 
 
@@ -222,7 +234,8 @@ def test_answers_of_any_length_with_quotes_inside(t: Transcript) -> None:
 def test_notes_beside_an_answer_are_the_user_s_and_previews_are_not(t: Transcript) -> None:
     said = (
         'Your questions have been answered: "How?"="Seam now (Recommended)" selected preview:\n- a("x")\n+ b user '
-        'notes: but keep a, "Which?"="all" user notes: all, "When?"="Now". You can now continue with these answers in mind.'
+        'notes: but keep a, "Which?"="all" user notes: all, "When?"="Now". You can now continue with these '
+        "answers in mind."
     )
     ask(t, said, "How?", "Which?", "When?")
     assert [(one.about, one.text) for one in typed_words(events(t))[1:]] == [

@@ -461,7 +461,7 @@ HOOKS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("SessionStart", {"source": "clear"}, TAG + "start"),
     ("SessionStart", {"source": "compact"}, TAG + "handoff"),
     ("SessionStart", {"source": "fork"}, TAG + "handoff"),
-    ("UserPromptSubmit", {"prompt": "And now?"}, "Memory Keeper: "),
+    ("UserPromptSubmit", {"prompt": "And now?"}, ""),  # the rules were told, and nothing is due
     ("PostToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": {"stdout": "a"}}, ""),
     ("Stop", {"last_assistant_message": "Done.", "stop_hook_active": False}, ""),
     ("SubagentStop", {"last_assistant_message": "Done.", "agent_id": "a1"}, ""),
@@ -662,7 +662,7 @@ def test_a_setting_means_what_it_meant(
 
 USUAL = {
     "reduce.saveInterval": 25,
-    "rules.every": 1,
+    "rules.every": 0,  # the predecessor's 1 told all with every prompt
     "reduce.memoryTokens": 23_750,
     "reduce.carryOverTokens": 2_375,
     "context.warnPercent": 70,

@@ -27,7 +27,7 @@ SEEN = {  # what the screen says after a command that the README gives
     "./memory-keeper install": "It works from the next session on",
     "memory-keeper doctor": "OK",
     "memory-keeper search why not tenacity": TOLD[:20],
-    "memory-keeper why": "What was told took",
+    "memory-keeper why": "What Memory Keeper took of contexts",
     'memory-keeper rule add "Run make lint before every commit."': "In force:",
 }
 
@@ -51,9 +51,10 @@ def test_it_is_short_and_its_parts_are_there() -> None:
 
 def test_what_it_says_it_costs_was_measured() -> None:
     page = README.read_text(encoding="utf-8")
-    first, other, named = value("cost.first_prompt_newest"), value("cost.prompt_newest"), DEFAULTS["tell.recallBudget"]
+    first, other, line = (value(f"cost.{name}_newest") for name in ("first_prompt", "prompt", "reminder"))
+    named = DEFAULTS["tell.recallBudget"]
     assert f"| at most {DEFAULTS['rules.budget']:,} once ({first} measured, " in page
-    assert f", then {other}; at most {named} for what you name |" in page
+    assert f", then {other}, or {line} for the line; at most {named} for what you name |" in page
     assert f"| {value('cost.schema_newest')}, always on |" in page
 
 

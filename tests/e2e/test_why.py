@@ -38,6 +38,7 @@ def words(told: dict[str, Any]) -> str:
 
 def test_it_lists_exactly_what_the_model_was_sent(sandbox: Sandbox, api: Model) -> None:
     last_week(sandbox)
+    sandbox.env["MEMORY_KEEPER_RULES_EVERY"] = "1"
     api.play(text("It is fine."), text("The discount is there."), text("Done."))
     with Session(sandbox) as session:
         session.ask("Is the weather fine?")

@@ -10,7 +10,7 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.telling import tally, told
+from memory_keeper.keep.telling import equipped, tally, told
 from memory_keeper.model import Event, Placed, Source
 
 
@@ -87,3 +87,13 @@ def test_it_costs_what_its_records_say(store: SqliteStore) -> None:
     assert tally(told(store.db, "p", "a", reminders=True)) == {"start": (1, 500), "reminder": (2, 60)}
     assert tally(told(store.db, "p", since=20, until=30, reminders=True)) == {"reminder": (1, 30)}
     assert tally(told(store.db, "q", reminders=True)) == {}
+
+
+def test_a_context_has_our_tools_where_a_hook_saw_it_begin(store: SqliteStore) -> None:
+    source = store.begin(Source("/t.spool", "b", "p"))
+    starts = [("b", 42, "startup"), ("b", 43, "resume"), ("b", 44, "compact"), ("d", 45, "resume"), ("d", 46, "resume")]
+    events = [Event(f"start-{of}-{at}:0", at, "start", of, "p", "", tool=how) for of, at, how in starts]
+    store.record(source, [Placed(event, 0) for event in events], now=1.0)
+    assert equipped(store.db, "p") == [(42, "b"), (44, "b"), (45, "d")]
+    assert equipped(store.db, "p", "b") == [(42, "b"), (44, "b")]
+    assert equipped(store.db, "p", "a") == equipped(store.db, "q") == []

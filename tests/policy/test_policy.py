@@ -9,7 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.moment import Action, Limits, Status
-from memory_keeper.policy import LEVELS, MEANINGS, TRIGGERS, clear_is_due, decide, level, passed, thresholds
+from memory_keeper.policy import (
+    BEGINS,
+    FADES,
+    LEVELS,
+    MEANINGS,
+    TRIGGERS,
+    UNCOUNTED,
+    clear_is_due,
+    decide,
+    level,
+    passed,
+    reminder_is_due,
+    thresholds,
+)
 from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
@@ -223,3 +236,22 @@ def test_without_the_threshold_a_clear_is_due_when_it_is_critical() -> None:
     assert not clear_is_due(150_000, SMALL, settings, False)
     assert clear_is_due(158_650, SMALL, settings, False)
     assert not clear_is_due(900_000, Limits(), settings, False), "nobody knows how full that is"
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ruled_tokens", "prompts", "every", "due"),
+    [
+        (90_000, 90_000 - FADES, 2, 0, True),
+        (90_000, 90_000 - FADES + 1, 99, 0, False),  # however many prompts
+        (BEGINS + FADES, 0, 2, 0, True),  # told before anybody counted
+        (BEGINS + FADES - 1, 0, 2, 0, False),
+        (60_000, 150_000, 50, 0, False),  # it was rewound
+        (0, 0, UNCOUNTED, 0, True),  # nobody counts
+        (0, 80_000, UNCOUNTED + 1, 0, False),
+        (30_000, 30_000, 4, 1, True),  # as the user wants it, and nothing else
+        (900_000, 30_000, 4, 3, False),
+        (0, 0, 6, 3, True),
+    ],
+)
+def test_when_a_reminder_is_due(tokens: int, ruled_tokens: int, prompts: int, every: int, due: bool) -> None:
+    assert reminder_is_due(tokens, ruled_tokens, prompts, every) == due

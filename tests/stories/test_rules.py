@@ -1,4 +1,4 @@
-"""Rules: in full once per context, in short with every other prompt, again in full when they change; and whatever is
+"""Rules: in full once per context, in short when the context has grown, again in full when they change; and whatever is
 broken, the rules are told."""
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER
+from memory_keeper.policy import BEGINS, FADES, UNCOUNTED
 from memory_keeper.tell.rules import OPENING, PREFIX, REMINDER, SHIPPED, rules_of
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
@@ -37,6 +38,13 @@ def ask(session: Session, prompt: str = "And now?", event: str = "UserPromptSubm
     return said or {}
 
 
+def ask_later(session: Session) -> str:
+    """What is told with a prompt when the context has grown by as much as takes a reminder."""
+    session.environ["MEMORY_KEEPER_CONTEXT_WARNINGS"] = "false"
+    session.fill(max(BEGINS, session.transcript.context) + FADES)
+    return heard(ask(session))
+
+
 def heard(said: dict[str, Any]) -> str:
     return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
@@ -55,7 +63,7 @@ def session(machine: Machine) -> Session:
 
 
 @pytest.mark.parametrize("resident", [True, False])
-def test_in_full_once_and_then_in_short(session: Session, resident: bool) -> None:
+def test_in_full_once_and_in_short_when_the_context_has_grown(session: Session, resident: bool) -> None:
     def said() -> dict[str, Any]:
         return ask(session) if resident else session.happen("UserPromptSubmit", prompt="And now?").said
 
@@ -63,11 +71,49 @@ def test_in_full_once_and_then_in_short(session: Session, resident: bool) -> Non
     assert heard(first).startswith('<memory-keeper brief="rules"') and heard(first).endswith("</memory-keeper>")
     assert all(rule in heard(first) for _, rule in SHIPPED)
     assert first["systemMessage"].startswith("Memory Keeper told this context 5 rules, in ")
-    for _ in range(5):
+    for size, due in ((BEGINS, 0), (BEGINS + FADES - 1, 0), (BEGINS + FADES, 1), (BEGINS + FADES, 0), (99_000, 0)):
+        session.fill(size)
         later = said()
-        assert heard(later).startswith(SHORT) and "\n" not in heard(later)
-        assert tokens(heard(later)) <= 50
-        assert "systemMessage" not in later
+        assert heard(later).startswith(SHORT) == bool(due) and bool(later) == bool(due)
+        assert tokens(heard(later)) <= 50 and "\n" not in heard(later) and "systemMessage" not in later
+
+
+def test_a_hundred_short_prompts_cost_nothing_after_the_first(session: Session) -> None:
+    assert OPENING in heard(ask(session))
+    for number in range(99):
+        session.fill(30_000 + 300 * number)
+        assert ask(session) == {}
+
+
+def test_a_long_run_of_tools_is_followed_by_a_reminder(session: Session) -> None:
+    ask(session)
+    for size in range(30_000, 90_000, 6_000):
+        session.fill(size)
+        session.call("Bash", {"command": "make test"})
+    session.fill(90_000)
+    assert heard(ask(session)).startswith(SHORT)
+    session.fill(91_000)
+    assert ask(session) == {}, "it was told moments ago"
+
+
+def test_what_was_told_in_full_again_needs_no_reminder(machine: Machine, session: Session) -> None:
+    ask(session)
+    session.fill(BEGINS + FADES)
+    add(machine, OWN)
+    assert OWN in heard(ask(session))
+    assert ask(session) == {}
+
+
+def test_where_nobody_counts_tokens_every_tenth_prompt_is_followed_by_one(session: Session) -> None:
+    said = [heard(ask(session)) for _ in range(2 * UNCOUNTED)]
+    assert [number for number, text in enumerate(said, 1) if text.startswith(SHORT)] == [UNCOUNTED, 2 * UNCOUNTED]
+
+
+def test_every_prompt_for_who_wants_that(session: Session) -> None:
+    session.environ["MEMORY_KEEPER_RULES_EVERY"] = "1"
+    said = [heard(ask(session)) for _ in range(4)]
+    session.fill(30_000)
+    assert all(text.startswith(SHORT) for text in [*said[1:], heard(ask(session))])
 
 
 def test_every_third_prompt_when_the_predecessors_setting_says_so(machine: Machine, session: Session) -> None:
@@ -83,7 +129,8 @@ def test_each_kind_of_new_context_hears_them_again(machine: Machine, session: Se
     assert OPENING in heard(ask(session))
     compacted = ask(session, event="SessionStart", source="compact")
     assert OPENING in heard(compacted), "the turn goes on, and no prompt may come for long"
-    assert heard(ask(session)).startswith(SHORT)
+    assert ask(session) == {}
+    assert ask_later(session).startswith(SHORT)
     for source in ("clear", "startup"):
         ask(session, event="SessionStart", source=source)
         assert OPENING in heard(ask(session)), source
@@ -93,10 +140,13 @@ def test_a_resumed_context_still_has_them(machine: Machine, session: Session) ->
     assert OPENING in heard(ask(session))
     for _ in range(2):
         ask(session, event="SessionStart", source="resume")
-        assert heard(ask(session)).startswith(SHORT)
+        assert ask(session) == {}
+        assert ask_later(session).startswith(SHORT)
+    session.transcript.compact("We did it.")
+    session.write()
     ask(session, event="SessionStart", source="compact")
     ask(session, event="SessionStart", source="resume")
-    assert heard(ask(session)).startswith(SHORT), "told after the compaction"
+    assert ask(session) == {}, "told after the compaction"
     ask(session, event="SessionStart", source="resume")
     add(machine, OWN)
     assert OWN in heard(ask(session)), "they have changed since"
@@ -104,11 +154,12 @@ def test_a_resumed_context_still_has_them(machine: Machine, session: Session) ->
 
 def test_a_change_is_told_in_full_to_a_session_that_runs(machine: Machine, session: Session) -> None:
     ask(session)
-    assert heard(ask(session)).startswith(SHORT)
+    assert ask(session) == {}
     id = add(machine, OWN)
     said = ask(session)
     assert OWN in heard(said) and "6 rules" in said["systemMessage"]
-    assert heard(ask(session)).startswith(SHORT) and "Run make lint" in heard(ask(session))
+    assert ask(session) == {}
+    assert (line := ask_later(session)).startswith(SHORT) and "Run make lint" in line
     assert parse_and_run(["rule", "rm", id, "--yes", *where(machine)]) == 0
     assert OPENING in heard(ask(session)) and OWN not in heard(ask(session))
 
@@ -164,14 +215,15 @@ def test_whatever_is_broken_the_rules_are_told(machine: Machine, broken: str) ->
         (home / "spool").rename(home / "elsewhere")
         (home / "spool").write_text("no folder: nothing can be written down")
     said = [session.happen("UserPromptSubmit", prompt=f"And now {number}?").text for number in range(2)]
-    assert SHIPPED[0][1] in said[0] or (broken == "fifo" and said[0].startswith(SHORT))
-    assert SHIPPED[0][1] in said[1] or said[1].startswith(SHORT)
+    assert SHIPPED[0][1] in said[0] or (broken == "fifo" and not said[0])
+    assert SHIPPED[0][1] in said[1] or not said[1]
     add(machine, OWN) if broken == "link" else None
     assert broken != "link" or (machine.root / "precious/file").read_text() == "mine"
 
 
 def test_what_only_stands_in_the_place_of_a_prompt_brings_no_reminder(session: Session) -> None:
     ask(session)
+    session.fill(BEGINS + FADES)
     assert heard(ask(session, "<task-notification>\n<task-id>b1</task-id>\n</task-notification>")) == ""
     assert heard(ask(session)).startswith(SHORT)
 
@@ -205,7 +257,7 @@ def test_shipped_rules_are_changed_and_taken_away_like_others(machine: Machine, 
     said = heard(ask(session))
     assert "Never delete anything." in said
     assert SHIPPED[0][1] not in said and SHIPPED[1][1] not in said and SHIPPED[2][1] in said
-    assert heard(ask(session)).startswith(SHORT + "Never delete anything; ")
+    assert ask_later(session).startswith(SHORT + "Never delete anything; ")
 
 
 @pytest.mark.parametrize("many", [40, 100])
@@ -217,7 +269,7 @@ def test_many_rules_stay_within_the_budget(machine: Machine, session: Session, m
     told = said.count(". Rule number ")
     assert all(f"{number}. Rule number {number - 1} " in said for number in range(1, told + 1))
     assert (told == many and "more, which do not fit" not in said) or f"(and {many + 5 - told} more" in said
-    assert heard(ask(session)).startswith(SHORT)
+    assert ask_later(session).startswith(SHORT)
 
 
 def test_what_was_made_before_a_change_is_not_kept_after_it(machine: Machine, session: Session) -> None:

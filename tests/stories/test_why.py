@@ -12,12 +12,14 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.app.cli import parse_and_run
+from memory_keeper.app.server.protocol import TOOLS as PROTOCOL
 from memory_keeper.keep import spool
-from memory_keeper.keep.telling import tally, told
+from memory_keeper.keep.telling import TOOLS, tally, told
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import change_rule
 from memory_keeper.model import Note
 from memory_keeper.tell.rules import rules_of
+from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 from tests.stories.test_recall import ASKED, DECIDED, PROMPT, ask, lived
 
@@ -162,9 +164,9 @@ def test_the_first_session_ever_has_only_the_rules(machine: Machine, why: Asker)
 
 def test_the_last_thing_told_is_more_than_a_reminder(now: Session, why: Asker) -> None:
     now.start()
-    ask(now, "What is open?")
-    ask(now, PROMPT)
-    ask(now, "Go on.")
+    now.environ["MEMORY_KEEPER_RULES_EVERY"] = "1"
+    for minute, prompt in enumerate(("What is open?", PROMPT, "Go on.")):
+        ask(now, prompt, time() + 60 * minute)
     assert {one["brief"] for one in why.json("--last")} == {"reminder", "recall"}
     text = why("--last")
     assert "prompt 2: recall" in text and DECIDED[:40] in text and "start (" not in text
@@ -189,13 +191,32 @@ def test_people_read_it_in_eighty_columns(now: Session, why: Asker) -> None:
 def test_what_it_cost_is_counted_once(now: Session, why: Asker) -> None:
     now.start()
     ask(now, PROMPT)
-    tokens = sum(one["tokens"] for one in why.json())
+    size = sum(one["tokens"] for one in why.json())
     with now.machine.store() as store:
         costs = tally(told(store.db, store.project_of(now.id), reminders=True))
-        assert sum(all for _, all in costs.values()) == tokens
+        assert sum(all for _, all in costs.values()) == size
         assert {name: times for name, (times, _) in costs.items()} == {"start": 1, "rules": 1, "recall": 1}
         assert tally(told(store.db, store.project_of(now.id), until=now.machine.began, reminders=True)) == {}
-    assert why().count(f": {tokens:,} tokens in 3 briefs (") == 3, "this session, this project, this month"
+    shown = " ".join(why().split())
+    assert shown.count(f": {size + TOOLS:,} tokens in 3 briefs and the tools of 1 context (tools {TOOLS}, ") == 3, (
+        "this session, this project, this month"
+    )
+
+
+def test_the_tools_are_charged_once_per_context(now: Session, why: Asker) -> None:
+    now.start()
+    ask(now, PROMPT)
+    now.start("resume")  # is the context that it was
+    assert "and the tools of 1 context " in " ".join(why().split())
+    now.start("compact")
+    before = why()
+    assert f"(tools {2 * TOOLS:,}, " in " ".join(before.split())
+    now.machine.look()
+    assert why() == before, "whether the records were moved or not"
+
+
+def test_the_tools_cost_what_is_charged_for_them() -> None:
+    assert tokens(json.dumps(PROTOCOL, separators=(",", ":"))) == TOOLS
 
 
 def test_who_came_second_is_not_charged(now: Session, why: Asker) -> None:

@@ -11,7 +11,7 @@ import re
 
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import OWN_COMMANDS
-from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND
+from memory_keeper.capture.payload import OWN_COMMAND, own_text
 from memory_keeper.model import Event, NamedTuple
 
 TYPE_CHECKING = False
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ASKS = "AskUserQuestion"
-# blocks that the host, or an editor, puts before or behind what was typed
-ADDED = ("system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics", "local-command-caveat")
-TASK = '{"task_id":'  # how older hosts queue what a background task has to say
 BARE = re.compile(r"/[\w:.-]+$")  # a command and nothing else: the host's own, or a prompt once it is run
 SHELL = re.compile(r"<bash-input>(.*)</bash-input>", re.S)
+SENT = ("prompt", "queued", "command", "notice", "meta")
 AT_ONCE = 2.0  # seconds: a delivered text may be dated before the line that says it was queued
 REFUSED = "The user doesn't want to proceed with this tool use."
 SAYS = "the user said:\n"
@@ -60,38 +58,24 @@ def typed_words(events: Sequence[Event], calls: Mapping[str, Event] | None = Non
     return [typed for event in main if event.id not in elsewhere for typed in READERS[event.kind](event, known)]
 
 
-def own_text(text: str) -> str:
-    """What of a text in the user's place is not the host's; empty where all of it is."""
-    text = text.strip()
-    before = "" if text[:1] == "<" or text[-1:] == ">" else text
-    while text != before:
-        before = text
-        for tag in ADDED:
-            first, last = f"<{tag}>", f"</{tag}>"
-            if text.startswith(first) and last in text:
-                text = text.partition(last)[2].lstrip()
-            if text.endswith(last) and first in text:
-                text = text.rpartition(first)[0].rstrip()
-    return "" if text.startswith((*NOTICES, *COMMANDS, TASK)) else text
-
-
 # --- what was queued --------------------------------------------------------------------------------------------------
 
 
 def _counted_elsewhere(events: Sequence[Event]) -> set[str]:
-    """The queued texts that a prompt delivers, that were typed again while they waited, or that were taken back.
+    """The queued texts that another line delivers, that were typed again while they waited, or that were taken back.
 
-    That a text left the queue does not say how: `remove` is how it is handed to a model that is at work.
+    That a text left the queue does not say how: `remove` is how it is handed to a model that is at work. Nor does the
+    queue say who put a text there: where the line that delivers it is a machine's, so was the text.
     """
     gone: set[str] = set()
     queues: dict[str, dict[str, str]] = {}
     sent: dict[tuple[str, str], float] = {}
     for event in events:
-        if event.kind not in ("prompt", "queued", "command"):
+        if event.kind not in SENT:
             continue
         waiting, text = queues.setdefault(event.session, {}), _sent(event)
         if event.kind != "queued":
-            delivered = _delivered(text, waiting)
+            delivered = _delivered(event.kind, text, waiting) if waiting else []
             gone.update(waiting.pop(one) for one in delivered)
             if sent.get((event.session, text)) == event.at:
                 gone.add(event.id)  # written again when the session was resumed
@@ -114,8 +98,10 @@ def _sent(event: Event) -> str:
     return shell[1].strip() if shell else own_text(event.text)
 
 
-def _delivered(text: str, waiting: Mapping[str, str]) -> list[str]:
-    """What of a queue a text has: all of it, or some of its lines where several were sent as one."""
+def _delivered(kind: str, text: str, waiting: Mapping[str, str]) -> list[str]:
+    """What of a queue a text has: it alone, or some lines of a prompt where several were sent as one."""
+    if kind != "prompt":
+        return [text] if text in waiting else []
     return [one for one in waiting if f"\n{one}\n" in f"\n{text}\n"]
 
 
@@ -163,7 +149,7 @@ READERS = {
     "queued": _read_queued,
     "result": _read_result,
     "call": _nothing,  # has the questions that a result answers
-    "command": _nothing,  # may be what was queued
+    **dict.fromkeys(("command", "notice", "meta"), _nothing),  # may be what was queued
 }
 
 

@@ -8,6 +8,7 @@ the best choice for a budget of its size, and choosing for a budget is taking fr
 from __future__ import annotations
 
 import heapq
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -15,22 +16,24 @@ from itertools import islice
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, say
-from memory_keeper.extract.names import named
+from memory_keeper.extract.names import named, referred
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import worked
 from memory_keeper.model import Event
-from memory_keeper.text import NEWEST, tokens
+from memory_keeper.text import NEWEST, one_line, tokens
 
-AGAIN = 0.12  # what a concept is worth that was told before
+AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
 # what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.3, "push": 0.2, "pr": 0.4, "command": 0.16, "step": 0.4}
-FAVOUR = {"announces": 0.5, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, INTRODUCES, THOUGHT = 0.6, 0.6, 0.8
-RECENT, LAST_TURN, GOAL = 0.7, 1.3, 2.0
+WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16}
+FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
+RECENT, LAST_TURN, GOAL, ACCEPTED = 0.7, 1.3, 1.0, 0.6
 SHORTEST = 8  # characters
-RECIPES, NAMES = 0.07, 0.115  # of the tokens, for commands and for bare names
+LEAD = 90  # characters of a request that are told before what came of it
+RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
+BEFORE_LISTS = 500  # tokens of what is understood before anything is listed
 HEAD_STEPS, HEAD_NEXT = 3, 8  # last steps and what is next that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
@@ -48,14 +51,16 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
     candidates = [
         *_sentences(said, worth, session, shorten),
-        *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work)),
+        *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
         *((shorten(fact), GOAL if fact.kind == "goal" else WORK["step"]) for fact in later),
+        *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
     ]
     told = {fact.text.casefold() for fact in chosen}
-    ordered = [*chosen, *_ordered(candidates, value, known, told, family)]
+    ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), _leads(said, chosen, shorten))]
     recipes = (shorten(fact) for fact in _recipes(work))
     names = (shorten(fact) for fact in named(events))
-    return list(_interleaved(ordered, ((recipes, RECIPES), (names, NAMES)), family))
+    lists = ((recipes, RECIPES), (names, NAMES), (iter(referred(events)), REFERENCES))
+    return list(_interleaved(ordered, lists, family))
 
 
 def _head(
@@ -79,13 +84,14 @@ class _Shorten:
     """Takes the project's folder off the paths of a fact."""
 
     def __init__(self, folder: str) -> None:
-        self.folder = folder.rstrip("/")
+        self.folder = folder.rstrip("/") if len(folder) > 3 else ""
+        self.pattern = re.compile(re.escape(self.folder) + r"(?:(/)(?=\S)|(?![\w.-]))")
 
     def __call__(self, fact: Fact) -> Fact:
-        if len(self.folder) < 4 or fact.about == "Folder":
+        if not self.folder or fact.about == "Folder":
             return fact
         text, why, about = (
-            value.replace(f"{self.folder}/", "").replace(self.folder, ".") if self.folder in value else value
+            self.pattern.sub(lambda found: "" if found[1] else ".", value) if self.folder in value else value
             for value in (fact.text, fact.why, fact.about)
         )
         return fact._replace(text=text, why=why, about=about)
@@ -103,6 +109,9 @@ def _sentences(
         score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
         score *= THOUGHT if one.source == "thinking" else 1.0
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
+        score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
+        if one.source == "request":
+            score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
         yield shorten(one.fact), score * _recent(one.fact, session)
 
 
@@ -119,14 +128,34 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
+def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: _Shorten) -> dict[int, Fact]:
+    """For each turn how its request begins, unless the head has it."""
+    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
+    leads: dict[int, Fact] = {}
+    for one in said:
+        fact = one.fact
+        if one.source == "request" and fact.turn not in leads and fact.cites[0] not in told:
+            leads[fact.turn] = shorten(fact._replace(text=one_line(fact.text, LEAD)))
+    return leads
+
+
+def _led(facts: Iterable[Fact], leads: dict[int, Fact]) -> Iterator[Fact]:
+    """Facts, the first of each turn after what was asked there: an answer says little without its question."""
+    for fact in facts:
+        lead = leads.pop(fact.turn, None) if fact.kind not in ("goal", "step", "next") else None
+        if lead and fact.place != lead.place:
+            yield lead
+        yield fact
+
+
 def _recipes(work: Sequence[Fact]) -> list[Fact]:
     """The commands that worked, those first that were run often and lately."""
     found: dict[str, Fact] = {}
     worth: Counter[str] = Counter()
     end = max((fact.place for fact in work), default=1) or 1
     for fact in work:
-        if fact.kind in ("check", "command"):
-            found[fact.text] = fact._replace(kind="command")
+        if fact.kind == "command":
+            found[fact.text] = fact
             worth[fact.text] += 1 + int(2 * fact.place / end)
     return [found[text] for text, _ in worth.most_common()]
 
@@ -143,7 +172,7 @@ def _interleaved(
         told += f"\n{words}"
         spent += tokens(words, family) + JOINT
         for number, (listed, share) in enumerate(lists):
-            while costs[number] < share * spent and (one := next(listed, None)):
+            while costs[number] < share * (spent - BEFORE_LISTS) and (one := next(listed, None)):
                 known = one.text if one.kind != "file" else one.text.rpartition("/")[2]
                 if known not in told:
                     told += f"\n{say(one)}"

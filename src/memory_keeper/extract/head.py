@@ -9,9 +9,11 @@ from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.ranker import CUES
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
+from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
 from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
@@ -19,9 +21,9 @@ from memory_keeper.text import clean, one_line
 SUBSTANCE = 5  # concepts of a request that can be a goal
 NOD = 60  # characters of an answer that only accepts
 ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
-UNCOMMITTED = 8  # files that are named
-RULES, RULE = 8, 200  # rules of the user's that are told, and characters of each
-STEPS, STEP, WROTE = 12, 320, 200  # last steps, characters of each, of what was written into a file
+UNCOMMITTED = 12  # files that are named
+RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
+STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
 NEXT, QUESTIONS = 6, 2
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
@@ -30,12 +32,21 @@ NODS = re.compile(
     re.I,
 )
 INSISTS = re.compile(
-    r"\b(?:always|never|don'?t|do not|must|make sure|only|from now on|instead of|should ?n'?o?t|without|no need|remember"
-    r"|strictly|ensure|prefer|keep|not)\b|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
+    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
+    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
+    r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
+    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly|at all times|rather than"
+    r"|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all|please))\b"
+    r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
-LEFT = re.compile(r"next|remain|todo|to do|pending|left|follow|not (?:yet )?done|still|남은|다음|次|残り", re.I)
-OFFER = re.compile(r"^(?:would you like|want me to|should i|shall i|do you want|let me know|which)", re.I)
+LEFT = re.compile(
+    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b|what(?:'s| is) (?:left|next)"
+    r"|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)|open (?:items|points|issues|questions)|남은|다음|次|残り)",
+    re.I,
+)
+MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
+ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
 def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterator[Fact]:
@@ -52,15 +63,48 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
     if newest:
-        first = requests[0]
+        first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
-    for nod in requests[newest + 1 :]:
-        text = one_line(" ".join(one.fact.text for one in nod), FIRST)
-        proposal = _proposal(said, nod[0].fact.place) if len(text) < NOD else ""
-        yield nod[0].fact._replace(kind="accepted", text=text, about=proposal)
+    for later in requests[newest + 1 :]:
+        text = one_line(" ".join(one.fact.text for one in later), FIRST)
+        yield later[0].fact._replace(kind="then", text=text, about=_accepted(text, later[0].fact, events))
+
+
+def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+    """The user's short answers, each with the proposal that it accepts: together they are a decision."""
+    for request in _requests(said):
+        text = " ".join(one.fact.text for one in request)
+        if proposal := _accepted(text, request[0].fact, events):
+            yield request[0].fact._replace(kind="accepted", text=text, about=proposal)
+
+
+def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> str:
+    """The proposal that a short answer accepts: the option it names, else the question before it; empty for others."""
+    if len(text) >= NOD or not NODS.match(text):
+        return ""
+    before = events[: fact.place // EACH]
+    reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
+    if not reply:
+        return ""
+    options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
+    if any(options):
+        return one_line("; ".join(filter(None, options)), PROPOSED)
+    told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
+    asked = [one for one in told if one.endswith(("?", "？"))]
+    return one_line((asked or told or [""])[-1], PROPOSED)
+
+
+def _option(text: str, mark: str) -> str:
+    """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
+    offered = re.findall(
+        rf"^[\s>*#_-]*(?:option|approach|choice|plan|solution)?\s*\(?{re.escape(mark)}[.):][\s*_:.–—-]*(\S.{{4,}})$",
+        text,
+        re.I | re.M,
+    )
+    return f"{mark}: {offered[-1].replace('**', '').strip()}" if offered else ""
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
@@ -75,13 +119,6 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 def _has_substance(request: Sequence[Spoken]) -> bool:
     text = " ".join(one.fact.text for one in request)
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
-
-
-def _proposal(said: Sequence[Spoken], place: int) -> str:
-    """What the model proposed last before a place: its question, else what it said last."""
-    before = [one.fact.text for one in said if one.source == "reply" and one.fact.place < place][-8:]
-    asked = [text for text in before if text.endswith(("?", "？"))]
-    return one_line((asked or before or [""])[-1], PROPOSED)
 
 
 def state(work: Sequence[Fact]) -> Iterator[Fact]:
@@ -103,7 +140,9 @@ def state(work: Sequence[Fact]) -> Iterator[Fact]:
         yield _state(commit, "no edits since that commit")
     if pull := next((fact for fact in reversed(work) if fact.kind == "pr"), None):
         yield _state(pull, f"pull request {pull.text}")
-    check = next((fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and fact.why)), None)
+    elif commit:
+        yield _state(commit, "no pull request was opened in this session")
+    check = next((fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None)
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
@@ -133,7 +172,7 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
     typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
-    steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about) and one.form != "done"]
+    steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
     for one in replies:
@@ -184,9 +223,9 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
         return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
     if event.kind == "call":
         return _call(event)
-    if event.kind == "result" and (call := calls.get(event.ref)) and (event.failed or call.tool == "Bash"):
+    if event.kind == "result" and (call := calls.get(event.ref)) and (event.failed or call.tool in ("Bash", "Grep", "Glob")):
         wrong = [one.line for one in find_wrong(event.text, 2)]
-        said = " / ".join(wrong) if wrong else event.text.strip()[-WROTE:]
+        said = " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
         return f"→ {one_line(clean(said), WROTE)}" if said else ""
     return ""
 
@@ -194,8 +233,9 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
 def _call(event: Event) -> str:
     given = fields(event)
     if event.tool in WRITES:
-        old, new = given.get("old_string", ""), given.get("new_string") or given.get("edits") or ""
-        change = f": {one_line(old, WROTE // 2)} ⇒ {one_line(new, WROTE)}" if new else ""
+        old, new = given.get("old_string", "").splitlines(), (given.get("new_string") or given.get("edits") or "").splitlines()
+        added, gone = ([line for line in mine if line not in theirs] for mine, theirs in ((new, old), (old, new)))
+        change = f": {one_line(' '.join(gone), WROTE // 2)} ⇒ {one_line(' '.join(added), WROTE)}" if new else ""
         return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"
     if event.tool == "Bash":
         return f"ran {one_line(command_of(event), WROTE)}"

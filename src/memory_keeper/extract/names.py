@@ -20,13 +20,16 @@ NAME = re.compile(
     r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
 PATH = re.compile(r"(?<![\w/.@-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
+URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
+NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
+HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,10}\b")
 HOST = frozenset(("file_path", "old_string", "new_string", "replace_all", "output_mode", "head_limit", "activeForm"))
 SHORTEST, LONGEST = 6, 60  # characters of a name
 READ = 8_000  # characters of a text
 HALF = 60  # events after which a mention counts half
 EVER = 0.15  # what it counts however long ago
 SOUGHT = 1.5  # in an edit or a search
-FILE = 1.4  # a file against a name
+FILE = 2.5  # a file against a name
 LIBRARY = re.compile(
     r"(?:^|/)(?:node_modules|site-packages|vendor|third_party|\.venv|venv|\.tox|\.cargo|go/pkg/mod|__pycache__)/|^/usr/|^/tmp/"
 )
@@ -58,7 +61,24 @@ def named(events: Sequence[Event]) -> list[Fact]:
         Fact(kind, text, (id,), at, "tool", 0, place * EACH, max(homes[text], key=lambda path: homes[text][path], default=""))
         for _, text, kind in ranked
         for id, place, at in (cites[text],)
+        if kind == "file" or homes[text]
     ]
+
+
+def referred(events: Sequence[Event]) -> list[Fact]:
+    """Links, issue numbers and commits that user or model named, those first that came up often and lately."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    cites: dict[str, tuple[str, int, float]] = {}
+    end = len(events)
+    for place, event in enumerate(events):
+        if event.agent or event.kind not in ("prompt", "reply", "call"):
+            continue
+        text = command_of(event) if event.kind == "call" else event.text
+        for found in {*URL.findall(text[:READ]), *NUMBER.findall(text[:READ]), *HASH.findall(text[:READ])}:
+            scores[found] += 0.5 ** ((end - place) / HALF) + EVER
+            cites[found] = event.id, place, event.at
+    ranked = sorted(scores, key=lambda one: (-scores[one], one))
+    return [Fact("reference", one, (cites[one][0],), cites[one][2], "tool", 0, cites[one][1] * EACH) for one in ranked]
 
 
 def _mentions(event: Event) -> Iterator[tuple[str, str, float]]:

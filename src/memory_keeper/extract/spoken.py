@@ -7,7 +7,8 @@ when the next one comes, and everything between belongs to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from memory_keeper.capture.calls import command_of, fields
@@ -19,6 +20,7 @@ from memory_keeper.model import Event
 EACH = 1000  # places between two events: their sentences lie between
 REPORT = 6_000  # characters of a subagent's report that are read
 LONGEST = 600  # characters of a quote
+LIST = 330  # characters of a list that is told whole or not at all
 OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
 NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
@@ -115,16 +117,27 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
-    found = list(sentences(text))
+    found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "prose", "", 0)]
     for number, one in enumerate(found):
-        if source == "message" and TRAILER.match(one.text):
+        if TRAILER.match(one.text):
             continue
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
+
+
+def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Sentences, where the items of a short list are one: half a list misleads whoever reads it."""
+    for (under, form, done), group in groupby(found, key=lambda one: (one.under, one.kind, one.done)):
+        those = list(group)
+        if form in ("item", "row") and len(those) > 1 and sum(len(one.text) + 2 for one in those) <= LIST:
+            text = "; ".join(one.text.rstrip(".;,") for one in those)
+            yield Sentence(text, form, under, those[0].place, done)
+        else:
+            yield from those
 
 
 def kind_of(text: str) -> str:

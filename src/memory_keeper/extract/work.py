@@ -13,7 +13,7 @@ from memory_keeper.extract.spoken import EACH
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
 
-COMMAND, LINE, SUBJECT = 120, 170, 120  # characters of a command, of what it said, of a commit's subject
+COMMAND, STEP, LINE, SUBJECT = 120, 72, 170, 120  # characters of a command, a step of it, what it said, a subject
 END = 6_000  # characters at the end of an output in which its sum stands
 FAILING = 3  # tests that are named
 SUMS = re.compile(  # the line of an output that sums it up
@@ -22,10 +22,11 @@ SUMS = re.compile(  # the line of an output that sums it up
     re.M | re.I,
 )
 CHECKS = re.compile(
-    r"\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:",
+    r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
     re.I,
 )
 FAILED_TEST = re.compile(r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)
+PASSED = re.compile(r"\b(\d+) passed\b")
 PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
 PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
@@ -35,6 +36,29 @@ DEFINES = re.compile(
     re.M,
 )
 DEFINED = 8  # names that are told of a file
+SIGNATURE = 150  # characters of a definition
+BODY = re.compile(r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)")
+
+
+def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -> Iterator[Fact]:
+    """What was defined anew in files: signatures, and the fields of types."""
+    for place, event in enumerate(events):
+        if event.kind != "call" or event.tool not in WRITES or event.ref in refused or not event.path:
+            continue
+        if event.path.endswith((".md", ".txt", ".json")):
+            continue
+        given = fields(event)
+        new, old = given.get("new_string") or given.get("content") or "", given.get("old_string", "")
+        lines = new[: 4 * END].splitlines()
+        for number, line in enumerate(lines):
+            found = DEFINES.match(line)
+            if not found or line in old or found[1].startswith(("Test", "test_")):
+                continue
+            whole = " ".join(lines[number : number + 8]) if BODY.match(line) else line
+            yield Fact(
+                "definition", one_line(whole.strip(" {"), SIGNATURE), (event.id,), event.at, "tool", turns[place],
+                place * EACH + 3 + number, event.path.rpartition("/")[2],
+            )
 
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
@@ -49,6 +73,10 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         cites, at = (run.call.id, run.result.id), run.result.at
         if not wrong and "git" in run.command or "gh " in run.command:
             yield from _published(run, said, turn)
+        if not wrong:
+            for step in steps(run.command):
+                if bare(step) in works(run.command):
+                    yield Fact("command", one_line(step, STEP), cites, at, "tool", turn, place)
         line = as_typed(run.command)
         if not line:
             continue
@@ -56,10 +84,16 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
         elif CHECKS.search(line):
-            sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
-            yield Fact("check", line, cites, at, "tool", turn, place, why=sums[-1] if sums else "", status="passed")
-        else:
-            yield Fact("command", line, cites, at, "tool", turn, place)
+            yield Fact("check", line, cites, at, "tool", turn, place, why=_sum(said), status="passed")
+
+
+def _sum(said: str) -> str:
+    """The line that sums up an output; of several parts, how many tests passed in all."""
+    passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
+    if len(passed) > 1:
+        return f"{sum(passed)} passed in all"
+    sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
+    return sums[-1] if sums else ""
 
 
 def as_typed(command: str) -> str:
@@ -129,6 +163,7 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             created = event.tool == "Write" and event.path not in known
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
+    yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]
         names = dict.fromkeys(name for _, _, found, _ in those for name in found)

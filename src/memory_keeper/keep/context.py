@@ -133,7 +133,7 @@ def fold(context: Context, record: Json) -> Context:
 def _began(context: Context, record: Json, at: float) -> Context:
     """A start begins a new context; the process and its terminal stay what they were where it does not say."""
     resumed = record.get("source") == "resume"  # in another process, but what it was told of the rules stands in it
-    ruled, ruled_at = (context.ruled, context.ruled_at) if resumed else ("", 0.0)
+    heard = context if resumed else Context()
     context = Context() if resumed else context
     terminal = record.get("terminal")
     known = [str(word) for word in terminal][:4] if isinstance(terminal, list) else []
@@ -157,8 +157,9 @@ def _began(context: Context, record: Json, at: float) -> Context:
         prompted=before.prompted,
         stopped=before.stopped,
         replaced=before.replaced,
-        ruled=ruled,
-        ruled_at=ruled_at,
+        ruled=heard.ruled,
+        ruled_at=heard.ruled_at,
+        ruled_tokens=heard.ruled_tokens,
         **(_compacted(context, at) if compacted else {}),
     )
 
@@ -204,9 +205,15 @@ def _told(context: Context, record: Json, at: float) -> Context:
     new = [one for one in lines if isinstance(one, str) and one not in known] if isinstance(lines, list) else []
     recalled = (*context.recalled, *((one, at) for one in dict.fromkeys(new)))
     context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
+    if said.get("brief") == "reminder":
+        return context._replace(ruled_tokens=_number(said, "context"))
     if said.get("brief") == "rules":
         rules = str(said.get("hash") or "")
-        return context if rules == context.ruled else context._replace(ruled=rules, ruled_at=at)
+        return (
+            context
+            if rules == context.ruled
+            else context._replace(ruled=rules, ruled_at=at, ruled_tokens=_number(said, "context"))
+        )
     if said.get("brief") != "handoff":
         return context
     return context._replace(untold=False, handed=context.handed or at)

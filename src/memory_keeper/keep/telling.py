@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 BEGINS = "'start', 'compact', 'replaced'"  # kinds of events with which a context begins
-REMINDER = "reminder"  # the brief that comes with every prompt: only who counts looks at those
+TOOLS = 977  # tokens of the list of our tools, which every context has and every request carries
+REMINDER = "reminder"  # the brief that repeats the rules in a line: only who counts looks at those
 
 
 class Told(NamedTuple):
@@ -52,6 +53,28 @@ def begun(db: Connection, project: str, session: str = "") -> list[tuple[float, 
         f"select at, session from event where project = ? and kind in ({BEGINS}){only}",
         (project, *[session] * bool(session)),
     ).fetchall()
+
+
+def equipped(db: Connection, project: str, session: str = "") -> list[tuple[float, str]]:
+    """When contexts of a project, or of one of its sessions, began that had our tools, and whose they are."""
+    only = " and session = ?" if session else ""
+    rows = db.execute(
+        f"select at, session, tool from event where project = ? and kind = 'start'{only} order by at",
+        (project, *[session] * bool(session)),
+    )
+    return new_contexts(rows)
+
+
+def new_contexts(starts: Iterable[tuple[float, str, str]]) -> list[tuple[float, str]]:
+    """The starts with which a context began, of those that hooks saw, the oldest first: what is resumed is the context
+    that it was, unless nobody saw that begin."""
+    known: set[str] = set()
+    found = []
+    for at, session, source in starts:
+        if source != "resume" or session not in known:
+            found.append((at, session))
+        known.add(session)
+    return found
 
 
 def heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list[Told]:

@@ -24,6 +24,9 @@ COMPACTED = 4_000  # tokens that may stand in the place of a context that was co
 LEAST_KEPT, LEAST_HANDED = 300, 500  # of each of the two
 LINE = 100  # of the line that says what happened
 BETWEEN = 1.5  # thresholds: up to there a compaction waits for the end of a task
+FADES = 30_000  # tokens of context after which the rules are repeated
+BEGINS = 50_000  # tokens of a context that was told the rules before anybody counted: nine of ten begin with fewer
+UNCOUNTED = 10  # prompts after which the rules are repeated where nobody counts
 WORTHWHILE = 2  # times what the last compaction left: a context that is large when it begins is not made smaller
 
 
@@ -86,7 +89,7 @@ MEANINGS = {  # of the actions
     Action("look", "settle"): "the same, and then clear the context if that is due",
     Action("tell", "start"): "tell a context that begins what it needs of the ones before it",
     Action("tell", "lost"): "tell a context what the summary of its compaction lost",
-    Action("tell", "rules"): "tell the rules: in full once per context, else in a short line",
+    Action("tell", "rules"): "tell the rules: in full once per context, in a short line when that is due",
     Action("tell", "recall"): "tell what was settled about the things that the prompt names",
     Action("tell", "fix"): "tell what fixed this error before",
     Action("warn"): "say how full the context is",
@@ -205,6 +208,14 @@ def shares(settings: Json) -> tuple[int, int]:
     """The tokens of the handoff and of the last messages that take the place of a context in mode replace."""
     handed = max(LEAST_HANDED, min(settings["tell.handoffBudget"], COMPACTED - LINE - LEAST_KEPT))
     return handed, max(LEAST_KEPT, min(settings["compaction.keepTokens"], COMPACTED - LINE - handed))
+
+
+def reminder_is_due(tokens: int, ruled_tokens: int, prompts: int, every: int) -> bool:
+    """Whether a context is to be reminded of the rules: with `every` so many prompts, or, for 0, when it has grown
+    enough since it last heard of them, at `ruled_tokens`. Of both sizes 0 is unknown."""
+    if every or not tokens:
+        return prompts % (every or UNCOUNTED) == 0
+    return tokens - (ruled_tokens or BEGINS) >= FADES
 
 
 def is_over(open: Open, now: float) -> bool:

@@ -69,7 +69,7 @@ def find(view: View) -> list[Fact]:
     if not found:
         return []
     where = [Fact("state", view.where, (events[-1].id,), events[-1].at, "tool")] if view.where else []
-    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "accepted")), len(found))
+    place = next((number for number, fact in enumerate(found) if fact.kind not in ("goal", "then")), len(found))
     return list(_kept(carry_over(view, events, [*found[:place], *where, *found[place:]]), view.family))
 
 
@@ -237,7 +237,7 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
             yield Line("goal", say(fact), fact.cites)
     if asked := [fact for fact in facts if fact.about == "Asked last"]:
         yield Line("goal", f"Asked last: {quote(_run_on(asked))}", asked[0].cites)
-    if nods := [fact for fact in facts if fact.kind == "accepted"]:
+    if nods := [fact for fact in facts if fact.kind == "then"]:
         yield Line("goal", "Then: " + "; ".join(say(fact) for fact in nods), nods[-1].cites)
 
 
@@ -257,8 +257,9 @@ def _story(facts: Sequence[Fact]) -> Iterator[Line]:
 
 def _run_on(facts: Sequence[Fact]) -> str:
     """Sentences of one text as one; where some are left out between them, that shows."""
-    text, last = "", 0
-    for fact in facts:
+    text, last = "", -1
+    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
+    for fact in sorted(longest.values(), key=lambda fact: fact.place):
         text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
         last = fact.place
     return text
@@ -285,7 +286,7 @@ def _came(facts: Sequence[Fact]) -> Iterator[str]:
 
 
 LINES: dict[str, Callable[[Sequence[Fact]], Iterator[Line]]] = {"goal": _goal, "story": _story, "files": _files}
-WORK = ("edit", "error", "check", "commit", "push", "pr", "command")
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition")
 
 
 def by_part(kept: object) -> Json:

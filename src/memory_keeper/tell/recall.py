@@ -59,7 +59,6 @@ EXPLAINED = {"decision": 0.4, "finding": 0.6, "said": 0.6}
 USERS = 4.0  # what the user said
 WORDS = {"decision": "decided", "finding": "found out"}
 SETTLES = ("rule", "decision")  # the others only explain
-FAINT = frozenset(("not", "only", "without", "keep"))  # words that do not make a rule by themselves
 ENOUGH = 40  # characters of what explains something without naming it
 SUBJECT, LONG = 4, 6  # characters before a name that is the subject of a sentence; words of one that says something
 # what a line is worth by how it is about the name
@@ -225,7 +224,7 @@ def _facts(one: About) -> Iterator[Fact]:
 
 def _users_kind(text: str) -> str:
     """What a sentence of the user's is: a rule, or a decision; all others ask for something."""
-    if {found[0].casefold() for found in INSISTS.finditer(text)} - FAINT:
+    if INSISTS.search(text):
         return "rule"
     return "decision" if kind_of(text) in ("decision", "finding") else ""
 

@@ -1,4 +1,4 @@
-"""The rules in force: in full once per context, as one short line with every other prompt.
+"""The rules in force: in full once per context, as one short line when that is due.
 
 A rule is a note that the user decided on; what the user merely said in earlier sessions is told after the rules, as
 what was said. The rules that come with Memory Keeper are part of it, so that they are told whatever happens to the

@@ -11,7 +11,7 @@ import pytest
 
 from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.telling import tally
+from memory_keeper.keep.telling import TOOLS, tally
 from memory_keeper.keep.telling import told as told_in
 from memory_keeper.model import USER, Note
 from memory_keeper.reduce.folds.compactions import saved
@@ -104,7 +104,7 @@ def test_savings_are_those_of_our_own_compactions(office: Workplace) -> None:
     assert found.spared == Decimal("0.5") * found.saved / 1_000_000
     assert [one.by for one in found.compactions if one.saved] == ["keeper"]
     assert (found.asking.times, found.asking.tokens) == (len(asked), sum(one.tokens for one in asked)) == (1, 1500)
-    assert {one.brief: (one.times, one.tokens) for one in found.tellings} == telling
+    assert {one.brief: (one.times, one.tokens) for one in found.tellings} == telling | {"tools": (2, 2 * TOOLS)}
     assert found.net == found.saved - found.carried - 1500
 
 
@@ -122,14 +122,35 @@ def test_what_we_told_is_charged_with_every_request_that_carries_it(tmp_path: Pa
     place.look()
     with place.store() as store:
         found = month(place, store)
-    assert [(one.brief, one.tokens, one.carried) for one in found.tellings] == [
-        ("start", 1_000, 4_000),
-        ("rules", 10, 10),
-    ]
+    tools, *briefs = found.tellings
+    assert [(one.brief, one.tokens, one.carried) for one in briefs] == [("start", 1_000, 4_000), ("rules", 10, 10)]
     first = (Decimal("6.25") + 3 * Decimal("0.5")) / 1000
-    assert [one.cost for one in found.tellings] == [first, Decimal("6.25") / 100_000]
-    assert found.net == -4_010
+    assert [one.cost for one in briefs] == [first, Decimal("6.25") / 100_000]
+    assert found.net == -4_010 - tools.carried
     assert "Savings: none claimed" in show(found)
+
+
+def test_our_tools_are_charged_with_every_request_since_the_start(tmp_path: Path, utc: None) -> None:
+    place = Workplace(tmp_path)
+    session = begin(place, APRIL)
+    for _ in range(3):
+        respond(session, "claude-opus-4-5", 0, 10_000, 0, 1)
+    place.now = session.transcript.at
+    session.mark("SessionStart", source="resume")
+    respond(session, "claude-opus-4-5", 0, 10_000, 0, 1)
+    place.now = session.transcript.at
+    session.mark("SessionStart", source="compact")
+    respond(session, "claude-opus-4-5", 0, 5_000, 0, 1)
+    session.write()
+    place.look()
+    with place.store() as store:
+        found, later = month(place, store), month(place, store, at=MAY)
+        said = show_session(find_session(store, str(place.home), found.prices, session.id, total([])))
+    (charge,) = found.tellings
+    assert (charge.brief, charge.times, charge.tokens, charge.carried) == ("tools", 2, 2 * TOOLS, 5 * TOOLS)
+    assert charge.cost == TOOLS * (2 * Decimal("6.25") + 3 * Decimal("0.5")) / 1_000_000
+    assert found.net == -5 * TOOLS and later.tellings == ()
+    assert f"Our list of tools:  {TOOLS} tokens in each of 5 requests, {5 * TOOLS:,} in all\n" in said
 
 
 def test_nothing_is_said_of_a_month_of_nothing(office: Workplace) -> None:

@@ -1,4 +1,4 @@
-"""The rules in the hooks: in full once per context, one short line otherwise, and whatever goes wrong, the rules."""
+"""The rules in the hooks: in full once per context, a short line when it is due, and whatever goes wrong, the rules."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from memory_keeper.app.actions.telling import AFTER, heard, record_told
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.moment import Brief
+from memory_keeper.policy import reminder_is_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,12 +74,18 @@ def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str =
 
 def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
     line = str(ready.get("short") or "")
-    if not line or not moment.call.text or context.prompts % settings["rules.every"]:
+    due = reminder_is_due(_size(moment), context.ruled_tokens, context.prompts, settings["rules.every"])
+    if not due or not line or not moment.call.text:
         return {}  # what only stands in the place of a prompt needs no reminder
     tokens = ready.get("tokens")
     brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
-    _record(moment, brief)
+    _record(moment, brief, {"context": _size(moment)})
     return heard(moment.call.event, brief.text)
+
+
+def _size(moment: Moment) -> int:
+    """The tokens of the context; 0 while nobody knows."""
+    return moment.fullness.tokens if moment.fullness else 0
 
 
 def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
@@ -93,7 +100,7 @@ def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
     brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
         return {}  # the next prompt has room
-    _record(moment, brief, {"hash": ready["hash"]})
+    _record(moment, brief, {"hash": ready["hash"], "context": _size(moment)})
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_at != moment.at:
         return {}  # another was faster; where not even that can be written down, it is told all the same

@@ -15,6 +15,7 @@ from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import USER
+from memory_keeper.policy import FADES
 from memory_keeper.tell.rules import Rule, reminder, rules_of
 from memory_keeper.text import clean, one_line, tokens
 
@@ -80,7 +81,9 @@ def _list(args: Namespace, keeper: Keeper) -> int:
         say(one_line(clean(rule.text), 2000), f"{number:2}. ", "    ")
         print(f"    {paint(f'{rule.id}  {rule.scope}', 'dim')}")
     cost = full_brief(keeper.home, folder_of(args), keeper.environ, settings).tokens if rules else 0
-    line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} with every other prompt"
+    every = settings["rules.every"]
+    when = f"when it has grown by {FADES:,}" if not every else f"every {every} prompts" if every > 1 else "each prompt"
+    line = f"{cost} tokens in full once per context, {tokens(reminder(rules))} {when}"
     say(line if rules else as_called("No rules. memory-keeper rule add TEXT writes the first one."), style="dim")
     if not settings["rules.enabled"]:
         say("None of them is told: setting rules.enabled is false.")

@@ -16,7 +16,18 @@ from memory_keeper.app.terminal import moment, paint, print_json, say, width, wr
 from memory_keeper.capture.project import short_path
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import spool
-from memory_keeper.keep.telling import REMINDER, Told, begun, heard, recorded, tally, told
+from memory_keeper.keep.telling import (
+    REMINDER,
+    TOOLS,
+    Told,
+    begun,
+    equipped,
+    heard,
+    new_contexts,
+    recorded,
+    tally,
+    told,
+)
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import mark_id
 from memory_keeper.model import Event, NamedTuple, Note
@@ -25,7 +36,7 @@ from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.rules import PREFIX
 from memory_keeper.tell.spans import month_of
 from memory_keeper.tell.why import FRAME, QUOTE, Line, Part, reading, take_apart
-from memory_keeper.text import clean, local_moment, one_line
+from memory_keeper.text import clean, local_moment, many, one_line
 
 EXAMPLE = "memory-keeper why --last"
 SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
@@ -41,6 +52,10 @@ CALLS = {
 RULES = "rules"
 WITH_PROMPTS = (RULES, "reminder", "recall")  # briefs that are told there, where no start is near
 USERS, SHIPPED = "a rule in force, by the user", "a rule that comes with Memory Keeper"
+CARRIED = (
+    f"tools: the list of its tools, {TOOLS} tokens once per context. Every request carries it, and what was told,"
+    " until the context ends: memory-keeper report counts that."
+)
 UNKEPT = "What it said was not kept then; it rests on this:"
 
 
@@ -269,21 +284,35 @@ def _wrapped(text: str, first: str, rest: str) -> str:
 
 
 def _show_costs(keeper: Keeper, session: Session) -> None:
-    """What all that we told took so far: of this session, this project, and this month in it."""
+    """What all that we told took so far, and our tools: of this session, this project, and this month in it."""
     now = time()
-    print(paint("\nWhat was told took", "bold"))
+    print(paint("\nWhat Memory Keeper took of contexts", "bold"))
     for name, since, of in (
         ("this session", 0.0, session.id),
         ("this project", 0.0, ""),
         (strftime("in %B %Y", localtime(now)), month_of(now)[0], ""),
     ):
         costs = _costs(keeper, session, since, of)
-        times, tokens = sum(one[0] for one in costs.values()), sum(one[1] for one in costs.values())
+        briefs, contexts = sum(one[0] for one in costs.values()), len(_contexts(keeper, session, since, of))
+        costs |= {"tools": (contexts, TOOLS * contexts)} if contexts else {}
         each = ", ".join(
             f"{clean(brief)} {all:,}" for brief, (_, all) in sorted(costs.items(), key=lambda one: -one[1][1])
         )
-        said = f"{name}: {tokens:,} tokens in {times:,} brief{'s' * (times != 1)}{f' ({each})' if each else ''}"
+        tokens = sum(all for _, all in costs.values())
+        of_tools = f" and the tools of {many(contexts, 'context')}" if contexts else ""
+        said = f"{name}: {tokens:,} tokens in {many(briefs, 'brief')}{of_tools}{f' ({each})' if each else ''}"
         print(_wrapped(said, "  ", " " * 4))
+    print(_wrapped(CARRIED, "  ", "  "))
+
+
+def _contexts(keeper: Keeper, session: Session, since: float, of: str) -> set[tuple[float, str]]:
+    """The contexts that had our tools, by when they began and whose they are."""
+    try:
+        moved = equipped(keeper.store.db, session.project, of)
+    except NotSetUp:
+        moved = []
+    mine = new_contexts((at, session.id, source) for at, source in sorted(session.starts))
+    return {one for one in (*moved, *mine) if one[0] >= since}
 
 
 def _costs(keeper: Keeper, session: Session, since: float, of: str) -> dict[str, tuple[int, int]]:

@@ -7,6 +7,8 @@ in, so finding it twice is finding it once.
 from __future__ import annotations
 
 from memory_keeper import wire
+from memory_keeper.capture.payload import own_text
+from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.folds.instructions import drops, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
@@ -16,12 +18,12 @@ from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
 
-TYPED = ("prompt",)  # kinds of events that a person typed; what was queued comes as one, too, once it is heard
+TYPED = ("prompt",)  # kinds of events that are read where a whole project's are
 RECENT, NEWEST = 200, 50  # prompts among which those are looked for that no note covers yet; while somebody waits
 EVERY = 1 << 40  # as many as there are
 CHARACTERS = 40_000  # of prompts that are read while somebody waits
@@ -56,9 +58,20 @@ def _says(one: Observed) -> object:
     return (one.wants.subject, one.wants.values) if one.wants else one.text
 
 
+def heard(stretch: Sequence[Event]) -> Iterator[Event]:
+    """What was typed in a stretch of a session, as prompts: also what waited while the model worked, once the model
+    has said something since. Who put it into the queue, only a later line can say."""
+    events = {event.id: event for event in stretch}
+    last = max((place for place, event in enumerate(stretch) if event.kind == "reply"), default=0)
+    answered = {event.id for event in stretch[:last]}
+    for typed in typed_words(stretch):
+        if typed.how == "prompt" or (typed.how == "queued" and typed.id in answered):
+            yield events[typed.id]._replace(kind="prompt", text=typed.text)
+
+
 def said(prompt: Event, project: str) -> Iterator[Note]:
     """What a prompt says that may be worth a rule; nothing for what nobody typed."""
-    for number, one in enumerate(instructions(prompt)):
+    for number, one in enumerate(instructions(prompt._replace(text=own_text(prompt.text)))):
         id = "note-" + digest_of(project, "said", prompt.id, str(number))
         about = {"subject": one.subject, "values": one.values, "changes": one.changes}
         extra = wire.dumps({"by": "said", "cite": prompt.id, **about})

@@ -249,7 +249,9 @@ def _impact(month: Month) -> Iterator[str]:
         f"Saved by {many(mine, 'compaction')} of our own", "tokens that later requests did not carry", month.saved
     )
     yield _item(
-        "Told by Memory Keeper", f"about {told:,} tokens, once for each request that carried them", -month.carried
+        "Added by Memory Keeper",
+        f"about {told:,} tokens told or in its list of tools, once for each request that carried them",
+        -month.carried,
     )
     yield _item("Models asked to write notes", many(asked.times, "time"), -asked.tokens)
     worth = money(month.spared - month.charged, currency)

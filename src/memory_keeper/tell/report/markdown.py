@@ -130,7 +130,7 @@ def _charges(month: Month) -> Iterator[str]:
     if times:
         paid = about(sum((one.cost for one in month.tellings), Decimal(0)), currency)
         carried = f"{month.carried:,} with every request that carried them ({paid})"
-        yield f"- Told by Memory Keeper: {once:,} tokens (estimated), {_times(times)}; {carried}"
+        yield f"- Added by Memory Keeper: {once:,} tokens (estimated), {_times(times)}; {carried}"
     if month.asking.times:
         paid = f", {money(month.asking.cost, currency)}" if month.asking.cost else ""
         yield f"- Models asked to write notes: {month.asking.tokens:,} tokens, {_times(month.asking.times)}{paid}"
@@ -237,13 +237,13 @@ def _sessions(sessions: Sequence[Used]) -> Iterator[str]:
 def _tellings(month: Month) -> Iterator[str]:
     if not month.tellings:
         return
-    yield "### What Memory Keeper told\n"
-    heads = ["brief", "times", "tokens (estimated)", "carried by later requests", "cost"]
+    yield "### What Memory Keeper added\n"
+    heads = ["brief", "times", "tokens (estimated)", "carried by requests", "cost"]
     yield from (_line(heads), _line(["---", *["---:"] * 4]))
     for one in month.tellings:
         counts = (f"{number:,}" for number in (one.times, one.tokens, one.carried))
         yield _line([cell(one.brief), *counts, money(one.cost, month.prices.currency)])
-    yield ""
+    yield "\n`tools` is the list of its tools: once per context, and in every request of the main thread.\n"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -1,17 +1,17 @@
 """What compactions saved, and what we took: each measured, each charged to whom it belongs.
 
 What we told is charged the way a saving is counted: every later request carries it, until the context is compacted or
-ends.
+ends. The list of our tools is charged once per context, and again with every request of its main thread.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from decimal import Decimal
 
 from memory_keeper import wire
 from memory_keeper.keep import spending
-from memory_keeper.keep.telling import shares, told
+from memory_keeper.keep.telling import TOOLS, equipped, shares, told
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.folds.compactions import compactions, moments
 from memory_keeper.reduce.summarizers.asking import cost_of
@@ -19,7 +19,7 @@ from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Usage
@@ -29,9 +29,9 @@ BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "han
 
 
 class Charge(NamedTuple):
-    """A brief that contexts were told."""
+    """What contexts had of us."""
 
-    brief: str
+    brief: str  # that was told, or `tools`
     times: int
     tokens: int
     carried: int  # the same tokens, once for each later request of their context
@@ -76,6 +76,11 @@ class Sessions:
         next = bisect_right(moments, at)
         return responses[next] if next < len(responses) else None
 
+    def responses(self, session: str, since: float, until: float) -> list[Usage]:
+        """The responses of a session's main thread in a time."""
+        responses, moments = self._main(session)
+        return responses[bisect_left(moments, since) : bisect_left(moments, until)]
+
     def _main(self, session: str) -> tuple[list[Usage], list[float]]:
         """The responses of a session's main thread, and when they came."""
         if session not in self.times:
@@ -106,17 +111,44 @@ def _priced(one: Compaction, next: Usage | None, prices: Prices) -> Compaction:
 
 
 def tellings(all: Iterable[Sessions], prices: Prices, since: float, until: float) -> list[Charge]:
-    """What contexts were told in a time, and how often later requests carried it; the dearest first."""
+    """What contexts were told in a time, the tools they had, and how often requests carried it; the dearest first."""
     found: dict[str, Charge] = {}
     for sessions in all:
-        for one in told(sessions.store.db, sessions.project, "", since, until, reminders=True):
-            requests = sessions.followed(one.session, one.at)
-            each = _carrying(sessions, prices, one.session, one.at, requests)
-            for name, tokens in shares(one.said):
-                old = found.get(name, Charge(name, 0, 0, 0, Decimal(0)))
-                carried = old.carried + tokens * requests
-                found[name] = Charge(name, old.times + 1, old.tokens + tokens, carried, old.cost + tokens * each)
+        for one in (*_told(sessions, prices, since, until), *_tools(sessions, prices, since, until)):
+            old = found.get(one.brief, Charge(one.brief, 0, 0, 0, Decimal(0)))
+            found[one.brief] = Charge(
+                one.brief,
+                old.times + one.times,
+                old.tokens + one.tokens,
+                old.carried + one.carried,
+                old.cost + one.cost,
+            )
     return sorted(found.values(), key=lambda one: (-one.carried, -one.tokens, one.brief))
+
+
+def _told(sessions: Sessions, prices: Prices, since: float, until: float) -> Iterator[Charge]:
+    """What each brief took that contexts were told."""
+    for one in told(sessions.store.db, sessions.project, "", since, until, reminders=True):
+        requests = sessions.followed(one.session, one.at)
+        each = _carrying(sessions, prices, one.session, one.at, requests)
+        for name, tokens in shares(one.said):
+            yield Charge(name, 1, tokens, tokens * requests, tokens * each)
+
+
+def _tools(sessions: Sessions, prices: Prices, since: float, until: float) -> Iterator[Charge]:
+    """What the list of our tools took, by session."""
+    db, begun = sessions.store.db, dict[str, list[float]]()
+    for at, session in equipped(db, sessions.project):
+        begun.setdefault(session, []).append(at)
+    for session in (one.session for one in spending.used(db, sessions.project, since, until) if one.session in begun):
+        starts = begun[session]
+        responses = sessions.responses(session, max(since, starts[0]), until)
+        contexts = sum(since <= at < until for at in starts)
+        price = price_of(prices, responses[0].model, responses[0].context - 1) if responses else None
+        written = min(contexts, len(responses))
+        each = written * price.cache_write + (len(responses) - written) * price.cache_read if price else Decimal(0)
+        if responses:
+            yield Charge("tools", contexts, contexts * TOOLS, len(responses) * TOOLS, TOOLS * each / MILLION)
 
 
 def _carrying(sessions: Sessions, prices: Prices, session: str, at: float, requests: int) -> Decimal:

@@ -6,7 +6,7 @@ import posix
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.archive import archive_path
-from memory_keeper.keep.telling import shares, told
+from memory_keeper.keep.telling import TOOLS, equipped, shares, told
 from memory_keeper.model import EVER, NamedTuple
 from memory_keeper.tell.files import CONTEXT_ARCHIVE, MEMORY, Folder
 from memory_keeper.tell.projects import project_name
@@ -56,6 +56,7 @@ class Metrics(NamedTuple):
     summarized: str  # by whom; empty: nobody
     noted: bool  # the pages of its project tell of it
     told: int  # tokens that we told it
+    equipped: int  # requests that carried the list of our tools
     prices: Prices
 
 
@@ -63,7 +64,9 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
     """What there is to say of a session."""
     project = store.project_of(session)
     sizes = [one.context for one in store.usages(session) if not one.agent]
-    found = tuple(find_compactions(Sessions(store, project), prices, 0.0, EVER, session))
+    sessions = Sessions(store, project)
+    found = tuple(find_compactions(sessions, prices, 0.0, EVER, session))
+    starts = equipped(store.db, project, session)
     path = store.transcript(session)
     source = store.source(path) if path else None
     ours = sum(size for one in told(store.db, project, session, reminders=True) for _, size in shares(one.said))
@@ -82,6 +85,7 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
         *_summary(store, project, session, found, notes),
         any(_is_told(root, session, notes) for root in store.roots(project)),
         ours,
+        len(sessions.responses(session, starts[0][0], EVER)) if starts else 0,
         prices,
     )
 
@@ -136,6 +140,9 @@ def _metrics(one: Metrics) -> Iterator[str]:
     yield f"Tokens used:        {used} in {requests}, {percent(one.spent.cached)} of what was sent from the cache"
     yield f"Cost:               {priced(one.spent, one.prices)} ({one.prices.label})"
     yield f"Told by us:         {one.told:,} tokens"
+    if one.equipped:
+        carried = f"{TOOLS:,} tokens in each of {many(one.equipped, 'request')}"
+        yield f"Our list of tools:  {carried}, {TOOLS * one.equipped:,} in all"
     yield f"Began:              {local_moment(one.at)}, in {short_name(one.where)}"
     if one.title:
         yield f"Title:              {short_name(one.title)}"
