@@ -36,19 +36,14 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
 DECIDES = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than|we(?:'ll| will| should)? "
-    r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
-    re.I,
-)
-REASON = re.compile(
-    r"\b(?:because|so that|due to|otherwise"
-    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
-    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    r"\b(?:decided|decision|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for|instead of|rather than"
+    r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
+    r"|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
     re.I,
 )
 FINISHES = re.compile(
@@ -133,8 +128,7 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        why = reason(one.text) if kind == "decision" else ""
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -147,12 +141,6 @@ def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
             yield Sentence(text, form, under, those[0].place, done)
         else:
             yield from those
-
-
-def reason(text: str) -> str:
-    """The part of a sentence that says why; empty when none does."""
-    found = REASON.search(text)
-    return (found[1] or found[2]).strip() if found else ""
 
 
 def kind_of(text: str) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from memory_keeper.extract.todos import DOING, left_open, newest
 from memory_keeper.keep import doing
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.facts import DOING
-from memory_keeper.reduce.finding import lists
 from memory_keeper.reduce.folds import in_hand
 from memory_keeper.reduce.folds.by_hand import Unfinished, written
 from memory_keeper.reduce.folds.ends import TOOLS, find_work, in_order, listed, marked
@@ -87,8 +86,8 @@ def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> li
     by_hand = written(store, project)
     since = {one.id: one.at for one in by_hand if one.id == short_id(one.text)}  # an id of its own has no other task
     found = {one.id: one for one in by_hand if not is_done(one.id, one.text, since.get(one.id, 0.0))}
-    events = lists.newest(store, project)
-    open, said = {todo.text for todo in lists.left_open(events)}, {event.id: event.at for event in events}
+    events = newest(store, project)
+    open, said = {todo.text for todo in left_open(events)}, {event.id: event.at for event in events}
     for session in dict.fromkeys(event.session for event in reversed(events)):
         for task in tasks([event for event in events if event.session == session]):
             id, text = split(task.text, found)

@@ -14,6 +14,7 @@ from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.extraction import Shorten
 from memory_keeper.extract.facts import Fact, dump, say, story
+from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.model import Event
@@ -182,12 +183,14 @@ def _cited(fact: Fact) -> Fact:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    most = ASKED if fact.who == "user" else SAID
-    return fact._replace(kind=kind, text=cut(fact.text, most)) if len(fact.text) > most or kind != fact.kind else fact
+    why = reason(fact.text) if kind == "decision" else ""
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID), why=why)
 
 
 def cut(text: str, characters: int) -> str:
     """As much of a text as fits a line, with no quotation left open."""
+    if len(text) <= characters:
+        return text
     text = one_line(text, characters)
     for mark in "`\"" if text[-1:] == "…" else "":
         text = text[: text.rindex(mark)].rstrip() + "…" if text.count(mark) % 2 else text

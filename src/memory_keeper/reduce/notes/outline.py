@@ -16,10 +16,10 @@ from typing import NamedTuple
 from memory_keeper import wire
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, facts_of, quote, run_on, say, story
-from memory_keeper.extract.spoken import kind_of, reason
+from memory_keeper.extract.settled import holding, reason, states
+from memory_keeper.extract.spoken import kind_of
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note, origin
-from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.kept_note import begun, lines_of
 from memory_keeper.reduce.notes.note import as_request, cut
 from memory_keeper.reduce.notes.small_talk import is_passing
@@ -250,7 +250,7 @@ def _settles(fact: Fact) -> bool:
         return kind_of(fact.text) == "decision" or (fact.who == "user" and bool(STRONG.search(fact.text)))
     if fact.kind == "rule":
         return bool(STRONG.search(fact.text)) and len(concepts(fact.text)) > 1
-    return fact.kind == "answer" or (fact.kind == "decision" and fact.who == "model")
+    return fact.kind == "answer" or (fact.kind == "decision" and states(fact.text))
 
 
 def _wrong(children: Sequence[Child]) -> list[Fact]:
