@@ -188,19 +188,21 @@ def _short(fact: Fact, kind: str) -> Fact:
 
 
 def cut(text: str, characters: int) -> str:
-    """As much of a text as fits a line, with no quotation left open."""
+    """The words of a text that fit a line, with no quotation left open."""
     if len(text) <= characters:
         return text
-    text = one_line(text, characters)
-    for mark in "`\"" if text[-1:] == "…" else "":
-        text = text[: text.rindex(mark)].rstrip() + "…" if text.count(mark) % 2 else text
-    return text
+    text = one_line(text, characters).rstrip("…")
+    text = text.rpartition(" ")[0] or text
+    while opened := [mark for mark in "`\"" if text.count(mark) % 2]:
+        text = text[: text.rindex(opened[0])]
+    return text.rstrip() + " …"
 
 
 def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     """How well a sentence that is not the user's says what came of a request; 0: not at all."""
     fact, text = one.fact, one.fact.text
-    half = text[-1] in ":：?？" or text.count("`") % 2 or "\\`" in text  # a question, an introduction, a torn line of code
+    # a question, an introduction, what goes on from a line that was passed over, a torn line of code
+    half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
