@@ -202,7 +202,7 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     """How well a sentence that is not the user's says what came of a request; 0: not at all."""
     fact, text = one.fact, one.fact.text
     # a question, an introduction, what goes on from a line that was passed over, a torn line of code
-    half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "\\`" in text
+    half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it

@@ -93,8 +93,14 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
         "\n".join(line.text for line in lines),
         tuple(line.cites for line in lines),
         _lists(children, len(notes), titles),
-        tuple(kept)[:KEPT],
+        _numbered([*kept][:KEPT]),
     )
+
+
+def _numbered(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Facts whose turns are numbered from one, for the outline above."""
+    numbers = {turn: number for number, turn in enumerate(sorted({fact.turn for fact in facts}), 1)}
+    return tuple(fact._replace(turn=numbers[fact.turn]) for fact in facts)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
