@@ -113,7 +113,7 @@ def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tupl
 def _option(text: str, mark: str) -> str:
     """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
     offered = re.findall(
-        rf"^[\s>*#_-]*(?:option|approach|choice|plan|solution)?\s*\(?{re.escape(mark)}[.):][\s*_:.–—-]*(\S.{{4,}})$",
+        rf"^[ \t>*#_-]*(?:option|approach|choice|plan|solution)?[ \t]*\(?{re.escape(mark)}[.):][ \t*_:.–—-]*(\S.{{4,}})$",
         text,
         re.I | re.M,
     )

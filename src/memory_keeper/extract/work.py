@@ -26,15 +26,15 @@ CHECKS = re.compile(
     re.I,
 )
 FAILED_TEST = re.compile(
-    r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
+    r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
 PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)]*\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)]*\))?[ \t]+)?(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
+    r"(?:func(?:[ \t]*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
@@ -43,7 +43,7 @@ FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M
 FOUND_IN = 5  # files
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
-    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
 )
 
 
