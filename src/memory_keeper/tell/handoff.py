@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Json
     from memory_keeper.tell import Said, View
 
@@ -60,11 +61,10 @@ def find(view: View) -> list[Fact]:
     """All that may be handed over, the most needed first. Expensive, and no hook needs it."""
     if not view.of:
         return []
-    from memory_keeper.reduce.own_commands import others
     from memory_keeper.tell.carried import carry_over
 
     said = [event for event in reversed(view.provisional) if event.session in view.of]
-    events = [*_newest(others(view.store.stretch(view.of, EVENTS))), *said]
+    events = [*events_for(view.store, view.of), *said]
     found = find_in(events, view.family, next(iter(view.store.roots(view.project)), ""))
     if not found:
         return []
@@ -73,11 +73,19 @@ def find(view: View) -> list[Fact]:
     return list(_kept(carry_over(view, events, [*found[:place], *where, *found[place:]]), view.family))
 
 
-def _newest(events: Iterable[Event]) -> list[Event]:
-    """As much as can be read while somebody waits: of long texts the beginning, of many events the newest."""
+def facts_for(view: View) -> Sequence[Fact]:
+    """What is handed over: as it was kept, else found now."""
+    return (view.before.facts if view.before else ()) or view.handed or find(view)
+
+
+def events_for(store: SqliteStore, sessions: Sequence[str]) -> list[Event]:
+    """What some sessions did, as much as can be read while somebody waits: of long texts the beginning, of many events
+    the newest; not what they asked of us."""
+    from memory_keeper.reduce.own_commands import others
+
     found: list[Event] = []
     left = READ
-    for event in reversed(list(events)):
+    for event in reversed(list(others(store.stretch(sessions, EVENTS)))):
         cut = event._replace(text=event.text[:EACH]) if len(event.text) > EACH else event
         left -= len(cut.text)
         if left < 0:
@@ -118,7 +126,7 @@ def compose(
 
     With a nonce it is for a model, opened and closed as data; without one it is for people, as Markdown.
     """
-    facts = (view.before.facts if view.before else ()) or view.handed or tuple(find(view))
+    facts = facts_for(view)
     if not facts:
         return Brief("handoff", "", 0)
     opening, closing, left, room = envelope("handoff", OPENING.format(where), nonce, budget, characters, view.family)
@@ -236,7 +244,7 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
         if fact.who != "host":
             yield Line("goal", say(fact), fact.cites)
     if asked := [fact for fact in facts if fact.about == "Asked last"]:
-        yield Line("goal", f"Asked last: {quote(_run_on(asked))}", asked[0].cites)
+        yield Line("goal", f"Asked last: {quote(run_on(asked))}", asked[0].cites)
     if nods := [fact for fact in facts if fact.kind == "then"]:
         yield Line("goal", "Then: " + "; ".join(say(fact) for fact in nods), nods[-1].cites)
 
@@ -249,13 +257,13 @@ def _story(facts: Sequence[Fact]) -> Iterator[Line]:
     for those in turns.values():
         asked = [fact for fact in those if fact.kind == "request" and fact.who == "user"]
         came = [fact for fact in those if fact not in asked]
-        words = quote(_run_on(asked)) if asked else ""
+        words = quote(run_on(asked)) if asked else ""
         told = " ".join(_came(came))
         text = f"{words} → {told}" if words and told else words or f"→ {told}"
         yield Line("story", one_line(clean(text), 1 << 20), (asked or those)[0].cites)
 
 
-def _run_on(facts: Sequence[Fact]) -> str:
+def run_on(facts: Sequence[Fact]) -> str:
     """Sentences of one text as one; where some are left out between them, that shows."""
     text, last = "", -1
     longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
