@@ -43,13 +43,14 @@ FINDS = re.compile(
 DECIDES = re.compile(
     r"\b(?:decided|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for"
     r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
-    r"|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])|결정(?:했|하|됐|되|을 )|기로 (?:했|하|합|결정)|決定|方針",
+    r"|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])"
+    r"|결정(?:했|하|됐|되|을 )|기로 (?:했|하|합|결정)|決定|方針",
     re.I,
 )
 CONTRASTS = re.compile(r"\b(?:instead of|rather than)\b|대신", re.I)
 ACTS = re.compile(  # without it, a contrast says how something works, or what is wrong
-    r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix"
-    r"|add|remov|stor|pass|redirect|ma[dk]e|put|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
+    r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b"
+    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
     re.I,
 )
 FINISHES = re.compile(
