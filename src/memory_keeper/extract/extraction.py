@@ -51,7 +51,7 @@ GOAL_FIRST = 320  # characters of the goal that are
 
 
 def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> list[Fact]:
-    """All that is worth telling of some events, the most needed first: the head, then whatever adds most for its cost."""
+    """All that is worth telling of some events: the head, then whatever adds most for its cost."""
     if not events:
         return []
     said, turns = spoken(events)
@@ -227,7 +227,7 @@ def _ordered(
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)
     while heap:
-        worth, number = heapq.heappop(heap)
+        _, number = heapq.heappop(heap)
         now = gain(number)
         if heap and now < -heap[0][0] - 1e-12:
             heapq.heappush(heap, (-now, number))
@@ -235,7 +235,7 @@ def _ordered(
         if now < LEAST:
             return
         fact, _, found = rows[number]
-        if fact.text.casefold() in told and fact.kind not in ("push",):
+        if fact.text.casefold() in told and fact.text:
             continue
         told.add(fact.text.casefold())
         covered.update(found)

@@ -19,11 +19,11 @@ from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
-ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
+FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
-NEXT, QUESTIONS = 6, 2
+NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
@@ -31,23 +31,27 @@ NODS = re.compile(
     re.I,
 )
 ANSWERS = re.compile(
-    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)|let['’]?s|why not|instead|rather"
-    r"|remove|drop|that|this|it|아니|네|いや)\b",
+    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)"
+    r"|let['’]?s"
+    r"|why not|instead|rather|remove|drop|that|this|it|아니|네|いや)\b",
     re.I,
 )
 INSISTS = re.compile(
-    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
-    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
+    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never"
+    r"|always|only|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
+    r"|must|can['’]?t)"
     r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
-    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly|at all times|rather than"
-    r"|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all|please))\b"
+    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly"
+    r"|at all times|rather than|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all"
+    r"|please))\b"
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
 PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 LEFT = re.compile(
-    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b|what(?:'s| is) (?:left|next)"
-    r"|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)|open (?:items|points|issues|questions)|남은|다음|次|残り)",
+    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b"
+    r"|what(?:'s| is) (?:left|next)|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)"
+    r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
 MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")

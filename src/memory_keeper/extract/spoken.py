@@ -36,13 +36,16 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug"
+    r"|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
 DECIDES = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than|we(?:'ll| will| should)? "
-    r"(?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
+    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than"
+    r"|we(?:'ll| will| should)? (?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?"
+    r"|by design)\b"
+    r"|결정|하기로|대신|決定|方針",
     re.I,
 )
 FINISHES = re.compile(
@@ -112,9 +115,8 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
             yield "plan", event.text.partition("plan: ")[2]
         elif event.tool == "Write" and event.path.endswith(DOCUMENTS):
             yield "document", fields(event).get("content", "")
-    elif event.kind == "result" and event.ref in calls and not event.failed:
-        if calls[event.ref].tool in AGENTS and not event.text.startswith(LAUNCHED):
-            yield "report", event.text[:REPORT]
+    elif event.kind == "result" and not event.failed and event.ref in calls and calls[event.ref].tool in AGENTS:
+        yield from () if event.text.startswith(LAUNCHED) else (("report", event.text[:REPORT]),)
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:

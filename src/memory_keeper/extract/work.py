@@ -22,7 +22,8 @@ SUMS = re.compile(  # the line of an output that sums it up
     re.M | re.I,
 )
 CHECKS = re.compile(
-    r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
+    r"^(?!git |gh ).*?(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec"
+    r"|typecheck)\b|test:)",
     re.I,
 )
 FAILED_TEST = re.compile(

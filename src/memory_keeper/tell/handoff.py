@@ -2,8 +2,8 @@
 
 To find what may be handed over is expensive, and is done once, when the handoff is kept. All of it is kept with the
 note, the most needed first, so that telling it to any budget is choosing from the front and arranging. The head says
-what the work is about, where it stands, what is next and what the user insists on; then come the requests in order, each
-with what came of it, in the words of who said it; then the last steps and how things are run.
+what the work is about, where it stands, what is next and what the user insists on; then come the requests in order,
+each with what came of it, in the words of who said it; then the last steps and how things are run.
 """
 
 from __future__ import annotations
