@@ -19,7 +19,7 @@ from memory_keeper.model import WRITES, Event
 NAME = re.compile(
     r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
-PATH = re.compile(r"(?<![\w/.@-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
+PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
 NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
 HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,10}\b")
