@@ -26,11 +26,13 @@ AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
 # what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16}
+WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16, "found": 0.16}
 FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
 RECENT, LAST_TURN, GOAL, ACCEPTED = 0.7, 1.3, 1.0, 0.6
+TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
+TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
 BEFORE_LISTS = 500  # tokens of what is understood before anything is listed
@@ -76,7 +78,7 @@ def _head(
     coming = list(head.coming(said, events))
     steps = list(head.last_steps(events))
     rules = list(head.insisted(said, events))
-    first = [*short, *head.state(work), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules]
+    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules]
     return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:]]
 
 
@@ -112,7 +114,19 @@ def _sentences(
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         if one.source == "request":
             score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
-        yield shorten(one.fact), score * _recent(one.fact, session)
+            score *= TYPED if one.many <= FEW else 1.0
+        yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
+
+
+def _plain(fact: Fact, session: ranker.Session) -> Fact:
+    """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
+    about = fact.about if _says(fact.about, session) else ""
+    return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
+
+
+def _says(heading: str, session: ranker.Session) -> bool:
+    telling = any(session.weight(one) >= TELLING for one in concepts(heading))
+    return telling or any(pattern.search(heading) for pattern in (ranker.UNDER["next"], ranker.UNDER["cause"]))
 
 
 def _recent(fact: Fact, session: ranker.Session) -> float:
@@ -135,7 +149,7 @@ def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: _Shorten) -> d
     for one in said:
         fact = one.fact
         if one.source == "request" and fact.turn not in leads and fact.cites[0] not in told:
-            leads[fact.turn] = shorten(fact._replace(text=one_line(fact.text, LEAD)))
+            leads[fact.turn] = shorten(fact._replace(text=one_line(fact.text.replace("`", ""), LEAD)))
     return leads
 
 

@@ -77,7 +77,7 @@ def _answer(fact: Fact) -> str:
 
 
 def _accepted(fact: Fact) -> str:
-    return f"{quote(fact.text)}, which accepts: {quote(fact.about)}" if fact.about else quote(fact.text)
+    return f"{quote(fact.text)} (to: {quote(fact.about)})" if fact.about else quote(fact.text)
 
 
 def _error(fact: Fact) -> str:
@@ -101,6 +101,10 @@ def _definition(fact: Fact) -> str:
     return f"{fact.about}: `{fact.text}`"
 
 
+def _found(fact: Fact) -> str:
+    return f"`{fact.text}` is in {fact.about}"
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -108,8 +112,8 @@ def _todo(fact: Fact) -> str:
 PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
 KINDS = {
     "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
-    "accepted": Kind("a short answer of the user's, and the proposal that it accepts", "story", _accepted, True),
-    "then": Kind("what the user said after the goal, and the proposal that it accepts", "goal", _accepted),
+    "accepted": Kind("a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True),
+    "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
     "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),
     "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
@@ -128,6 +132,7 @@ KINDS = {
     "pr": Kind("a pull request that was opened", "story", lambda fact: f"opened {fact.text}"),
     "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
     "definition": Kind("a function or a type that was written, and the file", "story", _definition),
+    "found": Kind("where a name was found that was searched for", "story", _found),
     "step": Kind("one of the last things that were done", "last", _text),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),

@@ -19,7 +19,7 @@ from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
-NOD = 60  # characters of an answer that only accepts
+NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
 ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
@@ -31,6 +31,11 @@ NODS = re.compile(
     r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
+ANSWERS = re.compile(
+    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)|let['’]?s|why not|instead|rather"
+    r"|remove|drop|that|this|it|아니|네|いや)\b",
+    re.I,
+)
 INSISTS = re.compile(
     r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
     r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
@@ -40,6 +45,7 @@ INSISTS = re.compile(
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
+PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 LEFT = re.compile(
     r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b|what(?:'s| is) (?:left|next)"
     r"|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)|open (?:items|points|issues|questions)|남은|다음|次|残り)",
@@ -74,7 +80,7 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
 
 
 def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
-    """The user's short answers, each with the proposal that it accepts: together they are a decision."""
+    """The user's short answers, each with what it answers: together they are a decision."""
     for request in _requests(said):
         text = " ".join(one.fact.text for one in request)
         if proposal := _accepted(text, request[0].fact, events):
@@ -82,8 +88,9 @@ def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 
 
 def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> str:
-    """The proposal that a short answer accepts: the option it names, else the question before it; empty for others."""
-    if len(text) >= NOD or not NODS.match(text):
+    """What a short answer answers: the option it names, else the question before it; empty for others."""
+    short = len(text) < NOD and NODS.match(text)
+    if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
         return ""
     before = events[: fact.place // EACH]
     reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
@@ -121,7 +128,7 @@ def _has_substance(request: Sequence[Spoken]) -> bool:
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 
-def state(work: Sequence[Fact]) -> Iterator[Fact]:
+def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     """Where the work stands: the last commit and whether it was pushed, what is not committed, the last check."""
     commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
     since = commit.place if commit else -1
@@ -140,8 +147,8 @@ def state(work: Sequence[Fact]) -> Iterator[Fact]:
         yield _state(commit, "no edits since that commit")
     if pull := next((fact for fact in reversed(work) if fact.kind == "pr"), None):
         yield _state(pull, f"pull request {pull.text}")
-    elif commit:
-        yield _state(commit, "no pull request was opened in this session")
+    elif commit and not any(PULL.search(one.fact.text) for one in said):
+        yield _state(commit, "no pull request yet")
     check = next((fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None)
     if check:
         how = "passed" if check.kind == "check" else "failed"
@@ -171,13 +178,13 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     turn = max((one.fact.turn for one in said), default=0)
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
+    replies = [one for one in replies if one.fact.place // EACH == final]
     typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
     steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
-    for one in replies:
-        ends = one.fact.place // EACH == final and one.number >= one.many - 4
-        if ends and one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
+    for one in replies[-ENDING:]:
+        if one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
             yield one.fact._replace(kind="question", status="open")
 
 

@@ -36,6 +36,9 @@ DEFINES = re.compile(
     re.M,
 )
 DEFINED = 8  # names that are told of a file
+SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
+FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
+FOUND_IN = 5  # files
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)")
 
@@ -63,7 +66,7 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted([*_ran(events, turns), *_edited(events, turns)], key=lambda fact: fact.place)
+    return sorted([*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place)
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -144,6 +147,20 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         yield Fact("push", "", cites, at, "tool", turn, place + 1)
     if "pr create" in line and (found := PULL.search(said)):
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
+
+
+def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
+    """Where a name was found that was searched for: the files, of a few; of many nobody learns anything."""
+    calls = {event.ref: event for event in events if event.kind == "call" and event.tool == "Grep"}
+    for place, event in enumerate(events):
+        call = calls.get(event.ref) if event.kind == "result" and not event.failed and not event.agent else None
+        pattern = fields(call).get("pattern", "") if call else ""
+        names = SOUGHT.findall(pattern)
+        if call and len(names) == 1 and len(names[0]) >= 0.6 * len(pattern):
+            files = dict.fromkeys(found[1] for found in FOUND.finditer(event.text[:END]))
+            if 0 < len(files) <= FOUND_IN:
+                cites = (call.id, event.id)
+                yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
 
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:

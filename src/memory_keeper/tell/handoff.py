@@ -206,7 +206,7 @@ def arrange(facts: Sequence[Fact]) -> Iterator[Line]:
 
 
 def _files(facts: Sequence[Fact]) -> Iterator[Line]:
-    """Files by folder, each with the names used in it, a line a folder; what is in no file known comes last."""
+    """Files by folder, each with the names used in it, a line a folder."""
     inside: dict[str, list[str]] = {}
     for fact in facts:
         inside.setdefault(fact.text if fact.kind == "file" else fact.about, []).extend(
@@ -216,10 +216,10 @@ def _files(facts: Sequence[Fact]) -> Iterator[Line]:
     for path, names in inside.items():
         folder, _, base = path.rpartition("/")
         said = f"{base}: {' '.join(names)}" if base and names else base or " ".join(names)
-        folders.setdefault(folder if base else "-", []).append(said)
-    for folder, files in sorted(folders.items(), key=lambda one: one[0] == "-"):
-        head = f"{folder}/ " if folder not in ("", "-") else "named: " if folder == "-" else ""
-        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), facts[0].cites)
+        folders.setdefault(folder, []).append(said)
+    for number, (folder, files) in enumerate(folders.items()):
+        head = f"{folder}/ " if folder else ""
+        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), () if number else facts[0].cites)
 
 
 def _joined(part: str, facts: Sequence[Fact]) -> Iterator[Line]:
@@ -278,7 +278,7 @@ def _came(facts: Sequence[Fact]) -> Iterator[str]:
             work = []
         heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
         text = say(fact)
-        text = text if text[-1:] in ".!?:;…。！？" else f"{text};"
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
         yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
         under = heading
     if work:
@@ -286,7 +286,7 @@ def _came(facts: Sequence[Fact]) -> Iterator[str]:
 
 
 LINES: dict[str, Callable[[Sequence[Fact]], Iterator[Line]]] = {"goal": _goal, "story": _story, "files": _files}
-WORK = ("edit", "error", "check", "commit", "push", "pr", "definition")
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")
 
 
 def by_part(kept: object) -> Json:
