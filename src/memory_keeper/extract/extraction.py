@@ -11,7 +11,6 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
@@ -26,17 +25,28 @@ AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
 # what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16, "found": 0.16}
+WORK = {
+    "edit": 0.16,
+    "error": 0.26,
+    "check": 0.2,
+    "commit": 0.5,
+    "push": 0.2,
+    "pr": 0.4,
+    "step": 0.4,
+    "definition": 0.16,
+    "found": 0.16,
+}
 FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
-RECENT, LAST_TURN, GOAL, ACCEPTED = 0.7, 1.3, 1.0, 0.6
+RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
+LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
 TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
-BEFORE_LISTS = 500  # tokens of what is understood before anything is listed
-HEAD_STEPS, HEAD_NEXT = 3, 8  # last steps and what is next that are told before all others
+BEFORE_LISTS = 700  # tokens of what is understood before anything is listed
+HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 2, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
 
@@ -54,7 +64,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     candidates = [
         *_sentences(said, worth, session, shorten),
         *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
-        *((shorten(fact), GOAL if fact.kind == "goal" else WORK["step"]) for fact in later),
+        *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
         *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
     ]
     told = {fact.text.casefold() for fact in chosen}
@@ -70,16 +80,18 @@ def _head(
 ) -> tuple[list[Fact], list[Fact]]:
     """What stands at the head at any budget, and what of it comes later, if there is room."""
     goal = list(head.goal(said, events, folder))
-    room, short, long = GOAL_FIRST, [], []
+    room = GOAL_FIRST
+    short: list[Fact] = []
+    long: list[Fact] = []
     for fact in goal:
         asked = fact.about == "Asked last"
         room -= len(fact.text) if asked else 0
         (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
     coming = list(head.coming(said, events))
     steps = list(head.last_steps(events))
-    rules = list(head.insisted(said, events))
-    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules]
-    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:]]
+    rules = list(head.insisted(said, events))[::-1]
+    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
 class _Shorten:
@@ -174,9 +186,7 @@ def _recipes(work: Sequence[Fact]) -> list[Fact]:
     return [found[text] for text, _ in worth.most_common()]
 
 
-def _interleaved(
-    facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str
-) -> Iterator[Fact]:
+def _interleaved(facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str) -> Iterator[Fact]:
     """Facts with the things of some lists between them, each list as far as its share of the tokens reaches."""
     spent, told = 0.0, ""
     costs = [0.0 for _ in lists]
@@ -195,7 +205,11 @@ def _interleaved(
 
 
 def _ordered(
-    candidates: Iterable[tuple[Fact, float]], value: dict[str, float], known: frozenset[str], told: set[str], family: str
+    candidates: Iterable[tuple[Fact, float]],
+    value: dict[str, float],
+    known: frozenset[str],
+    told: set[str],
+    family: str,
 ) -> Iterator[Fact]:
     """The candidates by what each adds for its cost; what was told before adds little."""
     rows = []

@@ -112,7 +112,9 @@ def _todo(fact: Fact) -> str:
 PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
 KINDS = {
     "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
-    "accepted": Kind("a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True),
+    "accepted": Kind(
+        "a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True
+    ),
     "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
     "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),

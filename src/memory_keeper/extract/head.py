@@ -10,7 +10,6 @@ from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
 from memory_keeper.extract.prose import sentences
-from memory_keeper.extract.ranker import CUES
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
@@ -61,7 +60,9 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     last = events[-1]
     titles = [event for event in events if event.kind == "title"]
     if titles:
-        yield Fact("goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session")
+        yield Fact(
+            "goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session"
+        )
     if folder:
         yield Fact("goal", folder, (last.id,), last.at, "host", place=1, about="Folder")
     requests = _requests(said)
@@ -137,7 +138,9 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
         pushed = any(fact.kind == "push" and fact.place >= since for fact in work)
         branch = f" on {commit.status}" if commit.status and commit.status != "detached" else ""
         named = f"{commit.about} " if commit.about else ""
-        yield _state(commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}")
+        yield _state(
+            commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}"
+        )
     files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(edits) if fact.place > since))
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
@@ -149,7 +152,9 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
         yield _state(pull, f"pull request {pull.text}")
     elif commit and not any(PULL.search(one.fact.text) for one in said):
         yield _state(commit, "no pull request yet")
-    check = next((fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None)
+    check = next(
+        (fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None
+    )
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
@@ -174,7 +179,9 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     for number, todo in enumerate(left):
         status = "in progress" if todo.status == "in_progress" else "open"
         place = len(events) * EACH + 1 + number
-        yield Fact("todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status)
+        yield Fact(
+            "todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status
+        )
     turn = max((one.fact.turn for one in said), default=0)
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
@@ -230,9 +237,15 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
         return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
     if event.kind == "call":
         return _call(event)
-    if event.kind == "result" and (call := calls.get(event.ref)) and (event.failed or call.tool in ("Bash", "Grep", "Glob")):
+    if (
+        event.kind == "result"
+        and (call := calls.get(event.ref))
+        and (event.failed or call.tool in ("Bash", "Grep", "Glob"))
+    ):
         wrong = [one.line for one in find_wrong(event.text, 2)]
-        said = " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
+        said = (
+            " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
+        )
         return f"→ {one_line(clean(said), WROTE)}" if said else ""
     return ""
 
@@ -240,7 +253,10 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
 def _call(event: Event) -> str:
     given = fields(event)
     if event.tool in WRITES:
-        old, new = given.get("old_string", "").splitlines(), (given.get("new_string") or given.get("edits") or "").splitlines()
+        old, new = (
+            given.get("old_string", "").splitlines(),
+            (given.get("new_string") or given.get("edits") or "").splitlines(),
+        )
         added, gone = ([line for line in mine if line not in theirs] for mine, theirs in ((new, old), (old, new)))
         change = f": {one_line(' '.join(gone), WROTE // 2)} ⇒ {one_line(' '.join(added), WROTE)}" if new else ""
         return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"

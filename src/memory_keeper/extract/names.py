@@ -55,10 +55,22 @@ def named(events: Sequence[Event]) -> list[Fact]:
                 if one and not LIBRARY.search(one):
                     files[one] += weight * FILE * factor
                     cites[one] = event.id, place, event.at
-    ranked = [*((score, name, "name") for name, score in scores.items()), *((score, path, "file") for path, score in files.items())]
+    ranked = [
+        *((score, name, "name") for name, score in scores.items()),
+        *((score, path, "file") for path, score in files.items()),
+    ]
     ranked.sort(key=lambda one: (-one[0], one[1]))
     return [
-        Fact(kind, text, (id,), at, "tool", 0, place * EACH, max(homes[text], key=lambda path: homes[text][path], default=""))
+        Fact(
+            kind,
+            text,
+            (id,),
+            at,
+            "tool",
+            0,
+            place * EACH,
+            max(homes[text], key=lambda path: homes[text][path], default=""),
+        )
         for _, text, kind in ranked
         for id, place, at in (cites[text],)
         if kind == "file" or homes[text]

@@ -27,7 +27,9 @@ RAW = re.compile(
 )
 CODE_END = re.compile(r"(?:[{};=\[\\]|=>|->)\s*$")
 END = re.compile(r"""(?:(?<![.!?…])[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
-SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I)
+SHORT = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
+)
 BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run

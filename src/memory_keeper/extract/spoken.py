@@ -87,7 +87,9 @@ def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
 
 def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
     if typed.how == "answer":
-        fact = Fact("answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about))
+        fact = Fact(
+            "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
+        )
         yield Spoken(fact, "answer", "prose", 0, 1)
     else:
         yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
@@ -124,7 +126,9 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
             continue
         kind = "request" if source == "request" else _kind(one.text)
         author = who or ("tool" if source == "report" else "model")
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
+        fact = Fact(
+            kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under
+        )
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -143,7 +147,15 @@ def _kind(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"
-    return "decision" if DECIDES.search(text) else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
+    return (
+        "decision"
+        if DECIDES.search(text)
+        else "finding"
+        if FINDS.search(text)
+        else "done"
+        if FINISHES.search(text)
+        else "said"
+    )
 
 
 def _short(text: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_keeper.capture.calls import COMMITTED, command_of, commits, fields, quiet_commit, undone
-from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, steps, works
+from memory_keeper.capture.calls import COMMITTED, commits, fields, quiet_commit, steps, undone
+from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, works
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import EACH
@@ -25,7 +25,9 @@ CHECKS = re.compile(
     r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
     re.I,
 )
-FAILED_TEST = re.compile(r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)
+FAILED_TEST = re.compile(
+    r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
+)
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
@@ -40,7 +42,9 @@ SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
 FOUND_IN = 5  # files
 SIGNATURE = 150  # characters of a definition
-BODY = re.compile(r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)")
+BODY = re.compile(
+    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+)
 
 
 def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -> Iterator[Fact]:
@@ -59,14 +63,22 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
                 continue
             whole = " ".join(lines[number : number + 8]) if BODY.match(line) else line
             yield Fact(
-                "definition", one_line(whole.strip(" {"), SIGNATURE), (event.id,), event.at, "tool", turns[place],
-                place * EACH + 3 + number, event.path.rpartition("/")[2],
+                "definition",
+                one_line(whole.strip(" {"), SIGNATURE),
+                (event.id,),
+                event.at,
+                "tool",
+                turns[place],
+                place * EACH + 3 + number,
+                event.path.rpartition("/")[2],
             )
 
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted([*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place)
+    return sorted(
+        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
+    )
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -74,7 +86,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     for number, (run, wrong, _) in enumerate(ended):
         said, turn, place = clean(run.result.text), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
-        if not wrong and "git" in run.command or "gh " in run.command:
+        if (not wrong and "git" in run.command) or "gh " in run.command:
             yield from _published(run, said, turn)
         if not wrong:
             for step in steps(run.command):
@@ -183,7 +195,9 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]
-        names = dict.fromkeys(name for _, _, found, _ in those for name in found)
+        defined = dict.fromkeys(name for _, _, found, _ in those for name in found)
         status = "created" if those[0][3] else "changed"
         cites = tuple(event.id for _, event, _, _ in those[-4:])
-        yield Fact("edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*names][:DEFINED]), status=status)
+        yield Fact(
+            "edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*defined][:DEFINED]), status=status
+        )

@@ -21,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from memory_keeper.extract.facts import Fact
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.extract.facts import Fact
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
