@@ -16,7 +16,7 @@ FENCE = re.compile(r"\s{0,8}(```|~~~)")
 ITEM = re.compile(r"[ \t]*(?:[-*+•‣·▪◦–✓✔✗✘☐☑✅❌⚠➜→]\ufe0f?|\(?\d{1,3}[.)]|\[[ xX]\])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
 DONE_ITEM = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\]|[✓✔☑✅])")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S|\s{0,3}\*\*[^*\n]{2,80}\*\*:?\s*$|\s{0,3}__[^_\n]{2,80}__:?\s*$")
-RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]+)\s*$")
+RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]++)\s*$")
 ROW = re.compile(r"\s*[|│].*[|│]\s*$")
 RAW = re.compile(
     r"""\s*(?:(?:diff\ --git|index\ [0-9a-f]{6}|@@\ |\+\+\+\ |---\ \S+/|[<>]{3,}) | [+-](?=\S)(?!\d)
@@ -26,12 +26,12 @@ RAW = re.compile(
     re.VERBOSE,
 )
 CODE_END = re.compile(r"(?:[{};=\[\\]|=>|->)\s*$")
-END = re.compile(r"""(?:[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
+END = re.compile(r"""(?:(?<![.!?…])[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
 SHORT = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
 )
 BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
-LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]*\)")
+LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")
 

@@ -26,7 +26,7 @@ NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
 PUBLISHES = re.compile(r"\b(?:git (?:-C \S+ )?commit|gh (?:pr|issue|api|release)|glab )\b")
 MESSAGE = re.compile(
-    r"""<<-?\s*['"]?(?P<end>\w+)['"]?\n(?P<here>.*?)\n\s*(?P=end)\b"""
+    r"""<<-?\s*['"]?(?P<end>\w{1,20})['"]?\n(?P<here>.{0,6000}?)\n[ \t]*(?P=end)\b"""
     r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )

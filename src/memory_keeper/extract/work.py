@@ -27,15 +27,15 @@ CHECKS = re.compile(
     re.I,
 )
 FAILED_TEST = re.compile(
-    r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
+    r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
-PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
+PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)]*\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
+    r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
