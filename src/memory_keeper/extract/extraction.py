@@ -57,7 +57,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     said, turns = spoken(events)
     session, worth, value = ranker.rank(said, events)
     work = worked(events, turns)
-    shorten = _Shorten(folder)
+    shorten = Shorten(folder)
     first, later = _head(said, work, events, folder)
     chosen = [shorten(fact) for fact in first]
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
@@ -94,7 +94,7 @@ def _head(
     return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
-class _Shorten:
+class Shorten:
     """Takes the project's folder off the paths of a fact."""
 
     def __init__(self, folder: str) -> None:
@@ -112,7 +112,7 @@ class _Shorten:
 
 
 def _sentences(
-    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: _Shorten
+    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten
 ) -> Iterator[tuple[Fact, float]]:
     for one, score in zip(said, worth, strict=True):
         text = one.fact.text
@@ -154,7 +154,7 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: _Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
     told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}

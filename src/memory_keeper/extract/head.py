@@ -81,32 +81,37 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         yield one.fact._replace(kind="goal", about="Asked last")
     for later in requests[newest + 1 :]:
         text = one_line(" ".join(one.fact.text for one in later), FIRST)
-        yield later[0].fact._replace(kind="then", text=text, about=_accepted(text, later[0].fact, events))
+        proposal, cites = _accepted(text, later[0].fact, events)
+        yield later[0].fact._replace(kind="then", text=text, about=proposal, cites=(*later[0].fact.cites, *cites))
 
 
 def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     """The user's short answers, each with what it answers: together they are a decision."""
     for request in _requests(said):
         text = " ".join(one.fact.text for one in request)
-        if proposal := _accepted(text, request[0].fact, events):
-            yield request[0].fact._replace(kind="accepted", text=text, about=proposal)
+        proposal, cites = _accepted(text, request[0].fact, events)
+        if proposal:
+            yield request[0].fact._replace(
+                kind="accepted", text=text, about=proposal, cites=(*request[0].fact.cites, *cites)
+            )
 
 
-def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> str:
-    """What a short answer answers: the option it names, else the question before it; empty for others."""
+def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
+    """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
+    for others."""
     short = len(text) < NOD and NODS.match(text)
     if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
-        return ""
+        return "", ()
     before = events[: fact.place // EACH]
     reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
     if not reply:
-        return ""
+        return "", ()
     options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
     if any(options):
-        return one_line("; ".join(filter(None, options)), PROPOSED)
+        return one_line("; ".join(filter(None, options)), PROPOSED), (reply.id,)
     told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED)
+    return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
 
 
 def _option(text: str, mark: str) -> str:
@@ -162,7 +167,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        yield _state(check, f"last check `{check.text}` {how}{f': {check.why}' if check.why else ''}{later}")
+        said = check.about or check.why
+        yield _state(check, f"last check `{check.text}` {how}{f': {said}' if said else ''}{later}")
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 
@@ -183,9 +189,8 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     for number, todo in enumerate(left):
         status = "in progress" if todo.status == "in_progress" else "open"
         place = len(events) * EACH + 1 + number
-        yield Fact(
-            "todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status
-        )
+        cites = (todo.cite, todo.made) if todo.made else (todo.cite,)
+        yield Fact("todo", one_line(todo.text, RULE), cites, when.get(todo.cite, 0.0), place=place, status=status)
     turn = max((one.fact.turn for one in said), default=0)
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1

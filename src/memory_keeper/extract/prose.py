@@ -42,7 +42,7 @@ class Sentence(NamedTuple):
     text: str
     kind: str  # prose | item | row | code
     under: str  # the heading or the line that introduces it
-    place: int  # among the sentences of its text
+    place: int  # among the sentences of its text; what is passed over counts
     done: bool = False  # an item that is ticked
 
 
@@ -52,6 +52,10 @@ def sentences(text: str) -> Iterator[Sentence]:
     for kind, line, done in _blocks(text[:LONGEST]):
         if kind == "heading":
             heading, intro = line, ""
+            place += 1
+            continue
+        if kind == "left out":
+            place += 1
             continue
         if kind in ("row", "code"):
             yield Sentence(line, kind, intro or heading, place)
@@ -62,13 +66,13 @@ def sentences(text: str) -> Iterator[Sentence]:
         for last in split(line):
             if any(map(str.isalnum, last)) and len(last) <= SENTENCE:
                 yield Sentence(last, kind, under, place, done)
-                place += 1
+            place += 1
         if kind == "prose":
             intro = last if LIST_INTRO.search(last) else ""
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Lines that belong together, with what they are: prose, item, row or heading."""
+    """Lines that belong together, with what they are: prose, item, row, heading, or left out."""
     block: list[str] = []
     kind, done, code, shell = "", False, "", False
     header = False  # the last line was the head of a table
@@ -87,6 +91,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
         if block:
             yield kind, " ".join(block), done
             block = []
+        if not here and line.strip():
+            yield "left out", "", False
         if here == "code":
             yield "code", " ".join(line.split()), False
             continue

@@ -223,13 +223,16 @@ class Session:
         ]
 
 
-def rank(said: Sequence[Spoken], events: Sequence[Event]) -> tuple[Session, list[float], dict[str, float]]:
-    """How much each sentence is worth, and each concept of the session."""
+def rank(
+    said: Sequence[Spoken], events: Sequence[Event], concepts: bool = True
+) -> tuple[Session, list[float], dict[str, float]]:
+    """How much each sentence is worth, and each concept of the session unless nobody asks."""
     learnt = weights()
     session = Session(said, events, learnt["rarity"], learnt["other"]["unseen"])
     sentence, concept = [*learnt["sentence"].values()], [*learnt["concept"].values()]
     worth = [_linear(sentence, session.sentence(one, found)) for one, found in zip(said, session.concepts, strict=True)]
-    value = {one: _linear(concept, session.concept(one)) * session.weight(one) ** 0.7 for one in session.first}
+    names = session.first if concepts else ()
+    value = {one: _linear(concept, session.concept(one)) * session.weight(one) ** 0.7 for one in names}
     return session, worth, value
 
 

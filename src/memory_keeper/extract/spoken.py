@@ -48,6 +48,12 @@ DECIDES = re.compile(
     r"|결정|하기로|대신|決定|方針",
     re.I,
 )
+REASON = re.compile(
+    r"\b(?:because|so that|due to|otherwise"
+    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
+    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    re.I,
+)
 FINISHES = re.compile(
     r"^(?:(?:i|we|i'?ve|we'?ve) )?(?:(?:now|just|also|have) )*(?:fixed|added|implemented|removed|renamed|moved|created"
     r"|updated|replaced|committed|merged|pushed|resolved|refactored|rewrote|extracted|all )\b"
@@ -126,11 +132,11 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
-        kind = "request" if source == "request" else _kind(one.text)
+        kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
-        fact = Fact(
-            kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under
-        )
+        where = place * EACH + min(one.place, EACH - 1)
+        why = reason(one.text) if kind == "decision" else ""
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -145,7 +151,13 @@ def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
             yield from those
 
 
-def _kind(text: str) -> str:
+def reason(text: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = REASON.search(text)
+    return (found[1] or found[2]).strip() if found else ""
+
+
+def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from memory_keeper.capture.calls import COMMITTED, commits, fields, quiet_commit, steps, undone
 from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, works
-from memory_keeper.capture.signature import find_wrong
+from memory_keeper.capture.signature import edges, find_wrong
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import EACH
 from memory_keeper.model import WRITES, Event
@@ -85,7 +85,7 @@ def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     ended = [(run, *outcome(run)) for run in runs(events) if run.command and not run.call.agent]
     for number, (run, wrong, _) in enumerate(ended):
-        said, turn, place = clean(run.result.text), turns[run.place], run.place * EACH
+        said, turn, place = clean(edges(run.result.text)), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
         if (not wrong and "git" in run.command) or "gh " in run.command:
             yield from _published(run, said, turn)
@@ -100,16 +100,16 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
         elif CHECKS.search(line):
-            yield Fact("check", line, cites, at, "tool", turn, place, why=_sum(said), status="passed")
+            passed, why = _sum(said)
+            yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
 
-def _sum(said: str) -> str:
-    """The line that sums up an output; of several parts, how many tests passed in all."""
+def _sum(said: str) -> tuple[str, str]:
+    """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
     passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
-    if len(passed) > 1:
-        return f"{sum(passed)} passed in all"
+    total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
     sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
-    return sums[-1] if sums else ""
+    return total, sums[-1] if sums else ""
 
 
 def as_typed(command: str) -> str:
@@ -117,7 +117,9 @@ def as_typed(command: str) -> str:
     hearty = set(hearts(command))
     typed = [one for one in steps(command) if bare(one) in hearty and not PREPARING.match(one)]
     typed = typed or [one for one in steps(command) if bare(one) in hearty]
-    return one_line(" && ".join(dict.fromkeys(typed)), COMMAND)
+    line = " && ".join(dict.fromkeys(typed))
+    # where something between them is left out, that shows
+    return one_line(line if line in " ".join(command.split()) else line.replace(" && ", " … "), COMMAND)
 
 
 def _reason(said: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, say
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.reduce.kept_note import page_of
@@ -33,7 +33,6 @@ STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 BEHIND = 8  # facts that may still fit where a longer one does not
 LABELS = {"state": "State", "next": "Next", "rules": "The user insists", "last": "Last steps", "commands": "Run here"}
 JOINED = {"state": "; ", "next": "; ", "rules": "; ", "last": " | ", "files": "; ", "commands": "; ", "references": " "}
-UNDER = 48  # characters of a heading that is told with its items
 # the same parts by the four questions that a handoff answers
 QUESTIONS = {
     "WHY": ("goal", "rules"),
@@ -236,57 +235,16 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
         if fact.who != "host":
             yield Line("goal", say(fact), fact.cites)
     if asked := [fact for fact in facts if fact.about == "Asked last"]:
-        yield Line("goal", f"Asked last: {quote(_run_on(asked))}", asked[0].cites)
+        yield Line("goal", f"Asked last: {quote(run_on(asked))}", asked[0].cites)
     if nods := [fact for fact in facts if fact.kind == "then"]:
         yield Line("goal", "Then: " + "; ".join(say(fact) for fact in nods), nods[-1].cites)
 
 
 def _story(facts: Sequence[Fact]) -> Iterator[Line]:
-    """A line for each request: what the user said, and what came of it."""
-    turns: dict[int, list[Fact]] = {}
-    for fact in facts:
-        turns.setdefault(fact.turn, []).append(fact)
-    for those in turns.values():
-        asked = [fact for fact in those if fact.kind == "request" and fact.who == "user"]
-        came = [fact for fact in those if fact not in asked]
-        words = quote(_run_on(asked)) if asked else ""
-        told = " ".join(_came(came))
-        text = f"{words} → {told}" if words and told else words or f"→ {told}"
-        yield Line("story", one_line(clean(text), 1 << 20), (asked or those)[0].cites)
-
-
-def _run_on(facts: Sequence[Fact]) -> str:
-    """Sentences of one text as one; where some are left out between them, that shows."""
-    text, last = "", -1
-    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
-    for fact in sorted(longest.values(), key=lambda fact: fact.place):
-        text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
-        last = fact.place
-    return text
-
-
-def _came(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a request, in order: sentences with the heading they stand under, work in brackets."""
-    under = ""
-    work: list[str] = []
-    for fact in facts:
-        if fact.who == "tool" and fact.kind in WORK:
-            work.append(say(fact))
-            continue
-        if work:
-            yield f"[{'; '.join(work)}]"
-            work = []
-        heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
-        text = say(fact)
-        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
-        yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
-        under = heading
-    if work:
-        yield f"[{'; '.join(work)}]"
+    return (Line("story", text, cites) for text, cites in story(facts))
 
 
 LINES: dict[str, Callable[[Sequence[Fact]], Iterator[Line]]] = {"goal": _goal, "story": _story, "files": _files}
-WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")
 
 
 def by_part(kept: object) -> Json:
