@@ -174,7 +174,10 @@ def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
         words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
         told = " ".join(_came(came))
         text = f"{words} → {told}" if words and told else words or f"→ {told}"
-        yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites))
+        yield (
+            one_line(clean(text), 1 << 20),
+            tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites)),
+        )
 
 
 def run_on(facts: Iterable[Fact]) -> str:

@@ -20,6 +20,7 @@ from memory_keeper.text import clean, one_line
 SUBSTANCE = 5  # concepts of a request that can be a goal
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
 FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
+THEN = 6  # answers and additions after the goal that are told
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
@@ -72,14 +73,18 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     requests = _requests(said)
     if not requests:
         return
-    newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
+    sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
+    newest = max(
+        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one)),
+        default=len(requests) - 1,
+    )
     if newest:
         first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
-    for later in requests[newest + 1 :]:
+    for later in requests[newest + 1 :][-THEN:]:
         text = one_line(" ".join(one.fact.text for one in later), FIRST)
         proposal, cites = _accepted(text, later[0].fact, events)
         yield later[0].fact._replace(kind="then", text=text, about=proposal, cites=(*later[0].fact.cites, *cites))

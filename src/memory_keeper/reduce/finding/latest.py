@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
     Stated = TypeVar("Stated", Fact, extracted.Fact)
 
-USERS = ("correction", "answer", "rule")  # kinds of facts that are the user's own words; a decision's status says whose it is
+USERS = (
+    "correction",
+    "answer",
+    "rule",
+)  # kinds of facts that are the user's own words; a decision's status says whose it is
 MOST = 300  # statements that are held against each other; older ones stay
 SAME = 0.6  # of the words of two statements, in both: they are about the same matter
 CHANGED = 0.4  # the same, where the newer one says that something changes

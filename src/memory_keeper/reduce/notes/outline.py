@@ -29,13 +29,25 @@ from memory_keeper.text import clean, clip, many, one_line, tokens, utc_day
 LINES, LINE, CITED = 400, 2000, 50  # lines of a note that are read, characters of each, events that one cites
 QUOTED = 400  # characters of a fact
 KEPT = 60  # facts that are kept for the outline above
-CHARACTERS, LEAST = 4, 35  # characters of a token, roughly; tokens of a line of a session, however many sessions there are
+CHARACTERS, LEAST = (
+    4,
+    35,
+)  # characters of a token, roughly; tokens of a line of a session, however many sessions there are
 ASKED = 0.4  # of such a line, for what was asked
 SAID, COMMITS = 2, 2  # sentences and commits of such a line
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
 NAMED = 6  # themes, commits and tasks that the summary of all names
 # what a request is worth telling for: what came of it
-WORTH = {"commit": 3.0, "pr": 3.0, "answer": 2.0, "decision": 2.0, "finding": 2.0, "done": 1.5, "rule": 1.5, "said": 1.0}
+WORTH = {
+    "commit": 3.0,
+    "pr": 3.0,
+    "answer": 2.0,
+    "decision": 2.0,
+    "finding": 2.0,
+    "done": 1.5,
+    "rule": 1.5,
+    "said": 1.0,
+}
 OPEN = ("todo", "next", "question")
 STRONG = re.compile(
     r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
@@ -95,7 +107,9 @@ def read(note: Note, number: int) -> Child:
     """A note with what can be made of it; nothing it carries makes this fail."""
     carried = wire.read_object(note.extra)
     by_hand = note.who == "user"  # who wrote it anew may have taken a fact away
-    facts = [] if by_hand else [_sound(fact, note, number) for fact in facts_of(note) if fact.text or fact.kind == "push"]
+    facts = (
+        [] if by_hand else [_sound(fact, note, number) for fact in facts_of(note) if fact.text or fact.kind == "push"]
+    )
     ours = carried.get("by") in (None, "extractive") and bool(facts)
     made = None if by_hand else _outline_of(carried.get("outline"))
     return Child(note, facts, [] if ours else list(_written(note, number)), made)
@@ -103,7 +117,9 @@ def read(note: Note, number: int) -> Child:
 
 def _sound(fact: Fact, note: Note, number: int) -> Fact:
     """A fact as it can be told, whoever wrote it."""
-    text, about, why, status = (one_line(clean(part[:LINE]), QUOTED) for part in (fact.text, fact.about, fact.why, fact.status))
+    text, about, why, status = (
+        one_line(clean(part[:LINE]), QUOTED) for part in (fact.text, fact.about, fact.why, fact.status)
+    )
     at = fact.at if 0 <= fact.at <= LATEST else note.at
     cites = fact.cites[:CITED] or (origin(note),)
     of, turn = clean(fact.of)[:200] or _of(note), number * 10_000 + fact.turn % 10_000
@@ -119,7 +135,9 @@ def _written(note: Note, number: int) -> Iterator[Fact]:
     for place, (line, cites) in enumerate(lines_of(note)[:LINES]):
         if text := one_line(clean(line), LINE):
             who, rests = "user" if note.who == "user" else "model", cites[:CITED] or (origin(note),)
-            yield Fact("written", text, rests, note.at, who, number * 10_000 + place, place, why=reason(text), of=_of(note))
+            yield Fact(
+                "written", text, rests, note.at, who, number * 10_000 + place, place, why=reason(text), of=_of(note)
+            )
 
 
 def _outline_of(value: object) -> Outline | None:
@@ -164,7 +182,9 @@ def _by_session(children: Sequence[Child], budget: int, titles: Mapping[str, str
     for child in children:
         turns: dict[tuple[str, int], list[Fact]] = {}
         for fact in (*child.written, *([] if child.written else child.facts)):
-            if not _is_by_hand(fact) and (fact.kind in WORTH or fact.kind in ("request", "accepted", "written", "error")):
+            if not _is_by_hand(fact) and (
+                fact.kind in WORTH or fact.kind in ("request", "accepted", "written", "error")
+            ):
                 turns.setdefault((fact.of, fact.turn), []).append(fact)
         for (of, _), facts in turns.items():
             sessions.setdefault(of, []).append(facts)
@@ -183,7 +203,9 @@ def _by_session(children: Sequence[Child], budget: int, titles: Mapping[str, str
 
 
 def _worth(facts: Sequence[Fact]) -> float:
-    return sum(sorted((WORTH.get(fact.kind, 0.0) for fact in facts), reverse=True)[:4]) + any(_is_told(fact) for fact in facts)
+    return sum(sorted((WORTH.get(fact.kind, 0.0) for fact in facts), reverse=True)[:4]) + any(
+        _is_told(fact) for fact in facts
+    )
 
 
 def _is_told(fact: Fact) -> bool:
@@ -202,12 +224,18 @@ def _heading(of: str, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
 
 def _shortened(facts: Sequence[Fact], room: int) -> list[Fact]:
     """Of the facts of a turn those that come first, cut to some characters: what was asked, what came of it, commits."""
-    asked = [as_request(fact) for fact in facts if fact.who == "user" and fact.kind in ("request", "rule", "accepted")][:SAID]
+    asked = [as_request(fact) for fact in facts if fact.who == "user" and fact.kind in ("request", "rule", "accepted")][
+        :SAID
+    ]
     said = [fact for fact in facts if fact.who != "tool" and as_request(fact) not in asked][:SAID]
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     whole = any(fact.kind == "written" for fact in facts)
     each = int(room * ASKED), int(room * (1 - ASKED) / max(1, len(said)))
-    short = [*(_cut(fact, each[0]) for fact in asked), *(_cut(fact, LINE if whole else each[1]) for fact in said), *made]
+    short = [
+        *(_cut(fact, each[0]) for fact in asked),
+        *(_cut(fact, LINE if whole else each[1]) for fact in said),
+        *made,
+    ]
     return sorted(short, key=lambda fact: fact.place)
 
 
@@ -299,7 +327,9 @@ def _summary(children: Sequence[Child], first: str, last: str, themes: Sequence[
         f"committed {_few(commits)}" if commits else "",
         f"open: {_few(left)}" if left else "",
     ]
-    by_hand = dict.fromkeys(fact.text for child in children for fact in (*child.written, *child.facts) if _is_by_hand(fact))
+    by_hand = dict.fromkeys(
+        fact.text for child in children for fact in (*child.written, *child.facts) if _is_by_hand(fact)
+    )
     said = f"{when}: {'; '.join(filter(None, parts))}." if children else NOTHING
     return _bounded("\n".join([*by_hand, said]), SUMMARY) or NOTHING
 
@@ -377,7 +407,11 @@ def _decisions(children: Sequence[Child]) -> Iterator[Decision]:
 def _issues(children: Sequence[Child]) -> list[Issue]:
     """Open ones first, newest first."""
     found = [
-        Issue(_bounded(fact.text if fact.kind in OPEN else say(fact._replace(status="")), 1000) or NOTHING, status, _day(fact.at))
+        Issue(
+            _bounded(fact.text if fact.kind in OPEN else say(fact._replace(status="")), 1000) or NOTHING,
+            status,
+            _day(fact.at),
+        )
         for fact in _wrong(children)
         for status in ("resolved" if fact.status == "fixed" else "open",)
     ]
