@@ -8,8 +8,6 @@ each with what came of it, in the words of who said it; then the last steps and 
 
 from __future__ import annotations
 
-from functools import partial
-
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
@@ -200,7 +198,7 @@ def arrange(facts: Sequence[Fact]) -> Iterator[Line]:
                 (fact for fact in facts if fact.of == of and KINDS[fact.kind].part == part), key=lambda fact: fact.place
             )
             if those:
-                lines = LINES.get(part, partial(_joined, part))(those)
+                lines = LINES[part](those) if part in LINES else _joined(part, those)
                 yield from (line._replace(of=of) for line in lines)
 
 
