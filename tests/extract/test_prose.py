@@ -44,10 +44,10 @@ TEXTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         [("pool leak · fixed", "row", ""), ("slow start · open", "row", "")],
     ),
     "a line that was wrapped": (
-        "The uploader keeps a connection for every part of a file that it sends, and\nnever gives one of them back.",
+        "The uploader keeps a connection for every part of a file that it sends, and\nnever gives one back.",
         [
             (
-                "The uploader keeps a connection for every part of a file that it sends, and never gives one of them back.",
+                "The uploader keeps a connection for every part of a file that it sends, and never gives one back.",
                 "prose",
                 "",
             )
@@ -94,7 +94,7 @@ def test_what_a_text_says(name: str) -> None:
     "heading", ["Remaining:", "## Remaining", "**Remaining**", "**Remaining:**", "Remaining work:"]
 )
 def test_a_list_knows_what_it_stands_under_however_that_is_written(heading: str) -> None:
-    found = [one for one in sentences(f"All of it reads.\n\n{heading}\n- quoted fields\n- the docs of it\n")]
+    found = list(sentences(f"All of it reads.\n\n{heading}\n- quoted fields\n- the docs of it\n"))
     assert [one.text for one in found if one.under.startswith("Remaining")] == ["quoted fields", "the docs of it"]
 
 
