@@ -10,7 +10,7 @@ Hooks load this module, so it needs nothing that is slow to load.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -231,13 +231,13 @@ def carried_whole(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 def _load(row: object) -> list[Fact]:
-    if not isinstance(row, list) or len(row) != FIELDS or row[0] not in KINDS:
+    if not isinstance(row, list) or len(row) != FIELDS or type(row[0]) is not str or row[0] not in KINDS:
         return []
     kind, text, cites, at, who, turn, place, about, why, status, of = row
     texts = (text, who, about, why, status, of)
     if not all(type(value) is str for value in texts) or not isinstance(cites, list):
         return []
-    if type(at) not in (int, float) or type(turn) is not int or type(place) is not int:
+    if type(at) not in (int, float) or not 0 <= at <= EVER or type(turn) is not int or type(place) is not int:
         return []
     ids = tuple(id for id in cites if type(id) is str and id)
     return [Fact(kind, text, ids, float(at), who, turn, place, about, why, status, of)]

@@ -34,6 +34,7 @@ BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?!
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")
+LABEL = re.compile(r"[^\W\d_][\w-]{2,30}[:：]$")  # of a list, in one word
 
 
 class Sentence(NamedTuple):
@@ -54,7 +55,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             heading, intro = line, ""
             place += 1
             continue
-        if kind == "left out":
+        if kind in ("left out", "label"):
+            intro = line if kind == "label" else intro
             place += 1
             continue
         if kind in ("row", "code"):
@@ -72,7 +74,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Lines that belong together, with what they are: prose, item, row, heading, or left out."""
+    """Lines that belong together, with what they are: prose, item, row, heading, label, or left out."""
     block: list[str] = []
     kind, done, code, shell = "", False, "", False
     header = False  # the last line was the head of a table
@@ -123,6 +125,8 @@ def _kind(line: str) -> str:
         return "heading"
     if ROW.match(line):
         return "row"
+    if LABEL.match(bare):
+        return "label"
     item = ITEM.match(line)
     if item:
         bare = line[item.end() :].strip()

@@ -30,7 +30,8 @@ FAILED_TEST = re.compile(
     r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 PASSED = re.compile(r"\b(\d+) passed\b")
-PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
+PUSHES = re.compile(r"git (?:-C \S+ )?push\b")
+EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is about
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
@@ -139,7 +140,7 @@ def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
         if sure and match(failed, run).like:
             return True
         for step in works(run.command):
-            name, about = program(step), arguments(step)
+            name, about = program(step), arguments(step) - EVERYTHING
             for mine, of, check in tried:
                 same = name == mine or step.startswith(f"{mine}:")
                 family = check and CHECKS.search(step) and not about and name.split()[:1] == mine.split()[:1]
@@ -158,7 +159,7 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
             yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
-    if PUSHES.search(line) and "rejected" not in said:
+    if any(map(PUSHES.match, works(line))) and "rejected" not in said:
         yield Fact("push", "", cites, at, "tool", turn, place + 1)
     if "pr create" in line and (found := PULL.search(said)):
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
