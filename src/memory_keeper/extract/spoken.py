@@ -51,14 +51,8 @@ DECIDES = re.compile(
 CONTRASTS = re.compile(r"\b(?:instead of|rather than)\b|대신", re.I)
 ACTS = re.compile(  # without it, a contrast says how something works, or what is wrong
     r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b"
-    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put|set|group"
-    r"|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
-    re.I,
-)
-REASON = re.compile(
-    r"\b(?:because|so that|due to|otherwise"
-    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
-    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put"
+    r"|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
     re.I,
 )
 FINISHES = re.compile(
@@ -142,8 +136,7 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        why = reason(one.text) if kind == "decision" else ""
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -156,12 +149,6 @@ def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
             yield Sentence(text, form, under, those[0].place, done)
         else:
             yield from those
-
-
-def reason(text: str) -> str:
-    """The part of a sentence that says why; empty when none does."""
-    found = REASON.search(text)
-    return (found[1] or found[2]).strip() if found else ""
 
 
 def kind_of(text: str) -> str:

@@ -35,9 +35,13 @@ def learn(
     everything: bool = False,
     stretch: Sequence[Event] = (),
     progress: Callable[[int], None] = lambda prompts: None,
+    settings: Json | None = None,
 ) -> list[Note]:
-    """Keep what is new: of a stretch of a session, else of what no note covers yet, or of `everything` in a project."""
-    settings = Settings(keeper).of(project)
+    """Keep what is new: of a stretch of a session, else of what no note covers yet, or of `everything` in a project.
+
+    `settings` are those of the project, for who has read them.
+    """
+    settings = settings or Settings(keeper).of(project)
     prompts = heard(stretch) if stretch else prompts_of(keeper.store, project, everything)
     made = [*_keep_said(keeper, project, prompts, progress), *_keep_slips(keeper, project, stretch, everything)]
     _decide(keeper, project, settings, now)
