@@ -57,6 +57,32 @@ def test_five_sessions_propose_and_the_user_makes_it_a_rule(project: Project) ->
     assert one.state == "rule"
 
 
+PNPM = (
+    "use pnpm, never npm",
+    "use pnpm, not npm",
+    "always pnpm instead of npm",
+    "please don't use npm, we use pnpm here",
+    "pnpm, please",
+)
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_five_wordings_are_one_wish(project: Project, first: int) -> None:
+    for day in range(5):
+        project.say(day, PNPM[(first + day) % 5])
+    (one,) = project.observed(5)
+    assert (one.state, one.confirmations, one.by) == ("proposed", 5, "said") and one.text[-6:] != "please"
+    project.say(6, "No, use npm.")
+    assert [one.state for one in project.observed(7)] == ["superseded", "open"]
+
+
+def test_a_name_alone_wants_nothing(project: Project) -> None:
+    project.say(0, "pnpm, please", "commit, please")
+    assert not project.observed()
+    assert not in_force(project.keeper.store, project.key, DEFAULTS, START + DAY)
+    assert "No observations." in project.run("observe", "list", "--all").stdout
+
+
 def test_a_person_may_say_no(project: Project) -> None:
     project.say(0, "Always run the tests with make test.")
     (one,) = project.observed()

@@ -119,7 +119,7 @@ def _list(args: Namespace, keeper: Keeper) -> int:
 
 def _about(one: Observed, against: str) -> dict[str, Any]:
     """An observation, and the rule that it contradicts, for programs."""
-    return {**{name: value for name, value in one._asdict().items() if name != "wants"}, "against": against}
+    return {**{name: value for name, value in one._asdict().items() if name != "wish"}, "against": against}
 
 
 def _print(one: Observed) -> None:

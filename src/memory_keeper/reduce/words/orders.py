@@ -13,7 +13,7 @@ from itertools import islice
 
 from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.words import claims
+from memory_keeper.reduce.words import rules
 from memory_keeper.reduce.words.own_words import GIVES_UP, spoken
 from memory_keeper.reduce.words.prose import split, units, unmarked
 from memory_keeper.reduce.words.subjects import (
@@ -31,6 +31,7 @@ from memory_keeper.reduce.words.subjects import (
     has_literal,
     is_general,
 )
+from memory_keeper.reduce.words.wishes import ALLOW, DROP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
 SHORTEST, LONGEST = 6, 300  # characters of a sentence
-DROP = "drop"
 LOOKED, MOST, TRIES = 2_000, 30, 4  # characters and sentences at either end; beginnings of an order in a sentence
 
 
@@ -50,17 +50,19 @@ class Order(NamedTuple):
     said: str
     text: str
     wanted: bool = False  # it says who wants it: "I want you to", "make sure"
-    takes: str = (
-        ""  # how it takes an order back: "may" ("no need to run it any more"), or "drop" ("forget the rule: …")
-    )
+    takes: str = ""  # how it takes one back: ALLOW ("no need to run it any more") or DROP ("forget the rule: …")
 
 
 def wanted(prompt: Event) -> Iterator[Order]:
-    """The orders of a prompt that hold for good; none of what nobody typed, nor of what a command is given, which is
-    meant for that command, and a model can run one too."""
-    typed = prompt.kind == "prompt" and not prompt.agent and not prompt.extra
-    if typed and not prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")):
-        yield from lasting(prompt.text)
+    """The orders of a prompt that hold for good."""
+    return lasting(typed(prompt))
+
+
+def typed(prompt: Event) -> str:
+    """What somebody typed; nothing of what nobody did, nor of what a command is given, which is meant for that command,
+    and a model can run one too."""
+    own = prompt.kind == "prompt" and not prompt.agent and not prompt.extra
+    return prompt.text if own and not prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")) else ""
 
 
 def lasting(text: str) -> Iterator[Order]:
@@ -75,9 +77,9 @@ def lasting(text: str) -> Iterator[Order]:
             yield Order(sentence, sentence.rstrip(".! "), takes=DROP)
             continue
         if leave := _leave(sentence):
-            yield Order(sentence, leave, takes="may")
+            yield Order(sentence, leave, takes=ALLOW)
             continue
-        if claims.is_another_s(sentence):
+        if rules.is_another_s(sentence):
             continue
         order = _order(sentence)
         for clause in map(around.resolve, _clauses(order.text)):
@@ -96,7 +98,7 @@ def said_in(text: str) -> list[str]:
         for one in split(unit.said):
             for sentence in BREAK.split(unmarked(one)):
                 said = said[:-1] if NO_WAIT.match(sentence) else said
-                said += [] if QUOTED.fullmatch(sentence) else claims.apart(sentence)
+                said += [] if QUOTED.fullmatch(sentence) else rules.apart(sentence)
     return said
 
 
@@ -104,12 +106,12 @@ def _own_units(text: str) -> list[Unit]:
     """The prose and items of a text, without what a list of work says of what is to be built."""
     found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
     headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
-    work = not headed and any(unit.kind == "item" and claims.WORK.match(unit.said) for unit in found)
+    work = not headed and any(unit.kind == "item" and rules.WORK.match(unit.said) for unit in found)
     return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
 
 
 def _is_part(item: str) -> bool:
-    return bool(claims.EVER.match(item)) and not claims.is_habit(item)
+    return bool(rules.EVER.match(item)) and not rules.is_habit(item)
 
 
 NO_WAIT = re.compile(
@@ -200,9 +202,11 @@ def _peeled(text: str) -> str:
 AND = re.compile(
     r"[,;]? (?:and|but|while|plus|also)"
     r"(?: (?:also|then|please|always|to|you should|ensure(?: that)?|make sure(?: that)?))* "
-    rf"(?=(?:{VERB}|for|all|every|{NOT}|(?:the |your )?{THING} names?)\b)|[;,] (?=(?:{VERB}) )",
+    rf"(?=(?:{VERB}|for|all|every|{NOT}|(?:the |your )?{THING} names?)\b)|[;,] (?:we )?(?=(?:{VERB}) )",
     re.I,
 )
+USED = re.compile(r"us(?:e|ing) [\w.+#/@-]+", re.I)
+NOT_USED = re.compile(rf"{NOT} (?:ever )?(?:us(?:e|ing) )?[\w.+#/@-]+", re.I)
 REASON = re.compile(
     r",? (?:because|since|so that|so (?:we|it|they|you|i)|in order to|to (?:\w+ly )?(?:ensure|maintain|make|help|keep"
     r"|improve|explain|avoid|enhance|facilitate|provide|allow|enforce|promote|handle|clearly|easily|quickly|better|track"
@@ -259,9 +263,10 @@ def _clauses(text: str) -> list[str]:
 
 
 def _parts(left: str, between: str, right: str) -> bool:
-    """Whether both sides of an "and" are orders."""
+    """Whether both sides of an "and" are orders; not where they choose: "use pnpm and not npm"."""
     either = _orders(right) or "sure" in between or (has_literal(left) and has_literal(right))
-    return _orders(left) and either
+    chooses = (NOT_USED.fullmatch(left) and USED.match(right)) or (USED.fullmatch(left) and NOT_USED.fullmatch(right))
+    return bool(_orders(left) and either and not chooses)
 
 
 def _alone(clause: str, before: list[str]) -> str:
@@ -361,7 +366,9 @@ COMPARES = re.compile(r"\b(?:over|to|than|instead|for|when|in)\b", re.I)
 SEVERAL = re.compile(rf"\b{THING}(?<=s)$", re.I)
 MUST = re.compile(r"\b(?:should|must|shall)\b", re.I)
 YOURS = re.compile(r"\b(?:your?|our)\b", re.I)
-PROJECT = re.compile(r"use (?!an? |the |this |it\b).{2,60} here$", re.I)  # with "we": what is used in all of it
+PROJECT = re.compile(
+    r"(?:^|\bwe )use (?!an? |the |this |it\b)[^,]{2,60} here$", re.I
+)  # with "we": what is used in all of it
 NOT_THAT = re.compile(r"use [\w.+#/@-]+(?: [\w.+#/@-]+)?, not [\w.+#/@-]+\b", re.I)
 
 
@@ -371,26 +378,26 @@ def _lasts(order: Order, clause: str, around: _Around) -> bool:
     if said[-1] in "?:" or len(clause) < SHORTEST:
         return False
     if any("\uac00" <= char <= "\ud7a3" for char in clause):
-        return claims.is_rule(said, around.typed)
+        return rules.is_rule(said, around.typed)
     ever, general, literal = _says_so(said, rest), is_general(clause), has_literal(clause)
     ours = bool(WE.search(said))
     if _says_nothing(order, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
         return False
-    if NOT_THAT.match(rest) or (ours and PROJECT.match(rest)):
+    if NOT_THAT.match(rest) or (ours and PROJECT.search(rest)):
         return around.typed
     if HERE.search(clause) and not ever:
         return False
     shall = SHALL.match(rest) and (order.wanted or MUST.search(rest))
     if not around.typed or not (ORDERS.match(rest) or shall or (order.wanted and general)):
-        return bool(ever or not around.typed) and claims.is_rule(said, around.typed)
+        return bool(ever or not around.typed) and rules.is_rule(said, around.typed)
     if PREFERS.match(rest):
         return bool(COMPARES.search(rest) or literal or SEVERAL.search(rest))
     if ever:
-        return not claims.HAPPENS.search(clause)
+        return not rules.HAPPENS.search(clause)
     if ours and (general or literal or PURPOSE.search(clause)):
         return True
     corrects = re.match(r"no\b", said, re.I)
-    if claims.is_rule(f"No, {clause}" if corrects else said, around.typed):
+    if rules.is_rule(f"No, {clause}" if corrects else said, around.typed):
         return not (corrects and (ONE_OFF.match(rest) or re.match(r"\w+ the \w+$", rest)))
     if ONE_OFF.match(rest) or not general:
         return False
