@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from memory_keeper.reduce.words.orders import said_in, typed, wanted
-from memory_keeper.reduce.words.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, VERB, has_literal
+from memory_keeper.reduce.words.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, has_literal
 from memory_keeper.reduce.words.wishes import FORBID, Wish, apart, kind, kinds, read
 from memory_keeper.text import NEWEST, tokens
 
@@ -72,7 +72,6 @@ LEANS = re.compile(  # on the kind of thing after it
     r"^prefer\b|\b(?:instead|rather|than|except|but|not|never|only|just|out|outside|or|and|nor|even|especially)\W*$",
     re.I,
 )
-VERBS = re.compile(rf"^(?={VERB}\b)(\w+?)(?:e|ing)?\b", re.I)  # however they end: "add", "adding"
 LIMITS_NOTHING = frozenset((
     "all", "every", "each", "any", "both", "a", "an", "the", "your", "our", "my", "in", "into", "within", "inside",
     "to", "for", "on", "of", "when", "whenever", "you", "naming", "name", "names", "definition",
@@ -116,22 +115,18 @@ def _costs_much(one: Wish) -> int:
 
 def _grouped(held: Sequence[Wish]) -> list[str]:
     """Lines such as `function names: start with 'a_'; end with '_b'`."""
-    groups: dict[str, dict[str, tuple[str, list[str]]]] = {}  # by what they are about, then by all but the literal
+    groups: dict[str, dict[str, list[str]]] = {}  # by what they are about, then by all but the literal
     for one in held:
         about, rest = _told_apart(one)
         literal = LITERAL.search(rest)
         frame = f"{rest[: literal.start()]}\0{rest[literal.end() :]}" if literal else rest
-        _, literals = groups.setdefault(about, {}).setdefault(VERBS.sub(_verb, frame), (frame, []))
+        literals = groups.setdefault(about, {}).setdefault(frame, [])
         literals += [literal[0]] if literal and literal[0] not in literals else []
     lines = []
     for about, frames in groups.items():
-        said = [frame.replace("\0", " ".join(literals)) for frame, literals in frames.values()]
+        said = [frame.replace("\0", " ".join(literals)) for frame, literals in frames.items()]
         lines += [f"{about}: {'; '.join(said)}"] if about else said
     return lines
-
-
-def _verb(word: re.Match[str]) -> str:
-    return word[1].casefold()
 
 
 @lru_cache(4096)

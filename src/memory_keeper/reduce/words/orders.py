@@ -347,7 +347,6 @@ TALKS = re.compile(  # about a rule, or about nothing
     r"|reach out|for (?:example|instance)|i|you)\b",
     re.I,
 )
-EXAMPLE = re.compile(r"\b(?:you(?:['’]d| would| could| might)|would be|could be)\b", re.I)
 VAGUE = re.compile(
     r"\b(?:hesitate|reach out|in mind|yourself|be afraid|feel free|happy to|let me know)\b|^(?:do not|don['’]?t) have\b"
     r"|^never (?:have )?(?!need|feed|embed|exceed|proceed|shed)\w+ed\b|^never have \w+en\b|^never \w+[^su]s\b"
@@ -411,8 +410,8 @@ def _says_so(said: str, rest: str) -> bool:
 
 
 def _says_nothing(order: Order, clause: str) -> bool:
-    """Whether a clause gives an example, talks, or says only that there is a rule."""
+    """Whether a clause talks, or says only that there is a rule."""
     rest = body(clause)
     talks = TALKS.match(rest) and not order.wanted and not SHALL.match(rest)
     empty = not has_literal(clause) and (SOME_RULE.search(rest) or " " not in rest)
-    return bool(talks or empty or EXAMPLE.search(clause) or VAGUE.search(rest))
+    return bool(talks or empty or VAGUE.search(rest))

@@ -82,7 +82,6 @@ FIRM = ("start", "end", "case")  # of which a thing has one
 NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b|\b(?:one|two|three|four|five|six|eight|ten|once|twice|half)\b", re.I)
 ADDS = re.compile(r"\balso \w|\b(?:too|as well|additionally|besides)\b", re.I)
 EITHER = re.compile(rf"(?: names?)?(?:, and|,| and| or) {OWN}", re.I)
-AFFIX = re.compile(r"(?<=['\"`’”]) as (?:a|the|its|their) (?:prefix|suffix)\b", re.I)
 PATH = re.compile(r"\w[\w@+-]*(?:[./]\w[\w@+-]*)+")
 # words of instructions themselves, which say nothing of what one is about; those in CUES as stems
 RULES = frozenset((
@@ -114,7 +113,7 @@ def read(clause: str, sentence: str, mood: str = "") -> Wish:
     skip = (frozenset() if how == "for" else CUES) | {*stems(" ".join((*wanted, *things)))}
     topic = sorted({*stems(GIVES_UP.sub("", about))} - skip)
     return Wish(
-        clip_middle(" ".join(AFFIX.sub("", clause).split()), LONGEST),
+        clip_middle(" ".join(clause.split()), LONGEST),
         mood,
         (how, "+".join(things)),
         tuple(topic),
