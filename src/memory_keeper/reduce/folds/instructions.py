@@ -24,9 +24,9 @@ BRIEF = 200  # characters of a prompt in which a name alone may say what is want
 def instructions(prompt: Event) -> list[Wish]:
     """What one prompt wants for good, each thing once; nothing for what nobody typed."""
     said = dict.fromkeys(
-        read(clause, order.said, order.takes)._replace(cite=prompt.id, at=prompt.at, session=prompt.session)
-        for order in wanted(prompt)
-        for clause in apart(order.text)
+        read(clause, one.said, one.takes)._replace(cite=prompt.id, at=prompt.at, session=prompt.session)
+        for one in wanted(prompt)
+        for clause in apart(one.text)
     )
     # what does not say of which things goes where another one does
     told = {(one.slot[0], one.mood, one.wanted) for one in said if one.slot[1] and one.wanted}

@@ -11,7 +11,7 @@ import re
 from memory_keeper.reduce.words.own_words import GIVES_UP
 from memory_keeper.reduce.words.subjects import THING, VERB, has_literal, is_general
 
-CLAUSE = r"(?:^|[,;:.…–—-] ?|\b(?:and|but|so|please|you|we|should|must|then)\s)"  # where an order may begin
+CLAUSE = r"(?:^|[,;:.…–—-] ?|\b(?:and|but|so|please|you|we|should|must|then)\s)"  # where one may begin
 ONCE = r"(?!\s+(?:it|this|that|these|those|them|mind|seen|been|had|was|worry)\b)"  # this one time
 NOT = r"(?:don['’]?t|do not)"
 RULES = re.compile(  # in words that hardly ever mean anything else
@@ -151,7 +151,7 @@ PRODUCT = re.compile(  # how it shall be
 
 def apart(sentence: str) -> list[str]:
     """What a sentence of the user's asks for, and the rule that it adds: "Fix it, and from now on run the tests". Two
-    rules, or an order and what holds for both, stay together."""
+    rules, or an instruction and what holds for both, stay together."""
     beside = _beside(sentence)
     return [*beside] if beside and not _is_built(sentence) else [sentence]
 
@@ -176,7 +176,7 @@ def _beside(sentence: str) -> tuple[str, str] | None:
         left, right = sentence[: cut.start()], sentence[cut.end() :]
         both = cut["order"] and (cut["and"] or "").casefold() != "but" and ORDERED.search(left)
         if cut[0].strip() in (",", ";") and EVER.match(right) and not ONE_OFF.match(left):
-            continue  # "in tests, always …" is one order
+            continue  # "in tests, always …" is one instruction
         whole = left.strip() and len(CUE.sub("", right).split()) > 1
         if whole and not (both or LEANS.match(left) or LASTING.match(left) or _wants(left, True)):
             return left, right
