@@ -26,6 +26,7 @@ from memory_keeper import __version__
 
 WRITTEN = measure.ROOT / "docs/figures.json"
 TRANSCRIPTS, CONVERSATIONS, DIALOGUES, PROMPTS = "transcripts", "LoCoMo, BEAM", "MemoryCode", "prompt_files"
+PROBES = "transcripts and questions about them"
 
 
 class Bench(NamedTuple):
@@ -44,6 +45,7 @@ BENCHES = (
     Bench("cli"),
     Bench("cost"),
     Bench("retention", TRANSCRIPTS),
+    Bench("probes", PROBES),
     Bench("grounding", TRANSCRIPTS),
     Bench("recall_sets", CONVERSATIONS),
     Bench("recall_speed"),
@@ -142,6 +144,7 @@ def write(one: Bench, args: Sequence[str], machine: str, said: dict[str, Any], p
     known = json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
     more = args[len(one.args) :]
     shown = ["DIR" if number and more[number - 1] == "--data" else arg for number, arg in enumerate(more)]
+    shown = ["FILE" if "/" in arg else arg for arg in shown]
     known[one.name] = {
         "at": time.strftime("%Y-%m-%d"),
         "command": " ".join(["./dev bench", one.name, *(arg for arg in shown if arg != "--json"), "--write"]),

@@ -31,14 +31,14 @@ from __future__ import annotations
 import argparse
 import collections
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from bench.tools import measure, transcripts
+from bench.tools.cuts import TAIL, Cut, Session, handed, handed_over, noted, outlined, sessions, tail, told
 from bench.tools.figures import Figure, Figures, LeftOutError
 from bench.tools.needed import (
     EDITS,
@@ -52,25 +52,16 @@ from bench.tools.needed import (
     needed_links,
     needs,
     precision,
-    read_steps,
     share,
     shortest,
     stated,
 )
-from bench.tools.notes import level_one
-from memory_keeper.model import Event, Note
 from memory_keeper.reduce.checks.fidelity import compare
-from memory_keeper.reduce.notes.outline import outline
-from memory_keeper.reduce.sentences import Sentence
-from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
 
-NONCE = "84c7a90e"
 LEAST_CALLS, LEAST_FACTS = 10, 8
 SOON = 20  # calls in which a file is read again
 PRETENDED = (0.5, 0.75)  # of the calls of a session, where nothing was compacted
-TAIL, SHOWN, CALLED = 2000, 2000, 400  # tokens of the end as it stands; characters of what was said, and of a call
 LOST = 1000  # tokens of what a summary lost
 CAVEAT = """NLFR tests that names are there, not that they are understood; what came later was shaped by the host's own
 summary; a bare list of names games it, which is why prec, prompt and link stand beside it."""
@@ -90,11 +81,7 @@ TARGETS = {"handoff_1000": ">= 0.88", "handoff_2000": ">= 0.93"}
 class Boundary(NamedTuple):
     """A compaction, what was known before it and what was needed after."""
 
-    name: str
-    before: list[Step]
-    events: list[Event]
-    summary: str
-    folder: str
+    cut: Cut
     needed: set[Fact]
     old: set[Fact]
     links: set[tuple[str, str]]
@@ -121,7 +108,7 @@ def run(args: argparse.Namespace) -> Figures:
     found = list(pretended(files) if args.pretend else boundaries(files))
     if not found:
         raise LeftOutError(f"no compaction with enough before and after it below {args.data}")
-    events = sum(len(one.events) for one in found) / len(found)
+    events = sum(len(one.cut.events) for one in found) / len(found)
     facts = sum(len(one.needed) for one in found)
     print(f"{len(found)} boundaries, {facts} needed facts; tokens of {args.family}")
     print(f"{events:.0f} events before a boundary")
@@ -130,7 +117,7 @@ def run(args: argparse.Namespace) -> Figures:
     said = {"boundaries": Figure(len(found)), "facts": Figure(facts)}
     for key, name, make in methods(budgets, args.family, summaries=not args.pretend):
         begin = time.perf_counter()
-        texts = [make(one) for one in found]
+        texts = [make(one.cut) for one in found]
         print(f"{name}: {(time.perf_counter() - begin) / len(found) * 1000:.0f} ms each")
         means = means_of(name, found, texts, args)
         rows.append((name, tuple(means.values())))
@@ -141,7 +128,7 @@ def run(args: argparse.Namespace) -> Figures:
         print(f"read again within {SOON} calls: {soon:,.0f} tokens after a compaction, {between:,.0f} between two")
         said |= {"reread_after": Figure(round(soon), "tokens"), "reread_between": Figure(round(between), "tokens")}
     if args.missing:
-        missing(found, [told(one, max(budgets), args.family) for one in found], args.missing)
+        missing(found, [told(one.cut, max(budgets), args.family) for one in found], args.missing)
     print(CAVEAT)
     return said
 
@@ -158,57 +145,31 @@ def figures_of(key: str, means: dict[str, float]) -> Figures:
     return {key: Figure(means["NLFR"], target=TARGETS.get(key, "")), **size, **kept}
 
 
-Method = Callable[["Boundary"], str]
+Method = Callable[[Cut], str]
 
 
 def methods(budgets: list[int], family: str, summaries: bool) -> list[tuple[str, str, Method]]:
     """What is compared: its key, a name, and how its text is made of what came before."""
     listed: list[tuple[str, str, Method]] = [
-        ("tail", "the last 2,000 tokens, here", lambda one: tail(one.before, TAIL, family)),
+        ("tail", "the last 2,000 tokens, here", lambda cut: tail(cut.before, TAIL, family)),
         *(
             (f"handoff_{budget}", f"handoff, {budget:,}", partial(told, budget=budget, family=family))
             for budget in budgets
         ),
-        ("notes", "all level-1 notes", lambda one: texts_of(notes_of(one))),
-        ("outline", "the outline above them", lambda one: outline(notes_of(one), OUTLINE).text),
+        ("notes", "all level-1 notes", noted),
+        ("outline", "the outline above them", outlined),
     ]
     if summaries:
         both = "Claude's summary + what it lost, 1,000"
-        listed.insert(0, ("summary", "Claude's own summary, here", lambda one: one.summary))
+        listed.insert(0, ("summary", "Claude's own summary, here", lambda cut: cut.summary))
         listed.insert(-2, ("completed", both, partial(completed, budget=LOST, family=family)))
     return listed
 
 
-def told(one: Boundary, budget: int, family: str) -> str:
-    """The handoff as a model is told it: opened, fenced, cited and closed."""
-    return handed(one, handed_over(one, family), budget, family)
-
-
-def handed(one: Boundary, lines: list[Sentence], budget: int, family: str) -> str:
-    nobody: Any = None  # no store is asked: all that is told is given
-    view = View(nobody, "", "", "compact", handed=tuple(lines), family=family)
-    return handoff.compose(view, budget, NONCE, "this session, before it was compacted", characters=1 << 30).text
-
-
-def completed(one: Boundary, budget: int, family: str) -> str:
+def completed(cut: Cut, budget: int, family: str) -> str:
     """A summary, and beside it what it lost of our handoff, as a model is told it."""
-    lost = compare(handed_over(one, family), one.summary).lines
-    return one.summary + "\n" + handed(one, lost, budget, family)
-
-
-def tail(before: list[Step], budget: int, family: str) -> str:
-    """The newest of what was said and done, as it stands: calls and results clipped, the oldest cut at its start."""
-    kept: list[str] = []
-    for step in reversed(before):
-        spoken = step.kind in ("user", "say")
-        text = f"{step.kind} {step.tool}: {step.text[: SHOWN if spoken else CALLED]}"
-        cost = tokens(text + "\n", family)
-        if cost > budget:
-            kept.append(text[-max(0, len(text) * budget // cost) :] if budget > 0 else "")
-            break
-        kept.append(text)
-        budget -= cost
-    return "\n".join(reversed(kept))
+    lost = compare(handed_over(cut, family), cut.summary).lines
+    return cut.summary + "\n" + handed(lost, budget, family)
 
 
 def means_of(name: str, found: list[Boundary], texts: list[str], args: argparse.Namespace) -> dict[str, float]:
@@ -216,34 +177,8 @@ def means_of(name: str, found: list[Boundary], texts: list[str], args: argparse.
     scores = [score(one, text, args.family) for one, text in zip(found, texts, strict=True)]
     for one, got in zip(found, scores, strict=True) if args.each else ():
         cells = (f"{key}={value:.2f}" for key, value in got.items() if value is not None)
-        print(f"{name} {one.name} {' '.join(cells)}")
+        print(f"{name} {one.cut.name} {' '.join(cells)}")
     return {column: mean([got[column] for got in scores]) or 0.0 for column in COLUMNS}
-
-
-# --- notes as they are made -----------------------------------------------------------------------------------------
-
-
-OUTLINE = DEFAULTS["reduce.outlineTokens"]
-made: dict[str, list[Note]] = {}
-chosen: dict[str, list[Sentence]] = {}
-
-
-def handed_over(one: Boundary, family: str) -> list[Sentence]:
-    """What is handed over of all that came before a compaction, found once for all budgets."""
-    if one.name not in chosen:
-        chosen[one.name] = handoff.find_in(one.events, family, "")
-    return chosen[one.name]
-
-
-def notes_of(one: Boundary) -> list[Note]:
-    """The notes of all that came before a compaction, made once."""
-    if one.name not in made:
-        made[one.name] = [each.note for each in level_one(one.events, one.folder)]
-    return made[one.name]
-
-
-def texts_of(notes: list[Note]) -> str:
-    return "\n".join(note.text for note in notes if note.text)
 
 
 # --- transcripts -----------------------------------------------------------------------------------------------------
@@ -254,55 +189,29 @@ def half(path: Path) -> str:
     return "second" if hashlib.sha256(transcripts.session_of(path).encode()).digest()[0] % 2 else "first"
 
 
-class Session(NamedTuple):
-    """A transcript, read in both ways."""
-
-    path: Path
-    lines: list[dict[str, Any]]
-    folder: str
-    steps: list[Step]
-    places: list[int]  # of its compactions
-
-    def boundary(self, name: str, place: int, after: int, end: int, summary: str) -> Boundary | None:
-        """What was known before a place and needed after it; None where that is too little."""
-        before = [step for step in self.steps[:place] if step.kind not in ("summary", "boundary")]
-        needed, calls = needs(before, self.steps[after:end], self.folder)
-        if calls < LEAST_CALLS or len(needed) < LEAST_FACTS:
-            return None
-        recent = "\n".join(step.text for step in before[int(len(before) * 0.75) :])
-        old = {fact for fact in needed if shortest(fact) not in recent}
-        links = needed_links(before, self.steps[after:end], self.folder)
-        lines = (json.dumps(entry).encode() for entry in self.lines[: self.steps[place].line])
-        events = list(transcripts.events(lines, self.path.name))
-        return Boundary(name, before, events, summary, self.folder, needed, old, links)
-
-
-def sessions(files: list[Path]) -> Iterator[Session]:
-    for path in files:
-        lines = [entry for entry in transcripts.entries(path) if not entry.get("isSidechain")]
-        folder = next((entry["cwd"] for entry in lines if entry.get("cwd")), "")
-        steps = list(read_steps(lines))
-        yield Session(
-            path, lines, folder, steps, [number for number, step in enumerate(steps) if step.kind == "boundary"]
-        )
+def boundary(session: Session, name: str, place: int, after: int, end: int, summary: str) -> Boundary | None:
+    """What was known before a place and needed after it; None where that is too little."""
+    before, steps = session.before(place), session.steps[after:end]
+    needed, calls = needs(before, steps, session.folder)
+    if calls < LEAST_CALLS or len(needed) < LEAST_FACTS:
+        return None
+    recent = "\n".join(step.text for step in before[int(len(before) * 0.75) :])
+    old = {fact for fact in needed if shortest(fact) not in recent}
+    links = needed_links(before, steps, session.folder)
+    return Boundary(session.cut(name, place, summary), needed, old, links)
 
 
 def boundaries(files: list[Path]) -> Iterator[Boundary]:
     """The compactions that have enough before and after them, each once."""
     seen = set()
     for session in sessions(files):
-        steps, places = session.steps, session.places
-        for number, place in enumerate(places):
-            end = places[number + 1] if number + 1 < len(places) else len(steps)
-            summary = next((step for step in steps[place : place + 12] if step.kind == "summary"), None)
-            if summary is None or steps[place].uuid in seen:
+        for name, last, place, following, summary, uuid in session.compactions():
+            if uuid in seen:
                 continue
-            seen.add(steps[place].uuid)
-            name = f"{session.path.name[:8]}:{place}"
-            if found := session.boundary(name, place, place + 1, end, summary.text):
-                middle = (place + (places[number - 1] if number else 0)) // 2
-                again = read_again(steps, place, session.folder), read_again(steps, middle, session.folder)
-                yield found._replace(again=again)
+            seen.add(uuid)
+            if found := boundary(session, name, place, place + 1, following, summary):
+                again = [read_again(session.steps, at, session.folder) for at in (place, (last + place) // 2)]
+                yield found._replace(again=(again[0], again[1]))
 
 
 def pretended(files: list[Path]) -> Iterator[Boundary]:
@@ -318,7 +227,7 @@ def pretended(files: list[Path]) -> Iterator[Boundary]:
             if any(abs(place - other) < SOON for other in session.places):
                 continue
             end = next((other for other in session.places if other > place), len(session.steps))
-            found = session.boundary(f"{session.path.name[:8]}:{part}", place, place, end, "")
+            found = boundary(session, f"{session.path.name[:8]}:{part}", place, place, end, "")
             if found:
                 yield found
 
@@ -342,8 +251,10 @@ def score(one: Boundary, text: str, family: str) -> Score:
         for kind in ("file", "command", "name", "ref")
     }
     old = [share({fact for fact in one.old if fact[0] == kind}, text) for kind in kinds]
-    users = [step.text for step in one.before if step.kind == "user"]
-    edited = {("file", path) for step in one.before if step.tool in EDITS for path in files_of(step, one.folder)}
+    users = [step.text for step in one.cut.before if step.kind == "user"]
+    edited = {
+        ("file", path) for step in one.cut.before if step.tool in EDITS for path in files_of(step, one.cut.folder)
+    }
     return {
         "tokens": tokens(text, family),
         "NLFR": mean(list(kinds.values())),
@@ -378,7 +289,7 @@ def came_up(fact: Fact, one: Boundary) -> str:
     """Where a fact had come up before a boundary: how long ago, in what, how often."""
     ways: collections.Counter[str] = collections.Counter()
     calls = last = 0
-    for step in one.before:
+    for step in one.cut.before:
         calls += step.kind == "call"
         if command_of(step) == fact[1] if fact[0] == "command" else shortest(fact) in step.text:
             ways[f"{step.kind} {step.tool}".strip()] += 1

@@ -23,7 +23,7 @@ class Event(NamedTuple):
     text: str
     tool: str = ""  # of a call and of its result; of `other`, what the host calls the line
     path: str = ""  # the file a call is about
-    ref: str = ""  # ties a result to its call
+    ref: str = ""  # ties a result to its call, and a title to a line of the session that it names
     agent: str = ""  # the subagent it happened in; empty in the main thread
     failed: bool = False
     extra: str = ""  # JSON: what has no column of its own

@@ -183,7 +183,7 @@ def test_what_the_host_adds_is_no_prompt(t: Transcript) -> None:
 
 def test_a_finished_task_is_no_prompt(t: Transcript) -> None:
     *queued, notice = read(*t.task_notification())
-    assert [event.kind for event in queued] == ["queued", "queued"]
+    assert [event.kind for event in queued] == ["other", "queued"]
     assert notice.kind == "notice"
 
 
@@ -339,10 +339,10 @@ def test_titles() -> None:
         {"type": "ai-title", "aiTitle": "Uploads", "sessionId": "s1"},
         {"type": "custom-title", "customTitle": "Mine", "sessionId": "s1"},
     )
-    assert [(event.kind, event.text) for event in read(*rows)] == [
-        ("title", "Retrying"),
-        ("title", "Uploads"),
-        ("title", "Mine"),
+    assert [(event.kind, event.text, event.ref) for event in read(*rows)] == [
+        ("title", "Retrying", "x"),  # names the session with that line
+        ("title", "Uploads", ""),
+        ("title", "Mine", ""),
     ]
 
 

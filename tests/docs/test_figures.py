@@ -118,7 +118,7 @@ def test_a_benchmark_gives_its_figures_as_json(args: tuple[str, ...], some: set[
 
 
 def test_what_cannot_be_measured_here_is_left_out(tmp_path: Path) -> None:
-    for name in ("rules", "usage", "recall_sets"):
+    for name in ("rules", "usage", "recall_sets", "probes"):
         done = bench(name, "--data", str(tmp_path), "--json")
         assert (done.returncode, done.stdout) == (3, "")
         assert str(tmp_path) in done.stderr
@@ -134,8 +134,10 @@ def test_figures_of_others_stay_when_one_is_written(tmp_path: Path) -> None:
     place = tmp_path / "figures.json"
     write(BY_NAME["rules"], ["--data", "/some/where"], "a machine", {"kept": {"value": 0.5}}, place)
     write(BY_NAME["hooks"], ["--runs", "3"], "a machine", {"flat": {"value": 1.0}}, place)
+    write(BY_NAME["probes"], ["--data", "/some/where", "--probes", "/some/file"], "a machine", {}, place)
     said = json.loads(place.read_text())
-    assert list(said) == ["hooks", "rules"], "in the order of the page"
+    assert list(said) == ["hooks", "probes", "rules"], "in the order of the page"
+    assert said["probes"]["command"] == "./dev bench probes --data DIR --probes FILE --write"
     assert said["rules"]["command"] == "./dev bench rules --data DIR --write"
     assert said["hooks"]["command"] == "./dev bench hooks --runs 3 --write"
     assert said["rules"]["figures"] == {"kept": {"value": 0.5}}

@@ -31,6 +31,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
         Event("b:0", 400.0, "call", "s", "p", "grep 'error 7' src/b.py", tool="Bash", ref="t2"),
         Event("a:0", 500.0, "reply", "s", "p", "no error here, but data.py"),
         Event("q:0", 600.0, "queued", "s", "p", "error 9 typed early"),
+        Event("t:0", 620.0, "told", "s", "p", "error 9 told"),
         Event("m:0", 650.0, "call", "s", "p", "error 10", tool="mcp__plugin_memory-keeper_keeper__search", ref="t3"),
     ]
     made.record(source, [Placed(event, n) for n, event in enumerate(events)])
@@ -47,7 +48,7 @@ def ids(store: SqliteStore, pattern: str, scope: Scope = HERE, limit: int = 20, 
 
 
 def test_the_newest_come_first_and_the_limit_holds(store: SqliteStore) -> None:
-    assert ids(store, r"error \d") == ["n0", "n1", "b:0", "r:0", "c:0", "u:0"]
+    assert ids(store, r"error \d") == ["n0", "n1", "q:0", "b:0", "r:0", "c:0", "u:0"]
     assert ids(store, r"error \d", limit=2) == ["n0", "n1"]
     assert ids(store, r"error \d", Scope("q")) == ["o:0"]
     assert "o:0" in ids(store, r"error \d", Scope())
@@ -84,15 +85,15 @@ def test_each_filter_holds(store: SqliteStore, filters: dict[str, object], found
 
 
 def test_deep_finds_what_is_left_out_otherwise(store: SqliteStore) -> None:
-    assert "q:0" not in ids(store, "error")
-    assert "q:0" in ids(store, "error", deep=True)
+    assert "t:0" not in ids(store, "error")
+    assert "t:0" in ids(store, "error", deep=True)
     assert "m:0" not in ids(store, "error", deep=True), "what we were asked ourselves"
 
 
 def test_many_matches_are_looked_up_page_by_page(tmp_path: Path) -> None:
     store = SqliteStore(str(tmp_path / "store.db"))
     source = store.begin(Source("/t/s.jsonl", "s", "p"))
-    kinds = ["queued"] * 250 + ["reply"] * 3 + ["queued"] * 450
+    kinds = ["told"] * 250 + ["reply"] * 3 + ["told"] * 450
     events = [Event(f"e{n}:0", float(n), kind, "s", "p", f"x{n}") for n, kind in enumerate(kinds)]
     store.record(source, [Placed(event, n) for n, event in enumerate(events)])
     assert ids(store, r"x\d+") == ["e252:0", "e251:0", "e250:0"]

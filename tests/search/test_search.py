@@ -244,11 +244,20 @@ def test_the_same_text_is_shown_once_and_one_session_does_not_crowd_out_others(f
     assert {hit.session for hit in find(fresh, "zebra", Scope("p"), 10)} >= {"c", "d"}
 
 
+@pytest.mark.parametrize("role", ["", "user"])
+def test_what_was_typed_while_the_model_worked_is_found_once(fresh: SqliteStore, role: str) -> None:
+    """Some of it becomes a prompt, and some is written down nowhere else."""
+    said = [("queued", "always squash the zebra branch"), ("reply", "I squash."), ("queued", "now feed the okapi")]
+    record(fresh, "p", "s", [*said, ("prompt", "now feed the okapi")])
+    assert ids(fresh, "zebra", Scope("p", role=role)) == ["s-0:0"]
+    assert ids(fresh, "okapi", Scope("p", role=role)) == ["s-3:0"]
+
+
 def test_what_we_told_ourselves_is_not_found_again(fresh: SqliteStore) -> None:
     told = '<memory-keeper brief="start" fence="x">\nzebra\n</memory-keeper>'
-    record(fresh, "p", "s", [("result", told), ("told", "zebra"), ("queued", "zebra")])
+    record(fresh, "p", "s", [("result", told), ("told", "zebra"), ("meta", "zebra")])
     assert ids(fresh, "zebra", Scope("p")) == []
-    assert ids(fresh, "zebra", Scope("p", kind="queued")) == ["s-2:0"]
+    assert ids(fresh, "zebra", Scope("p", kind="meta")) == ["s-2:0"]
     assert {hit.id for hit in find(fresh, "zebra", Scope("p"), deep=True)} == {"s-2:0"}, "the newest of equals"
 
 

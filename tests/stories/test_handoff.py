@@ -28,6 +28,7 @@ from memory_keeper.model import Source
 from memory_keeper.tell import CHARACTERS
 from memory_keeper.text import tokens
 from memory_keeper.wire import units
+from tests.command import run
 from tests.machine import Machine, Session
 from tests.transcripts import Transcript
 
@@ -449,6 +450,27 @@ def test_a_stale_one_says_its_age_and_only_how_it_ended(machine: Machine) -> Non
     text = new(machine)
     assert assert_from(text, session).startswith("20 days old")
     assert tokens(handed(text)[2]) <= 300
+
+
+def test_one_that_is_saved_long_after_is_as_old_as_its_session(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = imported(machine, "parser", 270 * DAY)
+    here = ("--project", str(session.project), "--home", str(machine.home))
+    assert run("handoff", "--session", session.id, *here) == 0
+    text = new(machine)
+    assert assert_from(text, session).startswith("270 days old")
+    assert tokens(handed(text)[2]) <= 300, "it is stale"
+    capsys.readouterr()
+    assert run("status", *here) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "last handoff" in line]
+    assert "(270 days ago)" in line
+
+
+def test_what_was_worked_on_last_is_handed_over_not_what_was_saved_last(machine: Machine) -> None:
+    old, newer = imported(machine, "parser", 270 * DAY), done(machine, "lexer", ago=3 * DAY)
+    assert run("handoff", "--session", old.id, "--project", str(old.project), "--home", str(machine.home)) == 0
+    assert assert_from(new(machine), newer).startswith("3 days old")
 
 
 def test_a_very_old_one_is_not_handed_over_by_itself(machine: Machine) -> None:

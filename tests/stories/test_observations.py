@@ -83,6 +83,22 @@ def test_a_name_alone_wants_nothing(project: Project) -> None:
     assert "No observations." in project.run("observe", "list", "--all").stdout
 
 
+def test_what_was_typed_while_the_model_worked_is_said_too(project: Project) -> None:
+    made = project.session(0, "Merge the branches.")
+    made.queue("Always squash and merge.")
+    made.reply("I squash.")
+    made.queue("Always rebase first.")
+    made.prompt("Always rebase first.")
+    made.reply("I rebase.")
+    made.queue("Always push at once.")
+    made.attachment("queued_command", prompt="Always push at once.", commandMode="prompt", origin={"kind": "peer"})
+    made.reply("I push.")
+    made.queue("Always wait.")
+    project.read(made)
+    said = [(one.text, one.confirmations) for one in project.observed()]
+    assert sorted(said) == [("rebase first", 1), ("squash and merge", 1)], "who said the last is not known yet"
+
+
 def test_a_person_may_say_no(project: Project) -> None:
     project.say(0, "Always run the tests with make test.")
     (one,) = project.observed()

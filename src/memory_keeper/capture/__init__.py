@@ -6,5 +6,6 @@ host only writes again. What a hook is told is read in `payload`, what a plugin 
 
 The rest asks the host's own files and words a question: `gauge` how full a context is, `newest` what is still in it,
 `auto_memory` what the host remembers by itself, `host` which process it is, `project` where it works, `calls` what a
-call was given, `runs` what became of it, `signature` which error an output shows, and `named` what a prompt names.
+call was given, `runs` what became of it, `signature` which error an output shows, `named` what a prompt names,
+and `typed` what a person typed.
 """

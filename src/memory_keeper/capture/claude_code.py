@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 
 from memory_keeper import wire
-from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name
+from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name, own_text
 from memory_keeper.model import LATEST, Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
@@ -297,11 +297,16 @@ def _read_attachment(entry: Json, source: Source) -> Iterator[Block]:
 
 
 def _read_queue(entry: Json, source: Source) -> Iterator[Block]:
-    yield _block("queued", _text(entry.get("content")), tool=_name(entry.get("operation")))
+    text = _text(entry.get("content"))
+    if text and not own_text(text):  # a background task has ended, say: that comes as a notice
+        yield _block("other", tool=_name(entry.get("operation")))
+    else:
+        yield _block("queued", text, tool=_name(entry.get("operation")))
 
 
 def _read_title(entry: Json, source: Source) -> Iterator[Block]:
-    yield _block("title", _text(entry.get(TITLES[entry["type"]])))
+    # a summary names the session that has its leaf, which in most files is another than theirs
+    yield _block("title", _text(entry.get(TITLES[entry["type"]])), ref=_name(entry.get("leafUuid")))
 
 
 def _read_other(entry: Json, source: Source) -> Iterator[Block]:

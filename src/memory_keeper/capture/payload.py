@@ -15,9 +15,15 @@ NAME = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 # what stands in the user's place without being the user's
 NOTICES = (
     "<task-notification>",
+    "<bash-notification>",
+    "<teammate-message",
+    "Unknown slash command: ",
     "[Request interrupted by user",
     "This session is being continued from a previous conversation",
 )
+TASK = '{"task_id":'  # how older hosts queue what a background task has to say
+# blocks that the host, or an editor, puts before or behind what was typed
+ADDED = ("system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics", "local-command-caveat")
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 OWN_COMMAND = "/memory-keeper:"  # how ours begin, as they are typed
 PROVISIONAL = {
@@ -74,6 +80,21 @@ def _provisional(event: str, payload: Json) -> str:
     if event == "PostToolUseFailure" and payload.get("is_interrupt") in (True, "true"):
         return ""  # the user stopped it: nothing went wrong
     return "" if event == "UserPromptSubmit" and text.lstrip().startswith(NOTICES + COMMANDS) else text
+
+
+def own_text(text: str) -> str:
+    """What of a text in the user's place is not the host's; empty where all of it is."""
+    text = text.strip()
+    before = "" if text[:1] == "<" or text[-1:] == ">" else text
+    while text != before:
+        before = text
+        for tag in ADDED:
+            first, last = f"<{tag}>", f"</{tag}>"
+            if text.startswith(first) and last in text:
+                text = text.partition(last)[2].lstrip()
+            if text.endswith(last) and first in text:
+                text = text.rpartition(first)[0].rstrip()
+    return "" if text.startswith((*NOTICES, *COMMANDS, TASK)) else text
 
 
 def read_summary(text: str) -> str:

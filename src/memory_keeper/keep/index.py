@@ -135,7 +135,7 @@ def words_of(text: str) -> tuple[str, str]:
 # what says again what other rows say, or only that something happened; not looked for unless it is asked for
 REPEATS = frozenset(
     (
-        *("queued", "told", "start", "end", "warned", "window", "ask", "blocked", "scored", "ask-compact", "replaced"),
+        *("told", "start", "end", "warned", "window", "ask", "blocked", "scored", "ask-compact", "replaced"),
         *("archived", "spent", "handoff", "meta"),
     )
 )

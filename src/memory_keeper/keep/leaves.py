@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.keep.matches import Matches
-from memory_keeper.model import Event, Member, Session, Source, Usage
+from memory_keeper.model import Event, Member, Note, Session, Source, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,11 +221,22 @@ class Leaves(Matches):
         return found.fetchone() is not None
 
     def title(self, session: str) -> str:
-        """What the host calls a session; empty when it has not said."""
-        row = self.db.execute(
-            "select text from event where session = ? and kind = 'title' order by seq desc limit 1", (session,)
-        ).fetchone()
-        return row[0] if row else ""
+        """What the host calls a session; empty when it has not said. A title that names a line is of the sessions that
+        have the line, wherever it stands, and of those alone."""
+        named = (
+            "exists (select 1 from event leaf join source s on s.session = :session join place p"
+            " on p.source = s.seq and p.event = leaf.seq where leaf.id = t.ref || ':0')"
+        )
+        own = f"session = :session and (ref = '' or {named})"
+        other = f"project = :project and session != :session and ref != '' and {named}"
+        given = {"session": session, "project": self.project_of(session)}
+        for where in (own, other):
+            row = self.db.execute(
+                f"select text from event t where kind = 'title' and {where} order by seq desc limit 1", given
+            ).fetchone()
+            if row:
+                return str(row[0])
+        return ""
 
     def project_of(self, session: str) -> str:
         """The project a session belongs to; empty when it is unknown."""
@@ -270,6 +281,10 @@ class Leaves(Matches):
             "select coalesce(max(at), 0) from source where session = ? and path like '%.jsonl'", (session,)
         ).fetchone()
         return float(at)
+
+    def as_of(self, handoff: Note) -> float:
+        """When the last thing was said that a handoff knows of: one may be made of a session that ended long ago."""
+        return min(handoff.at, self.last_moment(handoff.session) or handoff.at)
 
     def said(self, session: str, text: str) -> bool:
         """Whether a session's transcript has this prompt or answer near its end."""

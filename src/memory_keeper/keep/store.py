@@ -37,6 +37,10 @@ class Store(Protocol):
         """Whether the user asked for anything in a session."""
         ...
 
+    def title(self, session: str) -> str:
+        """What the host calls a session."""
+        ...
+
     def first_moment(self, session: str) -> float:
         """When the first thing happened that a session says of itself; 0 when nothing has."""
         ...

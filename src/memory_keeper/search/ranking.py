@@ -29,7 +29,8 @@ CROWDED = (0.85, 0.97)  # what each further row of the same session counts: for 
 HALF_LIFE, FRESH, OLD = 14 * 86400.0, 0.15, 10.0  # what is new counts a little more, up to so many half-lives
 # what the kind of a row says about how likely it is what somebody looks for
 PRIORS = {
-    "prompt": 1.0, "note": 1.1, "project": 1.1, "architecture": 1.1, "conventions": 1.1, "decision": 1.15, "issue": 1.1,
+    "prompt": 1.0, "queued": 0.95, "note": 1.1, "project": 1.1, "architecture": 1.1, "conventions": 1.1,
+    "decision": 1.15, "issue": 1.1,
     "fact": 1.15, "title": 0.8, "session": 0.75, "outline": 0.6, "handoff": 0.5, "task": 0.7, "thinking": 0.6,
     "todo": 0.6, "call": 0.6, "result": 0.55, "command": 0.6, "summary": 0.6, "memory": 0.9, "notice": 0.4, "meta": 0.4,
 }  # fmt: skip

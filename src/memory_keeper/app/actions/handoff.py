@@ -87,7 +87,7 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
     if not settings["tell.files"] or not root or is_hosts(root, keeper.environ):
         return note.id  # no project of its own: the host's folder is not ours to write in
     try:
-        return write_handoff(root, note).removeprefix(root + "/")
+        return write_handoff(root, note._replace(at=keeper.store.as_of(note))).removeprefix(root + "/")
     except KeeperError:
         return note.id
 

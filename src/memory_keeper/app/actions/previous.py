@@ -44,6 +44,7 @@ class Handoff(NamedTuple):
     """A session that could be gone on from."""
 
     note: Note
+    at: float  # of what was said last in the session
     branch: str
     commit: str
     lines: tuple[Sentence, ...]
@@ -64,11 +65,12 @@ def find_before(
         _hand_over(keeper, killed, folder)
     known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
     newer = {note.session for note in found}
-    others = sorted([*found, *(one for one in known if one.session not in newer)], key=lambda note: -note.at)
+    others = [*found, *(one for one in known if one.session not in newer)]
+    others.sort(key=lambda note: -keeper.store.as_of(note))
     chosen = choose(_handoffs(keeper, others, mine, terminal), branch, any(terminal))
     if not chosen:
         return None
-    stale = now - chosen.note.at > STALE
+    stale = now - chosen.at > STALE
     other = bool(branch and chosen.branch and branch != chosen.branch)
     handed = (chosen.note.session, *handed_on_whole(chosen.lines))
     chain = tuple(one for session in handed for one in find_chain(keeper.home, session))
@@ -84,7 +86,7 @@ def where_it_stood(keeper: Keeper, session: str, folder: str, budget: int, now: 
         note = keeper.store.handoff(session)
     # the title says where, and what was handed on to it stands in its context already
     lines = tuple(line for line in keeper.handed(session) if line.section != "where" and not line.of)
-    was = title(_of(note), *head(config.find_root(folder)), now) if note else ""
+    was = title(_of(keeper, note), *head(config.find_root(folder)), now) if note else ""
     before = Before((session,), lines, was) if was else None
     brief = keeper.brief("handoff", keeper.view(session, "resume", of=session, before=before, notes=0), budget)
     return brief._replace(handed=note.id if note else "")
@@ -99,7 +101,7 @@ def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | N
         if branch and one.branch not in ("", branch):
             continue
         same = same or one
-        if same.note.at - one.note.at >= APART:
+        if same.at - one.at >= APART:
             break
         if one.same_terminal or not terminal:
             return one
@@ -113,7 +115,7 @@ def _why(chosen: Handoff, branch: str) -> str:
 
 def title(handoff: Handoff, branch: str, commit: str, now: float) -> str:
     """What a handoff is of, how old it is, and what is not as it was."""
-    said = f"session {handoff.note.session[:8]}, {how_long(now - handoff.note.at)} old"
+    said = f"session {handoff.note.session[:8]}, {how_long(now - handoff.at)} old"
     if handoff.branch and branch and handoff.branch != branch:
         return f"{said}, of branch {_named(handoff.branch)}; checked out is {_named(branch)}, so it may not apply"
     said += f", on branch {_named(handoff.branch)}" if handoff.branch else ", on no branch" if handoff.commit else ""
@@ -137,12 +139,12 @@ def _handoffs(keeper: Keeper, notes: Iterable[Note], mine: Context, terminal: Se
     for note in notes:
         context = read_context(keeper.home, note.session)
         if not runs(context, mine) and (lines := tuple(load(note))):
-            yield _of(note, lines, any(terminal) and list(context.terminal) == list(terminal))
+            yield _of(keeper, note, lines, any(terminal) and list(context.terminal) == list(terminal))
 
 
-def _of(note: Note, lines: tuple[Sentence, ...] = (), same_terminal: bool = False) -> Handoff:
-    extra = wire.read_object(note.extra)
-    return Handoff(note, str(extra.get("branch") or ""), str(extra.get("commit") or ""), lines, same_terminal)
+def _of(keeper: Keeper, note: Note, lines: tuple[Sentence, ...] = (), same_terminal: bool = False) -> Handoff:
+    extra, at = wire.read_object(note.extra), keeper.store.as_of(note)
+    return Handoff(note, at, str(extra.get("branch") or ""), str(extra.get("commit") or ""), lines, same_terminal)
 
 
 def _killed(keeper: Keeper, sessions: Iterable[str], mine: Context) -> Iterator[str]:

@@ -13,7 +13,7 @@ from memory_keeper.app.project_settings import Settings
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Event, Note, origin
-from memory_keeper.reduce.folds.from_prompts import prompts_of, said
+from memory_keeper.reduce.folds.from_prompts import heard, prompts_of, said
 from memory_keeper.reduce.folds.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.text import digest_of
@@ -39,7 +39,7 @@ def learn(
 ) -> list[Note]:
     """Keep what is new: of a stretch of a session, else of what no note covers yet, or of `everything` in a project."""
     settings = Settings(keeper).of(project)
-    prompts = stretch or prompts_of(keeper.store, project, everything)
+    prompts = heard(stretch) if stretch else prompts_of(keeper.store, project, everything)
     made = [*_keep_said(keeper, project, prompts, progress)]
     for find in (_keep_slips, _keep_habits):
         made += find(keeper, project, stretch, everything)

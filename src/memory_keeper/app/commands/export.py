@@ -251,7 +251,7 @@ def _document(keeper: Keeper, project: str) -> Iterator[str]:
     yield from (_part(_title(note), body_of(note), 3) for note in store.notes(project, 1, open=True))
     newest = {note.session: note for note in store.notes(project, 0, "handoff")}
     for note in newest.values():
-        yield _part(f"Handoff of session {note.session[:8]}, {iso(note.at)[:16]}", body_of(note))
+        yield _part(f"Handoff of session {note.session[:8]}, {iso(store.as_of(note))[:16]}", body_of(note))
 
 
 def _title(note: Note) -> str:

@@ -79,10 +79,11 @@ def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Nam
     )  # fmt: skip
     if not project:
         return common
+    handoff = store.handoff(project=project)
     return common._replace(
         name=project_name(store, project),
         root=next(iter(store.roots(project)), ""),
-        handoff=store.handoff(project=project),
+        handoff=handoff._replace(at=store.as_of(handoff)) if handoff else None,
         standing=sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
         measured=scores(store, project, COMPACTIONS),
         savings=saved(store, project),

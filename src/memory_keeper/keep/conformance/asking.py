@@ -95,6 +95,23 @@ def the_latest_come_newest_first(open_store: Open) -> None:
     store.close()
 
 
+def calls_a_session_what_the_host_does(open_store: Open) -> None:
+    """A title that names a line is of the session with that line: the host writes it at the start of the next one."""
+    store = open_store()
+    first, second = begin(store), begin(store, path="/t/s2.jsonl", session="s2")
+    other = an_event("t1", kind="title", text="The parser", ref="e1", session="s2")
+    record_lines(store, second, [other, an_event("t2", kind="title", text="Nobody's", ref="gone", session="s2")])
+    assert store.title("s1") == store.title("s2") == ""
+    record_lines(store, first, [an_event(1)])
+    assert store.title("s1") == "The parser" and store.title("s2") == ""
+    own = an_event("t3", kind="title", text="The lexer", ref="e2", session="s2")
+    record_lines(store, second, [an_event(2, session="s2"), own])
+    assert (store.title("s1"), store.title("s2")) == ("The parser", "The lexer")
+    record_lines(store, first, [an_event("t4", kind="title", text="Mine")])
+    assert (store.title("s1"), store.title("s2"), store.title("s3")) == ("Mine", "The lexer", "")
+    store.close()
+
+
 def says_how_a_session_began(open_store: Open) -> None:
     """When, by the first of its lines, of which some go backwards; and whether the user asked for anything."""
     store = open_store()
@@ -144,6 +161,7 @@ CHECKS: tuple[Check, ...] = (
     projects_go_by_many_names,
     sessions_come_newest_first,
     the_latest_come_newest_first,
+    calls_a_session_what_the_host_does,
     says_how_a_session_began,
     says_where_contexts_were_compacted,
 )

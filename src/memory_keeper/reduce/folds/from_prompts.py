@@ -7,6 +7,8 @@ in, so finding it twice is finding it once.
 from __future__ import annotations
 
 from memory_keeper import wire
+from memory_keeper.capture.payload import own_text
+from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.folds.instructions import hints, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
 
-TYPED = ("prompt",)  # kinds of events that a person typed; what was queued comes as one, too, once it is heard
+TYPED = ("prompt",)  # kinds of events that are read where a whole project's are
 RECENT, NEWEST = 200, 50  # prompts among which those are looked for that no note covers yet; while somebody waits
 EVERY = 1 << 40  # as many as there are
 CHARACTERS = 40_000  # of prompts that are read while somebody waits
@@ -59,8 +61,20 @@ def _is_told(one: Observed, told: Sequence[Observed]) -> bool:
     return one.wish is not None and (one.wish.mood == DROP or any(compare(other, one.wish) == SAME for other in others))
 
 
+def heard(stretch: Sequence[Event]) -> Iterator[Event]:
+    """What was typed in a stretch of a session, as prompts: also what waited while the model worked, once the model
+    has said something since. Who put it into the queue, only a later line can say."""
+    events = {event.id: event for event in stretch}
+    last = max((place for place, event in enumerate(stretch) if event.kind == "reply"), default=0)
+    answered = {event.id for event in stretch[:last]}
+    for typed in typed_words(stretch):
+        if typed.how == "prompt" or (typed.how == "queued" and typed.id in answered):
+            yield events[typed.id]._replace(kind="prompt", text=typed.text)
+
+
 def said(prompt: Event, project: str) -> Iterator[Note]:
     """What a prompt says that may be worth a rule; nothing for what nobody typed."""
+    prompt = prompt._replace(text=own_text(prompt.text))
     wishes = instructions(prompt)
     for number, one in enumerate((*wishes, *hints(prompt))):
         id = "note-" + digest_of(project, "said", prompt.id, str(number))
