@@ -5,7 +5,7 @@
 Every .jsonl and .jsonl.gz below DIR is one session, all of one project. They get notes and outlines as the product
 makes them, with the settings as shipped; those of level 3 from smaller ones of level 2, for there to be some. Each
 sentence is held against the events it cites, each note and the lists of each outline against all events it covers, and,
-to see that the checker would notice, each sentence of level 1 against as many other events of its stretch.
+to see that the checker would notice, each sentence of level 1 against as many other events of its segment.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from bench.tools import transcripts
 from bench.tools.figures import Figure, Figures
 from bench.tools.notes import Made, level_one
 from memory_keeper import wire
+from memory_keeper.extract.facts import dump
 from memory_keeper.model import Event, Note
 from memory_keeper.reduce import schema
 from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.text import utc_day
 
 
 class Tally(NamedTuple):
@@ -95,7 +97,8 @@ def above(made: list[Made], most: int) -> list[Made]:
         full = number + 1 < len(made) and sum(each.note.tokens for each in (*group, made[number + 1])) > most
         if full or number + 1 == len(made):
             draft = outline([each.note for each in group], DEFAULTS["reduce.outlineTokens"])
-            carried = {"by": "extractive", "cites": draft.cites, "outline": schema.body(draft.outline)}
+            carried = {"by": "extractive", "cites": draft.cites, "facts": dump(draft.facts)}
+            carried["outline"] = schema.body(draft.outline)
             last, level = group[-1].note, group[-1].note.level + 1
             size = measure(draft.text)
             id = f"up{level}:{len(found)}"
@@ -138,8 +141,8 @@ def all_said(events: list[Event]) -> list[str]:
 
 
 def sources(event: Event) -> Iterator[str]:
-    """All that an event says."""
-    yield from (event.text, event.path, event.tool, event.kind)
+    """All that an event says, and the day it is of."""
+    yield from (event.text, event.path, event.tool, event.kind, utc_day(event.at))
     if event.extra:
         try:
             yield from strings(wire.loads(event.extra))
@@ -161,7 +164,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def swap(events: list[Event], cites: tuple[str, ...]) -> list[Event]:
-    """As many events as are cited, but others: those half a stretch further on."""
+    """As many events as are cited, but others: those half a segment further on."""
     places = {event.id: number for number, event in enumerate(events)}
     shifted = [(places[cite] + len(events) // 2) % len(events) for cite in cites if cite in places]
     return [events[number] for number in shifted if events[number].id not in cites]

@@ -9,7 +9,8 @@ from typing import NamedTuple
 from memory_keeper.model import Event, Note
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.reduce.kept_note import measure
-from memory_keeper.reduce.notes import levels
+from memory_keeper.reduce.notes import note as notes
+from memory_keeper.reduce.notes.segments import segments
 from memory_keeper.settings import DEFAULTS
 
 
@@ -23,10 +24,10 @@ class Made(NamedTuple):
 
 
 def level_one(events: list[Event], folder: str = "") -> Iterator[Made]:
-    """The notes of one session, stretch by stretch."""
+    """The notes of one session, segment by segment."""
     size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
-    for number, stretch in enumerate(levels.stretches(events, *size, over=True)):
-        draft, last = levels.write(stretch, DEFAULTS["reduce.noteTokens"], folder), stretch[-1]
-        id, extra = f"{last.session}:{number}", json.dumps(levels.about(draft, stretch))
+    for number, segment in enumerate(segments(events, *size, over=True)):
+        draft, last = notes.write(segment, DEFAULTS["reduce.noteTokens"], folder), segment[-1]
+        id, extra = f"{last.session}:{number}", json.dumps(notes.about(draft, segment))
         note = Note(id, last.at, "session", 1, "p", draft.text, last.session, measure(draft.text), extra)
-        yield Made(note, draft.cites, stretch)
+        yield Made(note, draft.cites, segment)

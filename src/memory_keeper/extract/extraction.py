@@ -11,7 +11,6 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
@@ -26,33 +25,46 @@ AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
 # what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {"edit": 0.16, "error": 0.26, "check": 0.2, "commit": 0.5, "push": 0.2, "pr": 0.4, "step": 0.4, "definition": 0.16}
+WORK = {
+    "edit": 0.16,
+    "error": 0.26,
+    "check": 0.2,
+    "commit": 0.5,
+    "push": 0.2,
+    "pr": 0.4,
+    "step": 0.4,
+    "definition": 0.16,
+    "found": 0.16,
+}
 FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
-RECENT, LAST_TURN, GOAL, ACCEPTED = 0.7, 1.3, 1.0, 0.6
+RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
+LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
+TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
+TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
-BEFORE_LISTS = 500  # tokens of what is understood before anything is listed
-HEAD_STEPS, HEAD_NEXT = 3, 8  # last steps and what is next that are told before all others
+BEFORE_LISTS = 700  # tokens of what is understood before anything is listed
+HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 2, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
 
 def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> list[Fact]:
-    """All that is worth telling of some events, the most needed first: the head, then whatever adds most for its cost."""
+    """All that is worth telling of some events: the head, then whatever adds most for its cost."""
     if not events:
         return []
     said, turns = spoken(events)
     session, worth, value = ranker.rank(said, events)
     work = worked(events, turns)
-    shorten = _Shorten(folder)
+    shorten = Shorten(folder)
     first, later = _head(said, work, events, folder)
     chosen = [shorten(fact) for fact in first]
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
     candidates = [
         *_sentences(said, worth, session, shorten),
         *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
-        *((shorten(fact), GOAL if fact.kind == "goal" else WORK["step"]) for fact in later),
+        *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
         *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
     ]
     told = {fact.text.casefold() for fact in chosen}
@@ -68,19 +80,21 @@ def _head(
 ) -> tuple[list[Fact], list[Fact]]:
     """What stands at the head at any budget, and what of it comes later, if there is room."""
     goal = list(head.goal(said, events, folder))
-    room, short, long = GOAL_FIRST, [], []
+    room = GOAL_FIRST
+    short: list[Fact] = []
+    long: list[Fact] = []
     for fact in goal:
         asked = fact.about == "Asked last"
         room -= len(fact.text) if asked else 0
         (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
     coming = list(head.coming(said, events))
     steps = list(head.last_steps(events))
-    rules = list(head.insisted(said, events))
-    first = [*short, *head.state(work), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules]
-    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:]]
+    rules = list(head.insisted(said, events))[::-1]
+    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
-class _Shorten:
+class Shorten:
     """Takes the project's folder off the paths of a fact."""
 
     def __init__(self, folder: str) -> None:
@@ -98,7 +112,7 @@ class _Shorten:
 
 
 def _sentences(
-    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: _Shorten
+    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten
 ) -> Iterator[tuple[Fact, float]]:
     for one, score in zip(said, worth, strict=True):
         text = one.fact.text
@@ -112,7 +126,19 @@ def _sentences(
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         if one.source == "request":
             score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
-        yield shorten(one.fact), score * _recent(one.fact, session)
+            score *= TYPED if one.many <= FEW else 1.0
+        yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
+
+
+def _plain(fact: Fact, session: ranker.Session) -> Fact:
+    """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
+    about = fact.about if _says(fact.about, session) else ""
+    return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
+
+
+def _says(heading: str, session: ranker.Session) -> bool:
+    telling = any(session.weight(one) >= TELLING for one in concepts(heading))
+    return telling or any(pattern.search(heading) for pattern in (ranker.UNDER["next"], ranker.UNDER["cause"]))
 
 
 def _recent(fact: Fact, session: ranker.Session) -> float:
@@ -128,14 +154,14 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: _Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
     told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact
         if one.source == "request" and fact.turn not in leads and fact.cites[0] not in told:
-            leads[fact.turn] = shorten(fact._replace(text=one_line(fact.text, LEAD)))
+            leads[fact.turn] = shorten(fact._replace(text=one_line(fact.text.replace("`", ""), LEAD)))
     return leads
 
 
@@ -160,9 +186,7 @@ def _recipes(work: Sequence[Fact]) -> list[Fact]:
     return [found[text] for text, _ in worth.most_common()]
 
 
-def _interleaved(
-    facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str
-) -> Iterator[Fact]:
+def _interleaved(facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str) -> Iterator[Fact]:
     """Facts with the things of some lists between them, each list as far as its share of the tokens reaches."""
     spent, told = 0.0, ""
     costs = [0.0 for _ in lists]
@@ -181,7 +205,11 @@ def _interleaved(
 
 
 def _ordered(
-    candidates: Iterable[tuple[Fact, float]], value: dict[str, float], known: frozenset[str], told: set[str], family: str
+    candidates: Iterable[tuple[Fact, float]],
+    value: dict[str, float],
+    known: frozenset[str],
+    told: set[str],
+    family: str,
 ) -> Iterator[Fact]:
     """The candidates by what each adds for its cost; what was told before adds little."""
     rows = []
@@ -199,7 +227,7 @@ def _ordered(
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)
     while heap:
-        worth, number = heapq.heappop(heap)
+        _, number = heapq.heappop(heap)
         now = gain(number)
         if heap and now < -heap[0][0] - 1e-12:
             heapq.heappush(heap, (-now, number))
@@ -207,7 +235,7 @@ def _ordered(
         if now < LEAST:
             return
         fact, _, found = rows[number]
-        if fact.text.casefold() in told and fact.kind not in ("push",):
+        if fact.text.casefold() in told and fact.text:
             continue
         told.add(fact.text.casefold())
         covered.update(found)

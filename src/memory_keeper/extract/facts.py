@@ -10,15 +10,17 @@ Hooks load this module, so it needs nothing that is slow to load.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
+from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.model import Note
 
 FIELDS = 11  # of a fact as it is kept
+LONG = 300  # characters of a quotation
 
 
 class Fact(NamedTuple):
@@ -77,7 +79,7 @@ def _answer(fact: Fact) -> str:
 
 
 def _accepted(fact: Fact) -> str:
-    return f"{quote(fact.text)}, which accepts: {quote(fact.about)}" if fact.about else quote(fact.text)
+    return f"{quote(fact.text)} (to: {quote(fact.about)})" if fact.about else quote(fact.text)
 
 
 def _error(fact: Fact) -> str:
@@ -86,7 +88,8 @@ def _error(fact: Fact) -> str:
 
 
 def _command(fact: Fact) -> str:
-    return f"`{fact.text}` passed: {fact.why}" if fact.why else f"`{fact.text}` succeeded"
+    said = fact.about or fact.why
+    return f"`{fact.text}` passed: {said}" if said else f"`{fact.text}` succeeded"
 
 
 def _commit(fact: Fact) -> str:
@@ -101,6 +104,10 @@ def _definition(fact: Fact) -> str:
     return f"{fact.about}: `{fact.text}`"
 
 
+def _found(fact: Fact) -> str:
+    return f"`{fact.text}` is in {fact.about}"
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -108,8 +115,10 @@ def _todo(fact: Fact) -> str:
 PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
 KINDS = {
     "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
-    "accepted": Kind("a short answer of the user's, and the proposal that it accepts", "story", _accepted, True),
-    "then": Kind("what the user said after the goal, and the proposal that it accepts", "goal", _accepted),
+    "accepted": Kind(
+        "a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True
+    ),
+    "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
     "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),
     "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
@@ -121,6 +130,7 @@ KINDS = {
     "finding": Kind("a cause or a conclusion", "story", _text),
     "decision": Kind("what was decided, and why", "story", _text, True),
     "done": Kind("what was finished", "story", _text),
+    "written": Kind("a line that a person or a model wrote into a note", "story", _text, True),
     "error": Kind("a command that failed, and whether that is fixed", "story", _error, True),
     "check": Kind("a command that verifies something, and what it said", "story", _command),
     "commit": Kind("a commit", "story", _commit),
@@ -128,6 +138,7 @@ KINDS = {
     "pr": Kind("a pull request that was opened", "story", lambda fact: f"opened {fact.text}"),
     "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
     "definition": Kind("a function or a type that was written, and the file", "story", _definition),
+    "found": Kind("where a name was found that was searched for", "story", _found),
     "step": Kind("one of the last things that were done", "last", _text),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),
@@ -142,8 +153,61 @@ def say(fact: Fact) -> str:
 
 
 def quote(text: str) -> str:
-    """A text in quotation marks that it does not have itself."""
-    return f"“{text}”" if '"' in text else f'"{text}"'
+    """A text in quotation marks that it does not have itself, and that tell its beginning from its end where it is so
+    short or so long that one may be taken for the other."""
+    return f'"{text}"' if '"' not in text and 2 <= len(text) <= LONG else f"“{text}”"
+
+
+UNDER = 48  # characters of a heading that is told with its items
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
+
+
+def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A line for each request, with what came of it, and what it rests on; facts come in order."""
+    turns: dict[int, list[Fact]] = {}
+    for fact in facts:
+        turns.setdefault(fact.turn, []).append(fact)
+    for those in turns.values():
+        nods = {fact.cites[0]: fact for fact in those if fact.kind == "accepted"}
+        asked = [fact for fact in those if fact.kind == "request" and fact.who == "user" and fact.cites[0] not in nods]
+        came = [fact for fact in those if fact.who != "user" or fact.kind not in ("request", "accepted")]
+        words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
+        told = " ".join(_came(came))
+        text = f"{words} → {told}" if words and told else words or f"→ {told}"
+        yield (
+            one_line(clean(text), 1 << 20),
+            tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites)),
+        )
+
+
+def run_on(facts: Iterable[Fact]) -> str:
+    """Sentences of one text as one; where some are left out between them, that shows."""
+    text, last = "", -1
+    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
+    for fact in sorted(longest.values(), key=lambda fact: fact.place):
+        text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
+        last = fact.place
+    return text
+
+
+def _came(facts: Iterable[Fact]) -> Iterator[str]:
+    """What came of a request, in order: sentences with the heading they stand under, work in brackets."""
+    under = ""
+    work: list[str] = []
+    for fact in facts:
+        if fact.who == "tool" and fact.kind in WORK:
+            work.append(say(fact))
+            continue
+        if work:
+            yield f"[{'; '.join(work)}]"
+            work = []
+        heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
+        text = say(fact)
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
+        yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
+        under = heading
+    if work:
+        yield f"[{'; '.join(work)}]"
 
 
 def dump(facts: Iterable[Fact]) -> list[list[object]]:
@@ -167,13 +231,13 @@ def carried_whole(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 def _load(row: object) -> list[Fact]:
-    if not isinstance(row, list) or len(row) != FIELDS or row[0] not in KINDS:
+    if not isinstance(row, list) or len(row) != FIELDS or type(row[0]) is not str or row[0] not in KINDS:
         return []
     kind, text, cites, at, who, turn, place, about, why, status, of = row
     texts = (text, who, about, why, status, of)
     if not all(type(value) is str for value in texts) or not isinstance(cites, list):
         return []
-    if type(at) not in (int, float) or type(turn) is not int or type(place) is not int:
+    if type(at) not in (int, float) or not 0 <= at <= EVER or type(turn) is not int or type(place) is not int:
         return []
     ids = tuple(id for id in cites if type(id) is str and id)
     return [Fact(kind, text, ids, float(at), who, turn, place, about, why, status, of)]

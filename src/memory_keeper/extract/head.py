@@ -10,7 +10,6 @@ from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
 from memory_keeper.extract.prose import sentences
-from memory_keeper.extract.ranker import CUES
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
@@ -19,30 +18,41 @@ from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
-NOD = 60  # characters of an answer that only accepts
-ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
+NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
+FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
+THEN = 6  # answers and additions after the goal that are told
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
-NEXT, QUESTIONS = 6, 2
+NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
     r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
+ANSWERS = re.compile(
+    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)"
+    r"|let['’]?s"
+    r"|why not|instead|rather|remove|drop|that|this|it|아니|네|いや)\b",
+    re.I,
+)
 INSISTS = re.compile(
-    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
-    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
+    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never"
+    r"|always|only|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
+    r"|must|can['’]?t)"
     r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
-    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly|at all times|rather than"
-    r"|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all|please))\b"
+    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly"
+    r"|at all times|rather than|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all"
+    r"|please))\b"
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
+PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 LEFT = re.compile(
-    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b|what(?:'s| is) (?:left|next)"
-    r"|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)|open (?:items|points|issues|questions)|남은|다음|次|残り)",
+    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b"
+    r"|what(?:'s| is) (?:left|next)|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)"
+    r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
 MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
@@ -55,46 +65,58 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     last = events[-1]
     titles = [event for event in events if event.kind == "title"]
     if titles:
-        yield Fact("goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session")
+        yield Fact(
+            "goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session"
+        )
     if folder:
         yield Fact("goal", folder, (last.id,), last.at, "host", place=1, about="Folder")
     requests = _requests(said)
     if not requests:
         return
-    newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
+    sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
+    newest = max(
+        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one)),
+        default=len(requests) - 1,
+    )
     if newest:
         first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
-    for later in requests[newest + 1 :]:
+    for later in requests[newest + 1 :][-THEN:]:
         text = one_line(" ".join(one.fact.text for one in later), FIRST)
-        yield later[0].fact._replace(kind="then", text=text, about=_accepted(text, later[0].fact, events))
+        proposal, cites = _accepted(text, later[0].fact, events)
+        yield later[0].fact._replace(kind="then", text=text, about=proposal, cites=(*later[0].fact.cites, *cites))
 
 
 def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
-    """The user's short answers, each with the proposal that it accepts: together they are a decision."""
+    """The user's short answers, each with what it answers: together they are a decision."""
     for request in _requests(said):
         text = " ".join(one.fact.text for one in request)
-        if proposal := _accepted(text, request[0].fact, events):
-            yield request[0].fact._replace(kind="accepted", text=text, about=proposal)
+        proposal, cites = _accepted(text, request[0].fact, events)
+        if proposal:
+            yield request[0].fact._replace(
+                kind="accepted", text=text, about=proposal, cites=(*request[0].fact.cites, *cites)
+            )
 
 
-def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> str:
-    """The proposal that a short answer accepts: the option it names, else the question before it; empty for others."""
-    if len(text) >= NOD or not NODS.match(text):
-        return ""
+def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
+    """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
+    for others."""
+    short = len(text) < NOD and NODS.match(text)
+    if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
+        return "", ()
     before = events[: fact.place // EACH]
     reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
     if not reply:
-        return ""
+        return "", ()
     options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
     if any(options):
-        return one_line("; ".join(filter(None, options)), PROPOSED)
+        return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
     told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED)
+    return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
 
 
 def _option(text: str, mark: str) -> str:
@@ -104,7 +126,7 @@ def _option(text: str, mark: str) -> str:
         text,
         re.I | re.M,
     )
-    return f"{mark}: {offered[-1].replace('**', '').strip()}" if offered else ""
+    return str(offered[-1]).replace("**", "").strip() if offered else ""
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
@@ -121,7 +143,7 @@ def _has_substance(request: Sequence[Spoken]) -> bool:
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 
-def state(work: Sequence[Fact]) -> Iterator[Fact]:
+def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     """Where the work stands: the last commit and whether it was pushed, what is not committed, the last check."""
     commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
     since = commit.place if commit else -1
@@ -130,7 +152,9 @@ def state(work: Sequence[Fact]) -> Iterator[Fact]:
         pushed = any(fact.kind == "push" and fact.place >= since for fact in work)
         branch = f" on {commit.status}" if commit.status and commit.status != "detached" else ""
         named = f"{commit.about} " if commit.about else ""
-        yield _state(commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}")
+        yield _state(
+            commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}"
+        )
     files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(edits) if fact.place > since))
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
@@ -140,13 +164,16 @@ def state(work: Sequence[Fact]) -> Iterator[Fact]:
         yield _state(commit, "no edits since that commit")
     if pull := next((fact for fact in reversed(work) if fact.kind == "pr"), None):
         yield _state(pull, f"pull request {pull.text}")
-    elif commit:
-        yield _state(commit, "no pull request was opened in this session")
-    check = next((fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None)
+    elif commit and not any(PULL.search(one.fact.text) for one in said):
+        yield _state(commit, "no pull request yet")
+    check = next(
+        (fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None
+    )
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        yield _state(check, f"last check `{check.text}` {how}{f': {check.why}' if check.why else ''}{later}")
+        said = check.about or check.why
+        yield _state(check, f"last check `{check.text}` {how}{f': {said}' if said else ''}{later}")
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 
@@ -167,17 +194,18 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     for number, todo in enumerate(left):
         status = "in progress" if todo.status == "in_progress" else "open"
         place = len(events) * EACH + 1 + number
-        yield Fact("todo", one_line(todo.text, RULE), (todo.cite,), when.get(todo.cite, 0.0), place=place, status=status)
+        cites = (todo.cite, todo.made) if todo.made else (todo.cite,)
+        yield Fact("todo", one_line(todo.text, RULE), cites, when.get(todo.cite, 0.0), place=place, status=status)
     turn = max((one.fact.turn for one in said), default=0)
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
+    replies = [one for one in replies if one.fact.place // EACH == final]
     typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
     steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
-    for one in replies:
-        ends = one.fact.place // EACH == final and one.number >= one.many - 4
-        if ends and one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
+    for one in replies[-ENDING:]:
+        if one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
             yield one.fact._replace(kind="question", status="open")
 
 
@@ -223,9 +251,15 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
         return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
     if event.kind == "call":
         return _call(event)
-    if event.kind == "result" and (call := calls.get(event.ref)) and (event.failed or call.tool in ("Bash", "Grep", "Glob")):
+    if (
+        event.kind == "result"
+        and (call := calls.get(event.ref))
+        and (event.failed or call.tool in ("Bash", "Grep", "Glob"))
+    ):
         wrong = [one.line for one in find_wrong(event.text, 2)]
-        said = " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
+        said = (
+            " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
+        )
         return f"→ {one_line(clean(said), WROTE)}" if said else ""
     return ""
 
@@ -233,7 +267,10 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
 def _call(event: Event) -> str:
     given = fields(event)
     if event.tool in WRITES:
-        old, new = given.get("old_string", "").splitlines(), (given.get("new_string") or given.get("edits") or "").splitlines()
+        old, new = (
+            given.get("old_string", "").splitlines(),
+            (given.get("new_string") or given.get("edits") or "").splitlines(),
+        )
         added, gone = ([line for line in mine if line not in theirs] for mine, theirs in ((new, old), (old, new)))
         change = f": {one_line(' '.join(gone), WROTE // 2)} ⇒ {one_line(' '.join(added), WROTE)}" if new else ""
         return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"

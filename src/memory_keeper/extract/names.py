@@ -1,7 +1,7 @@
 """The files and identifiers that the work is likely to need again, the most likely first.
 
-They are told as a short list at the end of a handoff, within a fixed share of its tokens: a name says where to look, not
-what is going on. What makes one likely is that the model wrote or searched for it, often and lately.
+They are told as a short list at the end of a handoff, within a fixed share of its tokens: a name says where to look,
+not what is going on. What makes one likely is that the model wrote or searched for it, often and lately.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from memory_keeper.model import WRITES, Event
 
 # camelCase, PascalCase of two words or more, snake_case, CAPITALS_WITH_LINES
 NAME = re.compile(
-    r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
+    r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
-PATH = re.compile(r"(?<![\w/.@-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
+PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
 NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
 HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,10}\b")
@@ -31,7 +32,8 @@ EVER = 0.15  # what it counts however long ago
 SOUGHT = 1.5  # in an edit or a search
 FILE = 2.5  # a file against a name
 LIBRARY = re.compile(
-    r"(?:^|/)(?:node_modules|site-packages|vendor|third_party|\.venv|venv|\.tox|\.cargo|go/pkg/mod|__pycache__)/|^/usr/|^/tmp/"
+    r"(?:^|/)(?:node_modules|site-packages|vendor|third_party|\.venv|venv|\.tox|\.cargo|go/pkg/mod"
+    r"|__pycache__)/|^/usr/|^/tmp/"
 )
 
 
@@ -55,10 +57,22 @@ def named(events: Sequence[Event]) -> list[Fact]:
                 if one and not LIBRARY.search(one):
                     files[one] += weight * FILE * factor
                     cites[one] = event.id, place, event.at
-    ranked = [*((score, name, "name") for name, score in scores.items()), *((score, path, "file") for path, score in files.items())]
+    ranked = [
+        *((score, name, "name") for name, score in scores.items()),
+        *((score, path, "file") for path, score in files.items()),
+    ]
     ranked.sort(key=lambda one: (-one[0], one[1]))
     return [
-        Fact(kind, text, (id,), at, "tool", 0, place * EACH, max(homes[text], key=lambda path: homes[text][path], default=""))
+        Fact(
+            kind,
+            text,
+            (id,),
+            at,
+            "tool",
+            0,
+            place * EACH,
+            max(homes[text], key=lambda path: homes[text][path], default=""),
+        )
         for _, text, kind in ranked
         for id, place, at in (cites[text],)
         if kind == "file" or homes[text]

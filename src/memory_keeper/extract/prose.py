@@ -16,7 +16,7 @@ FENCE = re.compile(r"\s{0,8}(```|~~~)")
 ITEM = re.compile(r"[ \t]*(?:[-*+•‣·▪◦–✓✔✗✘☐☑✅❌⚠➜→]\ufe0f?|\(?\d{1,3}[.)]|\[[ xX]\])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
 DONE_ITEM = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\]|[✓✔☑✅])")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S|\s{0,3}\*\*[^*\n]{2,80}\*\*:?\s*$|\s{0,3}__[^_\n]{2,80}__:?\s*$")
-RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]+)\s*$")
+RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]++)\s*$")
 ROW = re.compile(r"\s*[|│].*[|│]\s*$")
 RAW = re.compile(
     r"""\s*(?:(?:diff\ --git|index\ [0-9a-f]{6}|@@\ |\+\+\+\ |---\ \S+/|[<>]{3,}) | [+-](?=\S)(?!\d)
@@ -26,12 +26,15 @@ RAW = re.compile(
     re.VERBOSE,
 )
 CODE_END = re.compile(r"(?:[{};=\[\\]|=>|->)\s*$")
-END = re.compile(r"""(?:[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
-SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I)
+END = re.compile(r"""(?:(?<![.!?…])[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
+SHORT = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
+)
 BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
-LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]*\)")
+LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")
+LABEL = re.compile(r"[^\W\d_][\w-]{2,30}[:：]$")  # of a list, in one word
 
 
 class Sentence(NamedTuple):
@@ -40,7 +43,7 @@ class Sentence(NamedTuple):
     text: str
     kind: str  # prose | item | row | code
     under: str  # the heading or the line that introduces it
-    place: int  # among the sentences of its text
+    place: int  # among the sentences of its text; what is passed over counts
     done: bool = False  # an item that is ticked
 
 
@@ -50,6 +53,11 @@ def sentences(text: str) -> Iterator[Sentence]:
     for kind, line, done in _blocks(text[:LONGEST]):
         if kind == "heading":
             heading, intro = line, ""
+            place += 1
+            continue
+        if kind in ("left out", "label"):
+            intro = line if kind == "label" else intro
+            place += 1
             continue
         if kind in ("row", "code"):
             yield Sentence(line, kind, intro or heading, place)
@@ -60,13 +68,13 @@ def sentences(text: str) -> Iterator[Sentence]:
         for last in split(line):
             if any(map(str.isalnum, last)) and len(last) <= SENTENCE:
                 yield Sentence(last, kind, under, place, done)
-                place += 1
+            place += 1
         if kind == "prose":
             intro = last if LIST_INTRO.search(last) else ""
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Lines that belong together, with what they are: prose, item, row or heading."""
+    """Lines that belong together, with what they are: prose, item, row, heading, label, or left out."""
     block: list[str] = []
     kind, done, code, shell = "", False, "", False
     header = False  # the last line was the head of a table
@@ -85,6 +93,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
         if block:
             yield kind, " ".join(block), done
             block = []
+        if not here and line.strip():
+            yield "left out", "", False
         if here == "code":
             yield "code", " ".join(line.split()), False
             continue
@@ -115,6 +125,8 @@ def _kind(line: str) -> str:
         return "heading"
     if ROW.match(line):
         return "row"
+    if LABEL.match(bare):
+        return "label"
     item = ITEM.match(line)
     if item:
         bare = line[item.end() :].strip()
@@ -126,11 +138,11 @@ def _kind(line: str) -> str:
 def is_prose(line: str) -> bool:
     """Whether a line reads like words: mostly letters and blanks, no word as long as a key."""
     head = line[:400]
-    letters = sum(char.isalpha() or char == " " for char in head)
-    wide = sum("\u2e80" <= char <= "\ud7a3" for char in head)
-    if not any(map(str.isalpha, head)) or any(len(word) > 80 and "/" not in word for word in line[:2000].split()):
+    letters = sum(map(str.isalpha, head))
+    wide = 0 if head.isascii() else sum("\u2e80" <= char <= "\ud7a3" for char in head)
+    if not letters or any(len(word) > 80 and "/" not in word for word in line[:2000].split()):
         return False
-    return letters >= 0.6 * len(head) and (" " in head.strip() or wide > 3)
+    return letters + head.count(" ") >= 0.6 * len(head) and (" " in head.strip() or wide > 3)
 
 
 def _goes_on(before: str, line: str) -> bool:

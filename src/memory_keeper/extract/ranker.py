@@ -26,8 +26,8 @@ SOURCES = ("request", "answer", "reply", "thinking", "summary", "message", "plan
 CUES = {
     name: re.compile(pattern, re.I)
     for name, pattern in {
-        "cause": r"\b(?:because|since|root cause|cause[ds]?|due to|reason|turns out|the (?:issue|problem|bug)|that's why"
-        r"|so that|therefore|means that|which is why|explains)\b|때문|원인|ため|原因",
+        "cause": r"\b(?:because|since|root cause|cause[ds]?|due to|reason|turns out|the (?:issue|problem|bug)"
+        r"|that's why|so that|therefore|means that|which is why|explains)\b|때문|원인|ため|原因",
         "decision": r"\b(?:decid\w+|chose|choos\w+|instead|rather than|go(?:ing)? with|should|must|keep|approach"
         r"|recommend\w*|prefer\w*|trade-?off|agreed|approved|option)\b|결정|대신|方針|決定",
         "next": r"\b(?:next|remaining|todo|still|pending|need(?:s|ed)? to|left|then|follow-?up|not yet|later|open)\b"
@@ -66,7 +66,18 @@ SENTENCE = (
 )
 CONCEPT = (
     *(f"in_{source}" for source in SOURCES),
-    *("in_call", "in_edit", "age_said", "age_call", "called", "first", "span", "turns", "share_of_turns", "in_last_turn"),
+    *(
+        "in_call",
+        "in_edit",
+        "age_said",
+        "age_call",
+        "called",
+        "first",
+        "span",
+        "turns",
+        "share_of_turns",
+        "in_last_turn",
+    ),
     *("in_conclusions", "in_first_request", "in_last_request", "in_title", "name", "path", "file", "digits", "length"),
     *("rarity", "session"),
 )
@@ -82,7 +93,9 @@ def weights() -> dict[str, dict[str, float]]:
 class Session:
     """What a session speaks of, against which each of its sentences is looked at."""
 
-    def __init__(self, said: Sequence[Spoken], events: Sequence[Event], rarity: dict[str, float], unseen: float) -> None:
+    def __init__(
+        self, said: Sequence[Spoken], events: Sequence[Event], rarity: dict[str, float], unseen: float
+    ) -> None:
         self.rarity, self.unseen = rarity, unseen
         self.concepts = [concepts(one.fact.text) for one in said]
         self.end = max(1, len(events)) * EACH
@@ -138,7 +151,8 @@ class Session:
         place, back = fact.place, self.turns - one.fact.turn
         rarities = [self.weight(concept) for concept in found]
         newest = max(
-            (max(self.last_call.get(name, 0), self.last_said.get(name, 0)) for name in found if is_name(name)), default=place
+            (max(self.last_call.get(name, 0), self.last_said.get(name, 0)) for name in found if is_name(name)),
+            default=place,
         )
         return [
             *(float(one.source == source) for source in SOURCES),
@@ -180,7 +194,10 @@ class Session:
 
     def concept(self, concept: str) -> list[float]:
         """What the model of names and words looks at, in the order of CONCEPT."""
-        last, call = max(self.last_said.get(concept, 0), self.last_user.get(concept, 0)), self.last_call.get(concept, -1)
+        last, call = (
+            max(self.last_said.get(concept, 0), self.last_user.get(concept, 0)),
+            self.last_call.get(concept, -1),
+        )
         first, turns = self.first.get(concept, 0), len(self.in_turns.get(concept, ()))
         return [
             *(log1p(counter[concept]) for counter in self.counts.values()),
@@ -206,13 +223,16 @@ class Session:
         ]
 
 
-def rank(said: Sequence[Spoken], events: Sequence[Event]) -> tuple[Session, list[float], dict[str, float]]:
-    """How much each sentence is worth, and each concept of the session."""
+def rank(
+    said: Sequence[Spoken], events: Sequence[Event], concepts: bool = True
+) -> tuple[Session, list[float], dict[str, float]]:
+    """How much each sentence is worth, and each concept of the session unless nobody asks."""
     learnt = weights()
     session = Session(said, events, learnt["rarity"], learnt["other"]["unseen"])
     sentence, concept = [*learnt["sentence"].values()], [*learnt["concept"].values()]
     worth = [_linear(sentence, session.sentence(one, found)) for one, found in zip(said, session.concepts, strict=True)]
-    value = {one: _linear(concept, session.concept(one)) * session.weight(one) ** 0.7 for one in session.first}
+    names = session.first if concepts else ()
+    value = {one: _linear(concept, session.concept(one)) * session.weight(one) ** 0.7 for one in names}
     return session, worth, value
 
 

@@ -50,7 +50,10 @@ def states(text: str, users: bool = False) -> bool:
 def reason(text: str) -> str:
     """The part of a sentence that says why; empty when none does."""
     found = REASON.search(text)
-    return (found[1] or found[2]).strip() if found else ""
+    if not found:
+        return ""
+    said = (found[1] or found[2]).strip()
+    return said.partition(", ")[0] if not found.start() else said  # "Since it is slow, we …"
 
 
 def holding(facts: Sequence[Fact]) -> list[Fact]:

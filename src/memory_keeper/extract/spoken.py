@@ -26,7 +26,7 @@ NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
 PUBLISHES = re.compile(r"\b(?:git (?:-C \S+ )?commit|gh (?:pr|issue|api|release)|glab )\b")
 MESSAGE = re.compile(
-    r"""<<-?\s*['"]?(?P<end>\w+)['"]?\n(?P<here>.*?)\n\s*(?P=end)\b"""
+    r"""<<-?\s*['"]?(?P<end>\w{1,20})['"]?\n(?P<here>.{0,6000}?)\n[ \t]*(?P=end)\b"""
     r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )
@@ -36,7 +36,8 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug"
+    r"|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
@@ -50,7 +51,8 @@ DECIDES = re.compile(
 CONTRASTS = re.compile(r"\b(?:instead of|rather than)\b|대신", re.I)
 ACTS = re.compile(  # without it, a contrast says how something works, or what is wrong
     r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b"
-    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
+    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put"
+    r"|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
     re.I,
 )
 FINISHES = re.compile(
@@ -95,7 +97,9 @@ def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
 
 def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
     if typed.how == "answer":
-        fact = Fact("answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about))
+        fact = Fact(
+            "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
+        )
         yield Spoken(fact, "answer", "prose", 0, 1)
     else:
         yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
@@ -118,9 +122,8 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
             yield "plan", event.text.partition("plan: ")[2]
         elif event.tool == "Write" and event.path.endswith(DOCUMENTS):
             yield "document", fields(event).get("content", "")
-    elif event.kind == "result" and event.ref in calls and not event.failed:
-        if calls[event.ref].tool in AGENTS and not event.text.startswith(LAUNCHED):
-            yield "report", event.text[:REPORT]
+    elif event.kind == "result" and not event.failed and event.ref in calls and calls[event.ref].tool in AGENTS:
+        yield from () if event.text.startswith(LAUNCHED) else (("report", event.text[:REPORT]),)
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
@@ -132,7 +135,8 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
             continue
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, place * EACH + min(number, EACH - 1), one.under)
+        where = place * EACH + min(one.place, EACH - 1)
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 

@@ -31,6 +31,7 @@ class Todo(NamedTuple):
     cite: str
     number: str = ""  # by which the host knows it, where it said so
     numbered: str = ""  # the event that said so
+    made: str = ""  # the event that made it, where a later one changed it
 
 
 def todos(events: Iterable[Event]) -> list[Todo]:
@@ -54,7 +55,8 @@ def todos(events: Iterable[Event]) -> list[Todo]:
             listed[str(made)] = Todo(str(item.get("subject", "")), "pending", event.id, mark, numbered)
         elif event.tool == "TaskUpdate" and (known := listed.get(key := str(item.get("taskId", "")))):
             text, status = item.get("subject") or known.text, item.get("status") or known.status
-            listed[key] = known._replace(text=str(text), status=str(status), cite=event.id)
+            changed = {"cite": event.id, "made": known.made or known.cite}
+            listed[key] = known._replace(text=str(text), status=str(status), **changed)
     return [todo for todo in listed.values() if todo.text]
 
 

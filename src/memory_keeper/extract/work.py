@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_keeper.capture.calls import COMMITTED, command_of, commits, fields, quiet_commit, undone
-from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, steps, works
-from memory_keeper.capture.signature import find_wrong
+from memory_keeper.capture.calls import COMMITTED, commits, fields, quiet_commit, steps, undone
+from memory_keeper.capture.runs import PREPARING, Run, arguments, bare, hearts, match, outcome, program, runs, works
+from memory_keeper.capture.signature import edges, find_wrong
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import EACH
 from memory_keeper.model import WRITES, Event
@@ -22,22 +22,31 @@ SUMS = re.compile(  # the line of an output that sums it up
     re.M | re.I,
 )
 CHECKS = re.compile(
-    r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
+    r"^(?!git |gh ).*?(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec"
+    r"|typecheck)\b|test:)",
     re.I,
 )
-FAILED_TEST = re.compile(r"^\s*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M)
+FAILED_TEST = re.compile(
+    r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
+)
 PASSED = re.compile(r"\b(\d+) passed\b")
-PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
-PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
+PUSHES = re.compile(r"git (?:-C \S+ )?push\b")
+EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is about
+PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)]*\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
+    r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
+SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
+FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
+FOUND_IN = 5  # files
 SIGNATURE = 150  # characters of a definition
-BODY = re.compile(r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)")
+BODY = re.compile(
+    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+)
 
 
 def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -> Iterator[Fact]:
@@ -56,22 +65,30 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
                 continue
             whole = " ".join(lines[number : number + 8]) if BODY.match(line) else line
             yield Fact(
-                "definition", one_line(whole.strip(" {"), SIGNATURE), (event.id,), event.at, "tool", turns[place],
-                place * EACH + 3 + number, event.path.rpartition("/")[2],
+                "definition",
+                one_line(whole.strip(" {"), SIGNATURE),
+                (event.id,),
+                event.at,
+                "tool",
+                turns[place],
+                place * EACH + 3 + number,
+                event.path.rpartition("/")[2],
             )
 
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted([*_ran(events, turns), *_edited(events, turns)], key=lambda fact: fact.place)
+    return sorted(
+        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
+    )
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     ended = [(run, *outcome(run)) for run in runs(events) if run.command and not run.call.agent]
     for number, (run, wrong, _) in enumerate(ended):
-        said, turn, place = clean(run.result.text), turns[run.place], run.place * EACH
+        said, turn, place = clean(edges(run.result.text)), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
-        if not wrong and "git" in run.command or "gh " in run.command:
+        if (not wrong and "git" in run.command) or "gh " in run.command:
             yield from _published(run, said, turn)
         if not wrong:
             for step in steps(run.command):
@@ -84,16 +101,16 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
         elif CHECKS.search(line):
-            yield Fact("check", line, cites, at, "tool", turn, place, why=_sum(said), status="passed")
+            passed, why = _sum(said)
+            yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
 
-def _sum(said: str) -> str:
-    """The line that sums up an output; of several parts, how many tests passed in all."""
+def _sum(said: str) -> tuple[str, str]:
+    """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
     passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
-    if len(passed) > 1:
-        return f"{sum(passed)} passed in all"
+    total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
     sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
-    return sums[-1] if sums else ""
+    return total, sums[-1] if sums else ""
 
 
 def as_typed(command: str) -> str:
@@ -101,7 +118,9 @@ def as_typed(command: str) -> str:
     hearty = set(hearts(command))
     typed = [one for one in steps(command) if bare(one) in hearty and not PREPARING.match(one)]
     typed = typed or [one for one in steps(command) if bare(one) in hearty]
-    return one_line(" && ".join(dict.fromkeys(typed)), COMMAND)
+    line = " && ".join(dict.fromkeys(typed))
+    # where something between them is left out, that shows
+    return one_line(line if line in " ".join(command.split()) else line.replace(" && ", " … "), COMMAND)
 
 
 def _reason(said: str) -> str:
@@ -121,7 +140,7 @@ def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
         if sure and match(failed, run).like:
             return True
         for step in works(run.command):
-            name, about = program(step), arguments(step)
+            name, about = program(step), arguments(step) - EVERYTHING
             for mine, of, check in tried:
                 same = name == mine or step.startswith(f"{mine}:")
                 family = check and CHECKS.search(step) and not about and name.split()[:1] == mine.split()[:1]
@@ -140,10 +159,24 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
             yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
-    if PUSHES.search(line) and "rejected" not in said:
+    if any(map(PUSHES.match, works(line))) and "rejected" not in said:
         yield Fact("push", "", cites, at, "tool", turn, place + 1)
     if "pr create" in line and (found := PULL.search(said)):
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
+
+
+def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
+    """Where a name was found that was searched for: the files, of a few; of many nobody learns anything."""
+    calls = {event.ref: event for event in events if event.kind == "call" and event.tool == "Grep"}
+    for place, event in enumerate(events):
+        call = calls.get(event.ref) if event.kind == "result" and not event.failed and not event.agent else None
+        pattern = fields(call).get("pattern", "") if call else ""
+        names = SOUGHT.findall(pattern)
+        if call and len(names) == 1 and len(names[0]) >= 0.6 * len(pattern):
+            files = dict.fromkeys(found[1] for found in FOUND.finditer(event.text[:END]))
+            if 0 < len(files) <= FOUND_IN:
+                cites = (call.id, event.id)
+                yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
 
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -166,7 +199,9 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]
-        names = dict.fromkeys(name for _, _, found, _ in those for name in found)
+        defined = dict.fromkeys(name for _, _, found, _ in those for name in found)
         status = "created" if those[0][3] else "changed"
         cites = tuple(event.id for _, event, _, _ in those[-4:])
-        yield Fact("edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*names][:DEFINED]), status=status)
+        yield Fact(
+            "edit", path, cites, last.at, "tool", turn, place * EACH, ", ".join([*defined][:DEFINED]), status=status
+        )

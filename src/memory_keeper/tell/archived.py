@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memory_keeper import __version__, wire
 from memory_keeper.capture.project import short_path
 from memory_keeper.extract import head
-from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.facts import Fact, run_on
 from memory_keeper.extract.gist import gist
 from memory_keeper.extract.ranker import rank
 from memory_keeper.extract.settled import holding, states
@@ -27,7 +27,7 @@ from memory_keeper.keep.telling import told
 from memory_keeper.model import Event, Note, Usage
 from memory_keeper.reduce.folds.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.reduce.folds.tasks import Task, tasks
-from memory_keeper.tell.handoff import events_for, run_on
+from memory_keeper.tell.handoff import events_for
 
 SETTLED = ("decision", "answer", "accepted")  # kinds of facts
 SOURCES = ("request", "answer", "reply", "plan")  # whose words count

@@ -2,15 +2,13 @@
 
 To find what may be handed over is expensive, and is done once, when the handoff is kept. All of it is kept with the
 note, the most needed first, so that telling it to any budget is choosing from the front and arranging. The head says
-what the work is about, where it stands, what is next and what the user insists on; then come the requests in order, each
-with what came of it, in the words of who said it; then the last steps and how things are run.
+what the work is about, where it stands, what is next and what the user insists on; then come the requests in order,
+each with what came of it, in the words of who said it; then the last steps and how things are run.
 """
 
 from __future__ import annotations
 
-from functools import partial
-
-from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, say
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.reduce.kept_note import page_of
@@ -34,7 +32,6 @@ STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 BEHIND = 8  # facts that may still fit where a longer one does not
 LABELS = {"state": "State", "next": "Next", "rules": "The user insists", "last": "Last steps", "commands": "Run here"}
 JOINED = {"state": "; ", "next": "; ", "rules": "; ", "last": " | ", "files": "; ", "commands": "; ", "references": " "}
-UNDER = 48  # characters of a heading that is told with its items
 # the same parts by the four questions that a handoff answers
 QUESTIONS = {
     "WHY": ("goal", "rules"),
@@ -209,12 +206,12 @@ def arrange(facts: Sequence[Fact]) -> Iterator[Line]:
                 (fact for fact in facts if fact.of == of and KINDS[fact.kind].part == part), key=lambda fact: fact.place
             )
             if those:
-                lines = LINES.get(part, partial(_joined, part))(those)
+                lines = LINES[part](those) if part in LINES else _joined(part, those)
                 yield from (line._replace(of=of) for line in lines)
 
 
 def _files(facts: Sequence[Fact]) -> Iterator[Line]:
-    """Files by folder, each with the names used in it, a line a folder; what is in no file known comes last."""
+    """Files by folder, each with the names used in it, a line a folder."""
     inside: dict[str, list[str]] = {}
     for fact in facts:
         inside.setdefault(fact.text if fact.kind == "file" else fact.about, []).extend(
@@ -224,10 +221,10 @@ def _files(facts: Sequence[Fact]) -> Iterator[Line]:
     for path, names in inside.items():
         folder, _, base = path.rpartition("/")
         said = f"{base}: {' '.join(names)}" if base and names else base or " ".join(names)
-        folders.setdefault(folder if base else "-", []).append(said)
-    for folder, files in sorted(folders.items(), key=lambda one: one[0] == "-"):
-        head = f"{folder}/ " if folder not in ("", "-") else "named: " if folder == "-" else ""
-        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), facts[0].cites)
+        folders.setdefault(folder, []).append(said)
+    for number, (folder, files) in enumerate(folders.items()):
+        head = f"{folder}/ " if folder else ""
+        yield Line("files", one_line(clean(head + "; ".join(files)), 1 << 20), () if number else facts[0].cites)
 
 
 def _joined(part: str, facts: Sequence[Fact]) -> Iterator[Line]:
@@ -250,51 +247,10 @@ def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
 
 
 def _story(facts: Sequence[Fact]) -> Iterator[Line]:
-    """A line for each request: what the user said, and what came of it."""
-    turns: dict[int, list[Fact]] = {}
-    for fact in facts:
-        turns.setdefault(fact.turn, []).append(fact)
-    for those in turns.values():
-        asked = [fact for fact in those if fact.kind == "request" and fact.who == "user"]
-        came = [fact for fact in those if fact not in asked]
-        words = quote(run_on(asked)) if asked else ""
-        told = " ".join(_came(came))
-        text = f"{words} → {told}" if words and told else words or f"→ {told}"
-        yield Line("story", one_line(clean(text), 1 << 20), (asked or those)[0].cites)
-
-
-def run_on(facts: Sequence[Fact]) -> str:
-    """Sentences of one text as one; where some are left out between them, that shows."""
-    text, last = "", -1
-    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
-    for fact in sorted(longest.values(), key=lambda fact: fact.place):
-        text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
-        last = fact.place
-    return text
-
-
-def _came(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a request, in order: sentences with the heading they stand under, work in brackets."""
-    under = ""
-    work: list[str] = []
-    for fact in facts:
-        if fact.who == "tool" and fact.kind in WORK:
-            work.append(say(fact))
-            continue
-        if work:
-            yield f"[{'; '.join(work)}]"
-            work = []
-        heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
-        text = say(fact)
-        text = text if text[-1:] in ".!?:;…。！？" else f"{text};"
-        yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
-        under = heading
-    if work:
-        yield f"[{'; '.join(work)}]"
+    return (Line("story", text, cites) for text, cites in story(facts))
 
 
 LINES: dict[str, Callable[[Sequence[Fact]], Iterator[Line]]] = {"goal": _goal, "story": _story, "files": _files}
-WORK = ("edit", "error", "check", "commit", "push", "pr", "definition")
 
 
 def by_part(kept: object) -> Json:

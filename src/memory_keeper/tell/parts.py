@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memory_keeper.capture.project import short_path
-from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.extract.touched import Touched, touched
+from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
 from memory_keeper.tell import CHARACTERS, Said, handoff
 from memory_keeper.tell.files import ONE_EACH

@@ -77,7 +77,7 @@ def is_due(keeper: Keeper, session: str, now: float) -> bool:
 def _may_end(keeper: Keeper, open: Open, settings: Json, now: float) -> bool:
     """Whether a note may end where a session is now: not within a turn that has only just become long enough."""
     talk = settings["reduce.saveTokens"] * CHARACTERS
-    return open.characters >= talk or any(_stretches(keeper, open, settings, now, text=False))
+    return open.characters >= talk or any(_segments(keeper, open, settings, now, text=False))
 
 
 def reduce_session(
@@ -93,42 +93,42 @@ def reduce_session(
     from memory_keeper.app.chores.learn import learn
 
     folder = next(iter(keeper.store.roots(open.project)), "")
-    for stretch in _stretches(keeper, open, settings, now, force):
-        note = write_note(stretch, settings["reduce.noteTokens"], folder)
+    for segment in _segments(keeper, open, settings, now, force):
+        note = write_note(segment, settings["reduce.noteTokens"], folder)
         with Apart(complain):
-            learn(keeper, open.project, now, stretch=stretch)
-        if not _kept(keeper, note, [event.id for event in stretch]):
+            learn(keeper, open.project, now, stretch=segment, settings=settings)
+        if not _kept(keeper, note, [event.id for event in segment]):
             return  # somebody else is at it
         yield note
-        progress(len(stretch))
+        progress(len(segment))
 
 
-def _stretches(
+def _segments(
     keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
 ) -> Iterator[list[Event]]:
-    from memory_keeper.reduce.notes.levels import stretches
+    from memory_keeper.reduce.notes.segments import segments
 
     events = keeper.store.open_events(open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
-    return stretches(events, *size, over=force or is_over(open, now))
+    return segments(events, *size, over=force or is_over(open, now))
 
 
-def write_note(stretch: Sequence[Event], most: int, folder: str) -> Note:
-    """The note of a stretch of one session; without words when nothing was said in it."""
+def write_note(segment: Sequence[Event], most: int, folder: str) -> Note:
+    """The note of a segment of one session; without words when nothing was said in it."""
     from memory_keeper.reduce.kept_note import measure
-    from memory_keeper.reduce.notes.levels import about, write
+    from memory_keeper.reduce.notes.note import about, write
 
-    draft, last = write(stretch, most, folder), stretch[-1]
-    id = "note-" + digest_of(last.session, *[event.id for event in stretch])
-    extra = wire.dumps(about(draft, stretch))
-    at = max(event.at for event in stretch)
+    draft, last = write(segment, most, folder), segment[-1]
+    id = "note-" + digest_of(last.session, *[event.id for event in segment])
+    extra = wire.dumps(about(draft, segment))
+    at = max(event.at for event in segment)
     return Note(id, at, "session", 1, last.project, draft.text, last.session, measure(draft.text), extra)
 
 
 def outline_project(keeper: Keeper, project: str, settings: Json, everything: bool = False) -> Iterator[Note]:
     """Cover the oldest open notes of a project with an outline where they have grown too many, level by level;
     `everything`: all that are open at the first level."""
-    from memory_keeper.reduce.notes.levels import rotated
+    from memory_keeper.reduce.notes.segments import rotated
 
     most, carry = (
         settings["reduce.memoryTokens"],
@@ -148,6 +148,7 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
+    from memory_keeper.extract.facts import dump
     from memory_keeper.reduce.kept_note import begun, measure
     from memory_keeper.reduce.notes.outline import outline
     from memory_keeper.reduce.schema import body
@@ -157,7 +158,7 @@ def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     id = "note-" + digest_of(last.project, *[origin(note) for note in notes])
     first = min(begun(note) for note in notes)
     extra = {"by": "extractive", "first": first, "cites": [list(cites) for cites in draft.cites]}
-    extra["outline"] = body(draft.outline)
+    extra |= {"facts": dump(draft.facts), "outline": body(draft.outline)}
     return Note(
         id, last.at, "outline", last.level + 1, last.project, draft.text, "", measure(draft.text), wire.dumps(extra)
     )

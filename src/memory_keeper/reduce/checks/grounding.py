@@ -24,7 +24,7 @@ _QUOTED = (
 )
 _TOKEN = r"[$@~./-]{0,12}[A-Za-z0-9_][A-Za-z0-9_$@~/.%*+-]*"
 _TOKENS = re.compile(
-    rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
+    rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>~?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
 )
 _NUMBER = re.compile(r"\d+(?:[.,_]\d+)*")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$")
@@ -33,10 +33,12 @@ _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
 _BEGINS = re.compile(r"(?:^|[.!?:;。！？\n\"'“”‘(`*|>•→-]|\d[.)])\s*[*_#>\s-]*$")  # what stands before a first word
 _WORD = re.compile(r"[a-z0-9_]+")
+_SPOKEN = re.compile(r"[^\W_]+")
 _MARKS = re.compile(r"(?<!\S)#{2,6}(?!\S)")
 _HEX = re.compile(
     r"(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\d*[a-f])[0-9a-f]{7,64})(?![a-z0-9])"
 )
+_LAYOUT = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]+(?:\[[ xX]\][ \t]+)?|\]\([^)\n]*\)", re.M)
 _SHORT = frozenset(("e.g", "i.e", "a.m", "p.m", "u.s", "etc"))
 # Latin words with a capital that are no names of something the sources would have to speak of
 PLAIN = frozenset(map(str.casefold, (
@@ -75,7 +77,7 @@ def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, b
             if said[0] == "`" or " " in inner or _looks_like_code(inner):
                 yield "quoted", inner, False
         elif found["number"]:
-            yield "number", said, cut
+            yield "number", said.lstrip("~"), cut
         else:
             token = said.rstrip(".-+%*@$")
             if sentence[: found.start()][-1:].isalnum():  # goes on from a word in another script
@@ -124,8 +126,12 @@ class Known:
 
     def __init__(self, sources: Sequence[str]) -> None:
         cleaned = [plain for text in sources if (plain := clean(text)) != text]
-        self.said = _fold("\n".join([*sources, *cleaned]))  # the code of a colour is glued to the name behind it
-        self.words = sorted(set(_WORD.findall(self.said)))
+        whole = "\n".join([*sources, *cleaned])  # the code of a colour is glued to the name behind it
+        self.said = _fold(whole)
+        self.whole = whole
+        self.told = ""  # words alone, without the marks of lists and links: made when a quotation asks for it
+        self.whole_words = set(_WORD.findall(self.said))
+        self.words = sorted(self.whole_words)
         counted = _HEX.sub(" ", self.said)  # the digits of a hash are no numbers
         self.numbers = {number for found in _NUMBER.findall(counted) for number in _numbers(found)}
 
@@ -168,7 +174,12 @@ class Known:
         """Whether somebody said that, perhaps with something between its parts."""
         said = said.removesuffix("()").strip(" .,;:!?")
         parts = [part.strip(" .,;:!?") for part in re.split(r"…|\.\.\.", said)]
-        return all(part in self.said for part in parts)
+        return all(part in self.said for part in parts) or self.tells(parts)
+
+    def tells(self, parts: Sequence[str]) -> bool:
+        """Whether it is what somebody said but for layout: items of a list, the words of a link."""
+        self.told = self.told or _words(_LAYOUT.sub(" ", self.whole))
+        return all(_words(part) in self.told for part in parts)
 
     def counts(self, said: str) -> bool:
         mine = _numbers(said)
@@ -184,6 +195,8 @@ class Known:
         digits = re.sub(r"[a-z_]", "", stem)
         if digits and digits == re.sub(r"[^0-9]", "", stem) and len(stem) - len(digits) < 4:
             return True  # a number and its unit, whose number was looked up
+        if said in self.whole_words:
+            return True
         at = bisect_left(self.words, stem)
         return at < len(self.words) and (self.words[at] == stem or (len(stem) > 3 and self.words[at].startswith(stem)))
 
@@ -191,6 +204,10 @@ class Known:
 def _fold(text: str) -> str:
     """A text without what only lays it out."""
     return " ".join(_MARKS.sub(" ", text.casefold().replace("’", "'").replace("**", "")).split())
+
+
+def _words(text: str) -> str:
+    return " " + " ".join(_SPOKEN.findall(text.casefold()))
 
 
 def _joined(outside: str, edge: str) -> bool:

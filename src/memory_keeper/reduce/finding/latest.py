@@ -15,10 +15,18 @@ from memory_keeper.reduce.words.prose import words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import TypeVar
 
+    from memory_keeper.extract import facts as extracted
     from memory_keeper.reduce.facts import Fact
 
-USERS = ("correction", "answer")  # kinds of facts that are the user's own words; a decision's status says whose it is
+    Stated = TypeVar("Stated", Fact, extracted.Fact)
+
+USERS = (
+    "correction",
+    "answer",
+    "rule",
+)  # kinds of facts that are the user's own words; a decision's status says whose it is
 MOST = 300  # statements that are held against each other; older ones stay
 SAME = 0.6  # of the words of two statements, in both: they are about the same matter
 CHANGED = 0.4  # the same, where the newer one says that something changes
@@ -56,7 +64,7 @@ class _Stated(NamedTuple):
     topic: str  # what it is for, or the question it answers
 
 
-def holding(facts: Sequence[Fact]) -> list[Fact]:
+def holding(facts: Sequence[Stated]) -> list[Stated]:
     """Those that no later one takes the place of, in the order given; any order is fine, `at` says what is later."""
     newest = sorted(range(len(facts)), key=lambda number: (facts[number].at, number))[-MOST:]
     stated = {number: _taken_apart(facts[number]) for number in newest}
@@ -71,9 +79,9 @@ def holding(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for number, fact in enumerate(facts) if number not in gone]
 
 
-def _taken_apart(fact: Fact) -> _Stated:
+def _taken_apart(fact: Fact | extracted.Fact) -> _Stated:
     text = fact.text
-    users = fact.kind in USERS or fact.status == "user"
+    users = fact.kind in USERS or fact.status == "user" or getattr(fact, "who", "") == "user"
     asked = fact.about if fact.kind == "answer" else ""
     topic = TOPIC.search(text)
     return _Stated(

@@ -1,0 +1,263 @@
+"""The note of a segment: each request with what came of it, in the words of who said it, and what was open in the end.
+
+Facts are ordered by how much they are needed and taken from the front until the note is full. What the user asked in
+each turn comes before details of any, with the sentence that says best what came of it; that is mostly one of the last
+answer. What is kept of the facts is more than is told: the outlines above are made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_keeper.extract import head, ranker
+from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.extraction import Shorten
+from memory_keeper.extract.facts import Fact, dump, say, story
+from memory_keeper.extract.settled import reason
+from memory_keeper.extract.spoken import EACH, Spoken, spoken
+from memory_keeper.extract.work import CHECKS, worked
+from memory_keeper.model import Event
+from memory_keeper.reduce.notes.segments import note_budget
+from memory_keeper.reduce.notes.small_talk import is_passing, is_small_talk
+from memory_keeper.reduce.own_commands import others
+from memory_keeper.text import clean, one_line, tokens
+
+if TYPE_CHECKING:
+    from memory_keeper.model import Json
+
+ASKED, SAID = 240, 280  # characters of a sentence of the user's, and of the model's
+KEPT, EDITS = 44, 10  # facts that are kept for the outlines above, and files of them
+FIRST, OPEN, COMMITS, RULES = 2, 6, 6, 4  # sentences of a request, and of each other kind, that come before all details
+FILES = 3  # that are told of a turn
+SAME = 0.7  # of what a sentence speaks of was told: it repeats
+JOINT = 2  # tokens around a fact
+HEADING = 40  # characters of a heading under which stands what is left to do
+SHORTEST = 3  # words of a sentence that says something
+OPEN_KINDS = ("todo", "next", "question")
+# how much the sentences of a source count that say what came of a request, and those of the last answer
+SOURCES = {"reply": 1.0, "plan": 0.8, "message": 0.7, "report": 0.6, "thinking": 0.4, "document": 0.3, "summary": 0.3}
+CONCLUDING, LEAD = 1.8, 1.3
+KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
+WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
+
+
+class Draft(NamedTuple):
+    """What a note says, what each of its lines rests on, and the facts that are kept with it, most needed first."""
+
+    text: str
+    cites: tuple[tuple[str, ...], ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+class Scored(NamedTuple):
+    """A fact, and how much it is worth."""
+
+    fact: Fact
+    worth: float
+
+
+def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
+    """The note of a segment; empty when there is nothing to tell but of our own commands, or small talk."""
+    events = list(others(events))
+    if is_small_talk(events):
+        return Draft("")
+    ranked = _ranked(events, folder)
+    chosen = _fitting(ranked, note_budget(events, most))
+    lines = list(tell(chosen))
+    kept = dict.fromkeys((*chosen, *_kept_beside(ranked)))
+    return Draft("\n".join(text for text, _ in lines), tuple(cites for _, cites in lines), tuple(kept)[:KEPT])
+
+
+def about(draft: Draft, events: Sequence[Event]) -> Json:
+    """What a note of level 1 carries beside its text."""
+    cites = [list(cites) for cites in draft.cites]
+    return {"by": "extractive", "first": events[0].at, "cites": cites, "facts": dump(draft.facts)}
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+
+def tell(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Facts as the lines of a note, each with what it rests on."""
+    ordered = sorted(facts, key=lambda fact: fact.place)
+    left = [fact for fact in ordered if is_open(fact)]
+    yield from story(as_request(fact) for fact in ordered if not is_open(fact))
+    if left:
+        text = "; ".join(dict.fromkeys(say(fact) for fact in left))
+        yield (
+            one_line(clean(f"Open then: {text}"), 1 << 20),
+            tuple(dict.fromkeys(cite for fact in left for cite in fact.cites)),
+        )
+
+
+def is_open(fact: Fact) -> bool:
+    """Whether a fact says what is left to do: a task, a step, a question, a check that fails."""
+    return fact.kind in OPEN_KINDS or (
+        fact.kind == "error" and fact.status == "open" and bool(CHECKS.search(fact.text))
+    )
+
+
+def as_request(fact: Fact) -> Fact:
+    """A rule as the part of a request that it was."""
+    return fact._replace(kind="request") if fact.kind == "rule" else fact
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+
+def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
+    """The first facts that fit as they are told, and later ones that fit all the same."""
+    left, chosen = budget, list[Fact]()
+    known: set[str] = set()
+    for fact in ranked:
+        cost = tokens(f"{fact.about} {say(fact)}") + JOINT
+        found = concepts(fact.text)
+        if cost > left or (fact.who == "model" and fact.kind not in OPEN_KINDS and _repeats(found, known)):
+            continue
+        left -= cost
+        known |= found
+        chosen.append(fact)
+    while chosen and tokens("\n".join(text for text, _ in tell(chosen))) > budget:
+        chosen.pop()
+    return chosen
+
+
+def _repeats(found: frozenset[str], known: set[str]) -> bool:
+    return len(found & known) > SAME * len(found)
+
+
+def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
+    """What an outline needs to know beside what a note tells: what holds, what works and what was changed."""
+    yield from (fact for fact in ranked if fact.kind in ("rule", "answer", "commit", "pr", *OPEN_KINDS))
+    yield from (fact for fact in ranked if fact.kind == "decision" and fact.why)
+    yield from (fact for fact in ranked if fact.kind in ("error", "check"))
+    edits = {fact.text: fact for fact in ranked if fact.kind == "edit"}
+    yield from [*edits.values()][:EDITS]
+
+
+# --- ordering ---------------------------------------------------------------------------------------------------------
+
+
+def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
+    """All that a note may tell, the most needed first."""
+    shorten = Shorten(folder)
+    said, turns = spoken(events)
+    session, worth, _ = ranker.rank(said, events, concepts=False)
+    work = [_cited(shorten(fact)) for fact in worked(events, turns)]
+    rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
+    asked: dict[int, list[Scored]] = {}
+    came: dict[int, list[Scored]] = {}
+    for one, score, found in zip(said, worth, session.concepts, strict=True):
+        fact = one.fact
+        if fact.who == "user":
+            kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
+            asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
+        elif (score := score * _says(one, session, found)) > 0:
+            came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
+    _pair(asked, said, events)
+    newest = sorted(asked.keys() | came.keys(), reverse=True)
+    talk = {turn for turn in newest if _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)}
+    order = [turn for turn in newest if turn not in talk]
+    order = [*order[:1], *order[-1:], *order[1:-1], *(turn for turn in newest if turn in talk)]
+    leads = {turn: [*_lead(asked.get(turn, ())), *_best(came.get(turn, ()))] for turn in order}
+    left = [fact for fact in head.coming(said, events) if fact.kind != "next" or _is_step(fact, events)]
+    errors = [fact for fact in work if is_open(fact)]
+    wanted = [one.fact for turn in order for one in asked.get(turn, ()) if one.fact.kind in ("rule", "answer")]
+    first = [
+        *(fact for turn in order[:2] for fact in leads[turn]),
+        *map(shorten, left[:OPEN]),
+        *errors[-1:],
+        *[fact for fact in work if fact.kind == "commit"][-COMMITS:],
+        *wanted[:RULES],
+        *(fact for turn in order[2:] for fact in leads[turn]),
+    ]
+    return list(dict.fromkeys([*first, *_details(asked, came, work)]))
+
+
+def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
+    """Put a nod together with what it accepts: "yes" alone says nothing."""
+    for nod in head.accepted(said, events):
+        others = [one for one in asked[nod.turn] if one.fact.cites[0] != nod.cites[0]]
+        asked[nod.turn] = [Scored(nod, 1.0), *others]
+
+
+def _cited(fact: Fact) -> Fact:
+    """What was done, as the events say that it cites: no sum of ours, no name of an earlier change."""
+    return fact._replace(about="") if fact.kind in ("check", "edit") else fact
+
+
+def _short(fact: Fact, kind: str) -> Fact:
+    why = reason(fact.text) if kind == "decision" else ""
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID), why=why)
+
+
+def cut(text: str, characters: int) -> str:
+    """The words of a text that fit a line, with no quotation left open."""
+    if len(text) <= characters:
+        return text
+    text = one_line(text, characters).rstrip("…")
+    text = text.rpartition(" ")[0] or text
+    while opened := [mark for mark in '`"' if text.count(mark) % 2]:
+        text = text[: text.rindex(opened[0])]
+    return text.rstrip() + " …"
+
+
+def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
+    """How well a sentence that is not the user's says what came of a request; 0: not at all."""
+    fact, text = one.fact, one.fact.text
+    # a question, an introduction, what goes on from a line that was passed over, a torn line of code
+    half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
+    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
+        return 0.0
+    if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
+        return 0.5
+    announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
+    concludes = one.source == "reply" and fact.place // EACH in session.concluding
+    lead = LEAD if concludes and one.number == 0 else 1.0
+    lead *= 1.0 if len(found) >= SHORTEST else 0.5
+    return (
+        lead
+        * SOURCES[one.source]
+        * KINDS.get(fact.kind, 1.0)
+        * (CONCLUDING if concludes else 1.0)
+        * (0.3 if announces else 1.0)
+    )
+
+
+def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: Iterable[Fact]) -> bool:
+    """Whether nothing was done in a turn, and nothing said but in passing."""
+    passing = all(is_passing(one.fact.text) for one in (*asked, *came))
+    return passing and not any(fact.turn == turn for fact in work)
+
+
+def _lead(asked: Sequence[Scored]) -> list[Fact]:
+    """How a request begins, and what of it is worth most."""
+    best = sorted(asked[1:], key=lambda one: -one.worth)
+    return [one.fact for one in (*asked[:1], *best)][:FIRST]
+
+
+def _best(came: Sequence[Scored]) -> list[Fact]:
+    """The sentence that says best what came of a request."""
+    return [max(came, key=lambda one: one.worth).fact] if came else []
+
+
+def _details(asked: dict[int, list[Scored]], came: dict[int, list[Scored]], work: Sequence[Fact]) -> list[Fact]:
+    """Everything else, by what it is worth for its length."""
+    found = [one for those in (*asked.values(), *came.values()) for one in those]
+    files: dict[int, int] = {}
+    for fact in work:
+        if fact.kind == "edit":
+            files[fact.turn] = files.get(fact.turn, 0) + 1
+        if (
+            fact.kind in WORK
+            and (fact.kind != "edit" or files[fact.turn] <= FILES)
+            and (fact.kind != "error" or fact.why)
+        ):
+            found.append(Scored(fact, WORK[fact.kind]))
+    return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
+
+
+def _is_step(fact: Fact, events: Sequence[Event]) -> bool:
+    """Whether somebody said that this is next, in a list that is one of steps."""
+    return fact.place < len(events) * EACH and len(fact.about) <= HEADING
