@@ -55,6 +55,12 @@ ACTS = re.compile(  # without it, a contrast says how something works, or what i
     r"|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
     re.I,
 )
+REASON = re.compile(
+    r"\b(?:because|so that|due to|otherwise"
+    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
+    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    re.I,
+)
 FINISHES = re.compile(
     r"^(?:(?:i|we|i'?ve|we'?ve) )?(?:(?:now|just|also|have) )*(?:fixed|added|implemented|removed|renamed|moved|created"
     r"|updated|replaced|committed|merged|pushed|resolved|refactored|rewrote|extracted|all )\b"
@@ -136,7 +142,8 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
+        why = reason(one.text) if kind == "decision" else ""
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -157,6 +164,15 @@ def kind_of(text: str) -> str:
         return "said"
     decides = DECIDES.search(text) or (CONTRASTS.search(text) and ACTS.search(text))
     return "decision" if decides else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
+
+
+def reason(text: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = REASON.search(text)
+    if not found:
+        return ""
+    said = (found[1] or found[2]).strip()
+    return said.partition(", ")[0] if not found.start() else said  # "Since it is slow, we …"
 
 
 def _short(text: str) -> str:

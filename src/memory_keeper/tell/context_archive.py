@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memory_keeper.extract import facts
-from memory_keeper.extract.settled import reason
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.reduce.folds.compactions import Compaction
 from memory_keeper.tell.archived import Entry, compacted, find_entry, put_on_shelf, stamp
@@ -190,7 +189,7 @@ def as_json(entry: Entry) -> Json:
         "in_progress": [task.text for task in entry.doing],
         "open": [task.text for task in entry.open],
         "decisions": [
-            {"text": facts.say(fact), "because": fact.why or reason(fact.text), "cites": list(fact.cites)}
+            {"text": facts.say(fact), "because": fact.why, "cites": list(fact.cites)}
             for fact in entry.decisions
         ],
         "asked": entry.asked,
