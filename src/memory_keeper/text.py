@@ -277,6 +277,8 @@ def _tail(piece: str, first: str) -> str:
 def _visible(text: str) -> str:
     odd = {}
     for char in set(text):  # far fewer than the text has: a table of all that may go would be slow to build and to use
+        if " " <= char <= "~":
+            continue
         if "\ud800" <= char <= "\udfff":
             odd[ord(char)] = "\ufffd"
         elif char in "\u2028\u2029":

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import READERS, first_moment, read_line
 from memory_keeper.model import KINDS, Event, Source, Usage
-from memory_keeper.reduce.facts import open_todos
+from memory_keeper.extract.todos import open_todos
 from tests import transcripts
 from tests.transcripts import Row, Transcript, dump
 

@@ -113,7 +113,7 @@ def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tupl
         return "", ()
     options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
     if any(options):
-        return one_line("; ".join(filter(None, options)), PROPOSED), (reply.id,)
+        return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
     told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
     return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
@@ -126,7 +126,7 @@ def _option(text: str, mark: str) -> str:
         text,
         re.I | re.M,
     )
-    return f"{mark}: {offered[-1].replace('**', '').strip()}" if offered else ""
+    return str(offered[-1]).replace("**", "").strip() if offered else ""
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:

@@ -138,11 +138,11 @@ def _kind(line: str) -> str:
 def is_prose(line: str) -> bool:
     """Whether a line reads like words: mostly letters and blanks, no word as long as a key."""
     head = line[:400]
-    letters = sum(char.isalpha() or char == " " for char in head)
-    wide = sum("\u2e80" <= char <= "\ud7a3" for char in head)
-    if not any(map(str.isalpha, head)) or any(len(word) > 80 and "/" not in word for word in line[:2000].split()):
+    letters = sum(map(str.isalpha, head))
+    wide = 0 if head.isascii() else sum("\u2e80" <= char <= "\ud7a3" for char in head)
+    if not letters or any(len(word) > 80 and "/" not in word for word in line[:2000].split()):
         return False
-    return letters >= 0.6 * len(head) and (" " in head.strip() or wide > 3)
+    return letters + head.count(" ") >= 0.6 * len(head) and (" " in head.strip() or wide > 3)
 
 
 def _goes_on(before: str, line: str) -> bool:

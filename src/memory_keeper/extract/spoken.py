@@ -36,22 +36,23 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turns? out|the (?:real |actual |main )?(?:issue|problem|bug"
+    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug"
     r"|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
 DECIDES = re.compile(
-    r"\b(?:decid\w+|decision|chose|chosen|go(?:ing)? with|opt(?:ed)? for|instead of|rather than"
-    r"|we(?:'ll| will| should)? (?:keep|use|drop|skip)|agreed|settled|out of scope|not worth|intentional(?:ly)?"
-    r"|by design)\b"
-    r"|결정|하기로|대신|決定|方針",
+    r"\b(?:decided|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for"
+    r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
+    r"|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])"
+    r"|결정(?:했|하|됐|되|을 )|기로 (?:했|하|합|결정)|決定|方針",
     re.I,
 )
-REASON = re.compile(
-    r"\b(?:because|so that|due to|otherwise"
-    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
-    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+CONTRASTS = re.compile(r"\b(?:instead of|rather than)\b|대신", re.I)
+ACTS = re.compile(  # without it, a contrast says how something works, or what is wrong
+    r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b"
+    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put"
+    r"|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
     re.I,
 )
 FINISHES = re.compile(
@@ -135,8 +136,7 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        why = reason(one.text) if kind == "decision" else ""
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -151,25 +151,12 @@ def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
             yield from those
 
 
-def reason(text: str) -> str:
-    """The part of a sentence that says why; empty when none does."""
-    found = REASON.search(text)
-    return (found[1] or found[2]).strip() if found else ""
-
-
 def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"
-    return (
-        "decision"
-        if DECIDES.search(text)
-        else "finding"
-        if FINDS.search(text)
-        else "done"
-        if FINISHES.search(text)
-        else "said"
-    )
+    decides = DECIDES.search(text) or (CONTRASTS.search(text) and ACTS.search(text))
+    return "decision" if decides else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
 
 
 def _short(text: str) -> str:

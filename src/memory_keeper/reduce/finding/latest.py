@@ -15,7 +15,6 @@ from memory_keeper.reduce.words.prose import words
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
     from typing import TypeVar
 
     from memory_keeper.extract import facts as extracted

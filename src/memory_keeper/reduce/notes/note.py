@@ -14,6 +14,7 @@ from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.extraction import Shorten
 from memory_keeper.extract.facts import Fact, dump, say, story
+from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.model import Event
@@ -187,24 +188,26 @@ def _cited(fact: Fact) -> Fact:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    most = ASKED if fact.who == "user" else SAID
-    return fact._replace(kind=kind, text=cut(fact.text, most)) if len(fact.text) > most or kind != fact.kind else fact
+    why = reason(fact.text) if kind == "decision" else ""
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID), why=why)
 
 
 def cut(text: str, characters: int) -> str:
-    """As much of a text as fits a line, with no quotation left open."""
-    text = one_line(text, characters)
-    for mark in '`"' if text[-1:] == "…" else "":
-        text = text[: text.rindex(mark)].rstrip() + "…" if text.count(mark) % 2 else text
-    return text
+    """The words of a text that fit a line, with no quotation left open."""
+    if len(text) <= characters:
+        return text
+    text = one_line(text, characters).rstrip("…")
+    text = text.rpartition(" ")[0] or text
+    while opened := [mark for mark in '`"' if text.count(mark) % 2]:
+        text = text[: text.rindex(opened[0])]
+    return text.rstrip() + " …"
 
 
 def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     """How well a sentence that is not the user's says what came of a request; 0: not at all."""
     fact, text = one.fact, one.fact.text
-    half = (
-        text[-1] in ":：?？" or text.count("`") % 2 or "\\`" in text
-    )  # a question, an introduction, a torn line of code
+    # a question, an introduction, what goes on from a line that was passed over, a torn line of code
+    half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it

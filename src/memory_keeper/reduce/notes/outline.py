@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memory_keeper import wire
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, facts_of, quote, run_on, say, story
-from memory_keeper.extract.spoken import kind_of, reason
+from memory_keeper.extract.settled import holding, reason, states
+from memory_keeper.extract.spoken import kind_of
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note, origin
-from memory_keeper.reduce.finding.latest import holding
 from memory_keeper.reduce.kept_note import begun, lines_of
 from memory_keeper.reduce.notes.note import as_request, cut
 from memory_keeper.reduce.notes.small_talk import is_passing
@@ -36,6 +35,7 @@ CHARACTERS, LEAST = (
 ASKED = 0.4  # of such a line, for what was asked
 SAID, COMMITS = 2, 2  # sentences and commits of such a line
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
+TELLING = 3  # concepts of a request that says what to do
 NAMED = 6  # themes, commits and tasks that the summary of all names
 # what a request is worth telling for: what came of it
 WORTH = {
@@ -48,10 +48,18 @@ WORTH = {
     "rule": 1.5,
     "said": 1.0,
 }
+LEAST_WORTH = 2.0  # of a second line of a session
 OPEN = ("todo", "next", "question")
 STRONG = re.compile(
     r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
     r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで",
+    re.I,
+)
+ASKS = re.compile(r"(?:can|could|would|should|shall|what|why|how|which|is|are|does?|did|i['’]m|i am)\b", re.I)
+CHOSE = re.compile(  # "instead of" alone may tell how something works
+    r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|agreed|settled|out of scope|not worth"
+    r"|intentional(?:ly)?|by design|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
+    r"|결정|하기로|決定|方針",
     re.I,
 )
 NOTHING = "…"  # the summary of nothing: an outline has to have one
@@ -87,7 +95,7 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
     """What some notes of one project say in fewer words, in order of time; never over budget."""
     children = [read(note, number) for number, note in enumerate(notes) if note.text.strip()]  # others were taken away
     by_hand, left = _by_hand(children, budget)
-    closing = list(_fitting(_closing(children), left // 2))
+    closing = list(_fitting(_closing(children), left // 3))
     left -= sum(tokens(line.text + "\n") for line in closing)
     lines = [*by_hand, *_by_session(children, left, titles), *closing]
     kept = dict.fromkeys(fact for line in lines for fact in line.facts)
@@ -96,8 +104,14 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
         "\n".join(line.text for line in lines),
         tuple(line.cites for line in lines),
         _lists(children, len(notes), titles),
-        tuple(kept)[:KEPT],
+        _numbered([*kept][:KEPT]),
     )
+
+
+def _numbered(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Facts whose turns are numbered from one, for the outline above."""
+    numbers = {turn: number for number, turn in enumerate(sorted({fact.turn for fact in facts}), 1)}
+    return tuple(fact._replace(turn=numbers[fact.turn]) for fact in facts)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -118,7 +132,7 @@ def read(note: Note, number: int) -> Child:
 def _sound(fact: Fact, note: Note, number: int) -> Fact:
     """A fact as it can be told, whoever wrote it."""
     text, about, why, status = (
-        one_line(clean(part[:LINE]), QUOTED) for part in (fact.text, fact.about, fact.why, fact.status)
+        cut(one_line(clean(part[:LINE]), LINE), QUOTED) for part in (fact.text, fact.about, fact.why, fact.status)
     )
     at = fact.at if 0 <= fact.at <= LATEST else note.at
     cites = fact.cites[:CITED] or (origin(note),)
@@ -188,10 +202,12 @@ def _by_session(children: Sequence[Child], budget: int, titles: Mapping[str, str
                 turns.setdefault((fact.of, fact.turn), []).append(fact)
         for (of, _), facts in turns.items():
             sessions.setdefault(of, []).append(facts)
-    room = max(LEAST, budget // max(1, len(sessions))) * CHARACTERS
+    room = max(LEAST, budget * 3 // (4 * max(1, len(sessions)))) * CHARACTERS
     queues = {of: sorted(turns, key=_worth, reverse=True) for of, turns in sessions.items()}
     chosen: dict[str, list[Line]] = {}
     for of, facts in _by_rounds(queues):
+        if of in chosen and _worth(facts) < LEAST_WORTH:
+            continue
         heading = "" if of in chosen else _heading(of, facts, titles)
         for text, cites in story(_shortened(facts, room)):
             line = Line(one_line(heading + text, LINE), cites[:CITED], tuple(facts))
@@ -277,8 +293,8 @@ def _settles(fact: Fact) -> bool:
     if fact.kind == "written":
         return kind_of(fact.text) == "decision" or (fact.who == "user" and bool(STRONG.search(fact.text)))
     if fact.kind == "rule":
-        return bool(STRONG.search(fact.text)) and len(concepts(fact.text)) > 1
-    return fact.kind == "answer" or (fact.kind == "decision" and fact.who == "model")
+        return bool(STRONG.search(fact.text)) and states(fact.text, users=True) and not ASKS.match(fact.text)
+    return fact.kind == "answer" or (fact.kind == "decision" and states(fact.text) and bool(CHOSE.search(fact.text)))
 
 
 def _wrong(children: Sequence[Child]) -> list[Fact]:
@@ -348,7 +364,7 @@ def _themes(children: Sequence[Child], titles: Mapping[str, str]) -> list[Theme]
         if known := found.get(key):
             summary = known.summary if theme.summary in known.summary else f"{known.summary} {theme.summary}"
             sessions = tuple(dict.fromkeys((*known.sessions, *theme.sessions)))[:1000]
-            theme = Theme(known.name, _bounded(one_line(summary, THEME), THEME), sessions)
+            theme = Theme(known.name, _bounded(cut(summary, THEME), THEME), sessions)
         found[key] = theme
         size[key] += weight
     largest = {key for key, _ in size.most_common(MOST)}
@@ -365,8 +381,8 @@ def _all_themes(children: Sequence[Child], titles: Mapping[str, str]) -> Iterato
                 sessions.setdefault(fact.of, []).append(fact)
     known = {child.note.session for child in children} - {""}
     for of, facts in sessions.items():
-        name = _bounded(one_line(clean(titles.get(of, "")) or _name(facts), NAME), NAME) or NOTHING
-        summary = _bounded(one_line(" ".join(_about(facts)), THEME), THEME) or name
+        name = _bounded(cut(clean(titles.get(of, "")) or _name(facts), NAME), NAME) or NOTHING
+        summary = _bounded(cut(" ".join(_about(facts)), THEME), THEME) or name
         yield Theme(name, summary, (_bounded(of, 200),) if of in known and of.strip() else ()), len(facts)
 
 
@@ -374,11 +390,16 @@ def _name(facts: Sequence[Fact]) -> str:
     """What a session without a title was about: its last commit, the folder that it worked in, what was asked first."""
     commits = [fact.text for fact in facts if fact.kind == "commit"]
     folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0]))
-    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
-    asked = [fact for fact in sorted(asked, key=lambda fact: (fact.turn, fact.place)) if len(concepts(fact.text)) > 2]
-    first = run_on(fact for fact in asked if fact.turn == asked[0].turn)
+    first = run_on(_asked(facts))
     name = next(iter(commits[-1:]), "") or (f"Work in {folders.most_common(1)[0][0]}" if folders else "") or first
     return name or next((fact.text for fact in facts if fact.kind not in ("edit", "check", "error")), "")
+
+
+def _asked(facts: Sequence[Fact]) -> list[Fact]:
+    """The first request of a session that says what to do; else the first."""
+    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
+    asked.sort(key=lambda fact: (len(concepts(fact.text)) < TELLING, fact.turn, fact.place))
+    return [fact for fact in asked if fact.turn == asked[0].turn]
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:
@@ -386,9 +407,9 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
     written = [fact for fact in facts if fact.kind == "written"]
     said = [fact for fact in facts if fact.kind in ("decision", "finding", "done", "said")]
     told = (written or sorted(said, key=lambda fact: -WORTH[fact.kind]))[:3]
-    asked = next((fact for fact in facts if _is_told(fact) and fact.kind in ("request", "rule")), None)
+    asked = _asked(facts)
     if asked and not written:
-        yield f"Asked: {quote(one_line(asked.text, NAME * 2))}."
+        yield f"Asked: {quote(cut(run_on(asked), NAME * 2))}."
     for fact in sorted(told, key=lambda fact: (fact.turn, fact.place)):
         yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
     if commits := [quote(fact.text) for fact in facts if fact.kind == "commit"]:

@@ -1,0 +1,87 @@
+"""What was settled, and which of it still holds.
+
+A sentence settles something where it states that, and does not guess, ask or announce. Of several about the same matter
+the last one holds: it rejects what an older one took, or speaks of nearly the same. What the model says never takes the
+place of what the user said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.ranker import CUES
+
+SHORTEST = 12  # characters of a statement
+MOST = 200  # facts that are held against each other, the newest
+SAME = 0.6  # of what two statements speak of, in both: they are about one matter
+UNSURE = ("announces", "hedge", "chat")  # cues of what states nothing
+DEPENDS = re.compile(
+    r"(?:if|whether|unless|or|either|option)\b|.*\b(?:wonder|consider)"
+    r"|(?:now|next|then),? (?:add|updat|fix|run|creat|writ|check|build|replac|remov|mov|chang)",
+    re.I,
+)
+REASON = re.compile(
+    r"\b(?:because|so that|due to|otherwise"
+    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
+    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
+    re.I,
+)
+REJECTS = re.compile(
+    r"(?:\b(?:instead of|rather than|no longer|stop using|not use|n['’]t use|never use)|, not)"
+    r" (?:(?:using|use|the|a|an|any) )*[`'\"]?([\w@][\w./@+-]*)|([\w./@+-]+?)(?:을|를|은|는)? ?(?:말고|대신)",
+    re.I,
+)
+PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:을|를|은|는|이|가|에|로)(?!\w)")
+# what says that something was settled, and not what
+SETTLING = frozenset(("decid", "decision", "agre", "chose", "chosen", "went", "instead", "rather", "never", "alway"))
+
+
+def states(text: str, users: bool = False) -> bool:
+    """Whether a sentence states something: no question, no guess, nothing that only begins or depends. What the user
+    begins ("let's …") is stated."""
+    if len(text) < SHORTEST or text[-1] in "?？:：" or DEPENDS.match(text):
+        return False
+    return not any(CUES[cue].search(text) for cue in UNSURE[users:])
+
+
+def reason(text: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = REASON.search(text)
+    if not found:
+        return ""
+    said = (found[1] or found[2]).strip()
+    return said.partition(", ")[0] if not found.start() else said  # "Since it is slow, we …"
+
+
+def holding(facts: Sequence[Fact]) -> list[Fact]:
+    """Those that no later one takes the place of, in the order given; `at` and `place` say what is later."""
+    newest = sorted(facts, key=lambda fact: (fact.at, fact.place), reverse=True)[:MOST]
+    later: list[tuple[Fact, frozenset[str], frozenset[str]]] = []
+    gone: set[int] = set()
+    for fact in newest:
+        about = (
+            concepts(PARTICLE.sub("", f"{fact.about} {fact.text}" if fact.kind == "answer" else fact.text)) - SETTLING
+        )
+        rejected = frozenset[str]().union(*(concepts(one or other) for one, other in REJECTS.findall(fact.text)))
+        if any(_replaces(newer, fact, about, rejected) for newer in later):
+            gone.add(id(fact))
+        else:
+            later.append((fact, about, rejected))
+    return [fact for fact in facts if id(fact) not in gone]
+
+
+def _replaces(
+    newer: tuple[Fact, frozenset[str], frozenset[str]], older: Fact, about: frozenset[str], rejected: frozenset[str]
+) -> bool:
+    fact, spoken, rejects = newer
+    if older.who == "user" and fact.who != "user":
+        return False
+    if fact.kind == older.kind == "answer":
+        return fact.about == older.about
+    common = spoken & about
+    if rejects & (about - rejected) and common - rejects:
+        return True
+    return len(common) >= SAME * len(spoken | about)

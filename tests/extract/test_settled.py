@@ -1,0 +1,119 @@
+"""What a sentence settles, and what still holds: the last word on a matter, never the model's over the user's."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.settled import holding, reason, states
+
+
+def decided(text: str, at: float, who: str = "model") -> Fact:
+    return Fact("decision", text, (f"e{at:.0f}",), at, who)
+
+
+def held(*texts: str) -> list[str]:
+    return [fact.text for fact in holding([decided(text, float(number)) for number, text in enumerate(texts)])]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Use axios for requests.", "No, use fetch for requests instead of axios."),
+        ("Always use tabs for indentation.", "Always use tabs for indentation!"),
+        ("We cap retry.py at 3 attempts.", "We cap retry.py at 5 attempts."),
+        ("We decided to use threads in retry.py.", "We decided to use asyncio in retry.py instead of threads."),
+        ("요청에는 axios를 씁니다.", "요청에는 axios 말고 fetch를 씁니다."),
+    ],
+)
+def test_a_later_word_on_the_same_matter_holds(older: str, newer: str) -> None:
+    assert held(older, newer) == [newer]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never touch a.py.", "Never touch b.py."),
+        ("Always run the linter before you commit.", "Never log phone numbers."),
+        ("We decided to use threads in pool.py.", "We decided to use asyncio in retry.py instead of threads."),
+        ("Use fetch instead of axios.", "Stop using axios in the tests too."),
+    ],
+)
+def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
+    assert held(older, newer) == [older, newer]
+
+
+def test_the_order_they_are_given_in_does_not_matter() -> None:
+    older, newer = decided("We cap all retries at 3 attempts.", 1.0), decided("We cap all retries at 5 attempts.", 2.0)
+    assert holding([newer, older]) == [newer]
+
+
+def test_the_model_cannot_take_back_what_the_user_said() -> None:
+    users = decided("Use axios for requests.", 1.0, "user")
+    models = decided("We go with fetch for requests instead of axios.", 2.0)
+    assert holding([users, models]) == [users, models]
+    later = decided("No, use axios for requests instead of fetch.", 3.0, "user")
+    assert holding([models, later]) == [later]
+
+
+def test_another_answer_to_the_same_question() -> None:
+    question = "Which store should be used?"
+    first = Fact("answer", "SQLite", ("e1",), 1.0, "user", about=question)
+    second = Fact("answer", "PostgreSQL", ("e2",), 2.0, "user", about=question)
+    other = Fact("answer", "8080", ("e3",), 3.0, "user", about="Which port?")
+    assert holding([first, second, other]) == [second, other]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Fact, st.sampled_from(("rule", "decision", "answer")), st.text(max_size=30), st.just(()), st.floats(0, 9)
+        )
+    )
+)
+def test_the_newest_holds_and_nothing_is_made_up(facts: list[Fact]) -> None:
+    left = holding(facts)
+    assert [fact for fact in facts if any(fact is one for one in left)] == left
+    if facts:
+        assert max(facts, key=lambda fact: fact.at).at in {fact.at for fact in left}
+
+
+def test_many_statements_cost_little() -> None:
+    facts = [decided(f"Always use tool{number} for part {number}.", float(number)) for number in range(20_000)]
+    assert len(holding(facts)) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("The limit is 3 in retry.py.", True),
+        ("Should there be a limit?", False),
+        ("Let me look at retry.py first.", False),
+        ("Now update the imports of retry.py.", False),
+        ("Perhaps retry.py could use jitter.", False),
+        ("If retry.py fails, nobody tries again.", False),
+        ("Next steps for retry.py:", False),
+        ("Done.", False),
+    ],
+)
+def test_what_states_something(text: str, does: bool) -> None:
+    assert states(text) is does
+
+
+def test_what_the_user_begins_is_stated() -> None:
+    assert states("Let's keep 3 attempts.", users=True) and not states("Let's keep 3 attempts.")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("I keep the codes in SQLite because one file is enough.", "one file is enough."),
+        ("The limit is 3 since the gateway bans clients.", "the gateway bans clients."),
+        ("Nothing has changed since yesterday evening.", ""),
+        ("Two locks are used.", ""),
+    ],
+)
+def test_the_reason_of_a_sentence(text: str, why: str) -> None:
+    assert reason(text) == why
