@@ -9,12 +9,12 @@ from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
-from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
@@ -56,6 +56,7 @@ LEFT = re.compile(
     re.I,
 )
 MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
+OFFERS = 3  # answers in which an option may have been offered
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
@@ -108,24 +109,23 @@ def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tupl
     if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
         return "", ()
     before = events[: fact.place // EACH]
-    reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
-    if not reply:
+    replies = [event for event in before if event.kind == "reply" and not event.agent][-OFFERS:]
+    for reply in reversed(replies):
+        options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
+        if any(options):
+            return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
+    if not replies:
         return "", ()
-    options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
-    if any(options):
-        return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
-    told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
+    told = [one.text for one in sentences(replies[-1].text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
+    return one_line((asked or told or [""])[-1], PROPOSED), (replies[-1].id,)
 
 
 def _option(text: str, mark: str) -> str:
-    """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
-    offered = re.findall(
-        rf"^[\s>*#_-]*(?:option|approach|choice|plan|solution)?\s*\(?{re.escape(mark)}[.):][\s*_:.–—-]*(\S.{{4,}})$",
-        text,
-        re.I | re.M,
-    )
+    """What a text offers under a mark: `B) …`, `Option 2: …`, `**B — …**`; the last time it does."""
+    named = r"(?:option|approach|choice|plan|solution|variant)?"
+    pattern = rf"^[\s>*#_|-]*{named}\s*[(\[]?{re.escape(mark)}[)\]]?\s*[.:)—–|*-]+[\s*_:.–—-]*(\S.{{4,}})$"
+    offered = re.findall(pattern, text, re.I | re.M)
     return str(offered[-1]).replace("**", "").strip() if offered else ""
 
 
@@ -172,8 +172,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        said = check.about or check.why
-        yield _state(check, f"last check `{check.text}` {how}{f': {said}' if said else ''}{later}")
+        told = check.about or check.why
+        yield _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 
