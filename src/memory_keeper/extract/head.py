@@ -63,8 +63,9 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     """What the session is about: its title, what was asked first, and the newest request that says what to do; a nod
     that came after it, with the proposal that it accepts."""
     last = events[-1]
-    titles = [event for event in events if event.kind == "title"]
-    if titles:
+    lines = {event.id.rpartition(":")[0] for event in events}
+    titles = [event for event in events if event.kind == "title" and (not event.ref or event.ref in lines)]
+    if titles:  # one that names a line of another session is that one's
         yield Fact(
             "goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session"
         )
