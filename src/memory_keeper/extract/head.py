@@ -14,6 +14,7 @@ from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
+from memory_keeper.reduce.words.own_words import PASTED
 from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
@@ -140,7 +141,9 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 
 
 def _has_substance(request: Sequence[Spoken]) -> bool:
-    text = " ".join(one.fact.text for one in request)
+    """Whether somebody says in words of their own what to do: more than a nod, and not in what they pasted."""
+    own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
+    text = " ".join(own)
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 

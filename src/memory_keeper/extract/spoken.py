@@ -68,7 +68,7 @@ class Spoken(NamedTuple):
 
     fact: Fact
     source: str  # request | answer | reply | thinking | summary | message | plan | document | report
-    form: str  # prose | item | row | code | done
+    form: str  # prose | item | row | code | done | raw
     number: int  # among the sentences of its text
     many: int
 
@@ -129,7 +129,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
     found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
-        found = [Sentence(_short(text), "prose", "", 0)]
+        found = [Sentence(_short(text), "raw", "", 0)]
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
