@@ -29,7 +29,7 @@ NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
-    r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
+    r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
 ANSWERS = re.compile(
@@ -56,7 +56,13 @@ LEFT = re.compile(
     r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
-MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
+# the mark of an option; `a` may be a word
+MARK = r"(?:[A-Eb-e1-9](?!\w)|a(?=\W*(?:$|and\b|[,&+]))|(?:first|second|third|fourth)\b)"
+TAKES = re.compile(
+    r"\W*(?:(?i:option|approach|number|yes|yeah|ok(?:ay)?|the|both|go with|take|use|do|let['’]?s|i (?:like|prefer))\W+)*"
+    rf"({MARK}(?:(?:\W|and|plus){{1,9}}{MARK})*)"
+)
+ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
@@ -77,7 +83,7 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
     newest = max(
-        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one)),
+        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one) and not _takes(one, events)),
         default=len(requests) - 1,
     )
     if newest:
@@ -106,25 +112,41 @@ def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
     """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
     for others."""
+    reply = _reply_before(fact, events)
+    options = _options(text, reply) if reply else []
     short = len(text) < NOD and NODS.match(text)
-    if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
+    if not reply or (not options and not short and not (len(text) < ANSWER and ANSWERS.match(text))):
         return "", ()
-    before = events[: fact.place // EACH]
-    reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
-    if not reply:
-        return "", ()
-    options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
-    if any(options):
-        return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
+    if options:
+        return one_line(" … ".join(options), PROPOSED), (reply.id,)
     told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
     return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
 
 
+def _takes(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
+    """Whether a request only takes an option that was offered."""
+    reply = _reply_before(request[0].fact, events)
+    return bool(reply and _options(" ".join(one.fact.text for one in request), reply))
+
+
+def _reply_before(fact: Fact, events: Sequence[Event]) -> Event | None:
+    before = reversed(events[: fact.place // EACH])
+    return next((event for event in before if event.kind == "reply" and not event.agent), None)
+
+
+def _options(text: str, reply: Event) -> list[str]:
+    """What was offered under the marks that a short answer names."""
+    taken = TAKES.match(text) if len(text) < ANSWER else None
+    marks = re.findall(MARK, taken[1]) if taken else []
+    offered = (_option(reply.text, mark) for found in marks for mark in ORDINALS.get(found, found))
+    return list(dict.fromkeys(filter(None, offered)))
+
+
 def _option(text: str, mark: str) -> str:
     """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
     offered = re.findall(
-        rf"^[\s>*#_-]*(?:option|approach|choice|plan|solution)?\s*\(?{re.escape(mark)}[.):][\s*_:.–—-]*(\S.{{4,}})$",
+        rf"^[ \t>*#_-]*+(?:(?:option|approach|choice|plan|solution)[ \t]*)?\(?{re.escape(mark)}[.):][ \t*_:.–—-]*+(.{{5,}})$",
         text,
         re.I | re.M,
     )
