@@ -36,8 +36,8 @@ WORK = {
     "definition": 0.16,
     "found": 0.16,
 }
-FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
+FAVOUR = {"announces": 0.35, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+ASKS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 0.6, 1.25, 1.8
 RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
 LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
@@ -70,7 +70,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     told = {fact.text.casefold() for fact in chosen}
     ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), _leads(said, chosen, shorten))]
     recipes = (shorten(fact) for fact in _recipes(work))
-    names = (shorten(fact) for fact in named(events))
+    names = (shorten(fact) for fact in named(events, session.rarity))
     lists = ((recipes, RECIPES), (names, NAMES), (iter(referred(events)), REFERENCES))
     return list(_interleaved(ordered, lists, family))
 
@@ -121,7 +121,8 @@ def _sentences(
         for cue, factor in FAVOUR.items():
             score *= factor if ranker.CUES[cue].search(text) else 1.0
         score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
-        score *= THOUGHT if one.source == "thinking" else 1.0
+        if one.source == "thinking":
+            score *= THOUGHT * (HEDGED if ranker.CUES["hedge"].search(text) else 1.0)
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         if one.source == "request":

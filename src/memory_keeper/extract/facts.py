@@ -203,7 +203,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
             work = []
         heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
         text = say(fact)
-        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text};"
         yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
         under = heading
     if work:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.own_words import PASTED
+from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
-from memory_keeper.reduce.words.own_words import PASTED
-from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
@@ -63,6 +64,7 @@ TAKES = re.compile(
     rf"({MARK}(?:(?:\W|and|plus){{1,9}}{MARK})*)"
 )
 ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
+OFFERS = 3  # answers in which an option may have been offered
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
@@ -112,27 +114,27 @@ def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
     """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
     for others."""
-    reply = _reply_before(fact, events)
-    options = _options(text, reply) if reply else []
-    short = len(text) < NOD and NODS.match(text)
-    if not reply or (not options and not short and not (len(text) < ANSWER and ANSWERS.match(text))):
+    for reply in _replies_before(fact, events):
+        if options := _options(text, reply):
+            return one_line(" … ".join(options), PROPOSED), (reply.id,)
+    replies, short = _replies_before(fact, events), len(text) < NOD and NODS.match(text)
+    if not replies or not (short or (len(text) < ANSWER and ANSWERS.match(text))):
         return "", ()
-    if options:
-        return one_line(" … ".join(options), PROPOSED), (reply.id,)
-    told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
+    told = [one.text for one in sentences(replies[0].text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
+    return one_line((asked or told or [""])[-1], PROPOSED), (replies[0].id,)
 
 
 def _takes(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
     """Whether a request only takes an option that was offered."""
-    reply = _reply_before(request[0].fact, events)
-    return bool(reply and _options(" ".join(one.fact.text for one in request), reply))
+    text = " ".join(one.fact.text for one in request)
+    return any(_options(text, reply) for reply in _replies_before(request[0].fact, events))
 
 
-def _reply_before(fact: Fact, events: Sequence[Event]) -> Event | None:
+def _replies_before(fact: Fact, events: Sequence[Event]) -> list[Event]:
+    """The answers in which something may have been offered, the newest first."""
     before = reversed(events[: fact.place // EACH])
-    return next((event for event in before if event.kind == "reply" and not event.agent), None)
+    return list(islice((event for event in before if event.kind == "reply" and not event.agent), OFFERS))
 
 
 def _options(text: str, reply: Event) -> list[str]:
@@ -144,12 +146,10 @@ def _options(text: str, reply: Event) -> list[str]:
 
 
 def _option(text: str, mark: str) -> str:
-    """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
-    offered = re.findall(
-        rf"^[ \t>*#_-]*+(?:(?:option|approach|choice|plan|solution)[ \t]*)?\(?{re.escape(mark)}[.):][ \t*_:.–—-]*+(.{{5,}})$",
-        text,
-        re.I | re.M,
-    )
+    """What a text offers under a mark: `B) …`, `Option 2: …`, `**B — …**`; the last time it does."""
+    named = r"(?:(?:option|approach|choice|plan|solution|variant)[ \t]*)?"
+    pattern = rf"^[ \t>*#_|-]*+{named}[(\[]?{re.escape(mark)}[)\]]?[ \t]*[.:)—–|*-][ \t*_:.)|–—-]*+(.{{5,}})$"
+    offered = re.findall(pattern, text, re.I | re.M)
     return str(offered[-1]).replace("**", "").strip() if offered else ""
 
 
@@ -198,8 +198,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        said = check.about or check.why
-        yield _state(check, f"last check `{check.text}` {how}{f': {said}' if said else ''}{later}")
+        told = check.about or check.why
+        yield _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 

@@ -8,23 +8,25 @@ the second together with the wording; `allowance` counts them.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
 from time import time
+from typing import NamedTuple
 
 from memory_keeper import config, wire
 from memory_keeper.app.chores.allowance import attempts, may_ask
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.extract.facts import facts_of, say
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, NamedTuple, Note, origin
-from memory_keeper.text import digest_of
+from memory_keeper.model import Event, Note, origin
+from memory_keeper.reduce.checks.citations import Record, link
+from memory_keeper.reduce.kept_note import lines_of, measure, whose
+from memory_keeper.text import clean, clip_middle, digest_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from memory_keeper.model import Json
-    from memory_keeper.reduce.checks.citations import Record
     from memory_keeper.reduce.summarizers import Summarizer
     from memory_keeper.reduce.summarizers.asking import Answer
 
@@ -163,8 +165,6 @@ def _model(job: Job) -> str:
 
 def estimate(matter: Matter) -> int:
     """About how many tokens a model would read."""
-    from memory_keeper.text import tokens
-
     return sum(map(tokens, matter.texts)) + ASIDE
 
 
@@ -199,8 +199,6 @@ def _recount(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
 
 
 def _wording(first: Note, text: str, extra: Json) -> Note:
-    from memory_keeper.reduce.kept_note import measure
-
     id = "note-" + digest_of(first.id, text, token_hex(6))
     return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
 
@@ -232,28 +230,35 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
 
 
 def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
-    """What a note is about: the events of a session, or the notes beneath it in the wording in force."""
-    from memory_keeper.reduce.checks.citations import Record
-    from memory_keeper.reduce.kept_note import lines_of
-
+    """What a note is about: the events of a session, or the notes beneath it in the wording in force; and what was
+    found in them."""
     if first.level == 1:
         events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
-        sources = [Record(event.id, (event.text, event.path, event.tool)) for event in events]
-        budget = min(settings["reduce.noteTokens"], max(LEAST, first.tokens))
-        return Matter(first, sources, shown(events), budget)
-    notes = [note for note in keeper.store.notes(first.project, above=first.id) if note.text]
-    sources, rests = [], {}
-    for note in notes:
-        for number, (line, cites) in enumerate(lines_of(note)):
-            sources.append(Record(f"{origin(note)} {number}", (line,)))
-            rests[sources[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
-    return Matter(first, sources, [note.text for note in notes], settings["reduce.outlineTokens"], rests)
+        found, rests = _stated(first)
+        sources = [*(Record(event.id, (event.text, event.path, event.tool)) for event in events), *found]
+        texts = [*shown(events), *(f"found: {one.texts[0]}" for one in found)]
+        return Matter(first, sources, texts, min(settings["reduce.noteTokens"], max(LEAST, first.tokens)), rests)
+    sources, texts, rests = [], [], {}
+    for note in keeper.store.notes(first.project, above=first.id):
+        lines, of = _stated(note) if not whose(note) else ([], {})
+        for number, (line, cites) in enumerate(lines_of(note) if not lines and note.text else ()):
+            lines.append(Record(f"{origin(note)} {number}", (line,)))
+            of[lines[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
+        sources += lines
+        texts += ["\n".join(one.texts[0] for one in lines)] if lines else []
+        rests |= of
+    return Matter(first, sources, texts, settings["reduce.outlineTokens"], rests)
+
+
+def _stated(note: Note) -> tuple[list[Record], dict[str, Sequence[str]]]:
+    """The facts that are kept with a note, each in words, and the events that state it."""
+    facts = facts_of(note)
+    found = [Record(f"{origin(note)} {number}", (clean(say(fact)),)) for number, fact in enumerate(facts)]
+    return found, {one.id: fact.cites or (origin(note),) for one, fact in zip(found, facts, strict=True)}
 
 
 def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
     """What events say, in order, as much as fits; else what is needed less goes, and the old before the new."""
-    from memory_keeper.text import clip_middle, tokens
-
     asked = {" ".join(event.text.split()) for event in events if event.kind == "prompt"}
     chosen: dict[int, str] = {}
     for kinds, most in SHOWN:
@@ -278,7 +283,6 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
     from memory_keeper.capture.redact import known_values, redact
-    from memory_keeper.reduce.checks.citations import link
     from memory_keeper.reduce.summarizers.verdict import judge
 
     known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from memory_keeper.extract.own_words import GIVES_UP, own_words
 from memory_keeper.model import Event
 from memory_keeper.reduce.facts import Fact
 from memory_keeper.reduce.finding.answers import announced
 from memory_keeper.reduce.finding.latest import SAME, subject_of
 from memory_keeper.reduce.words import claims, loose_ends
 from memory_keeper.reduce.words.orders import SHORTEST, said_in, wanted
-from memory_keeper.reduce.words.own_words import GIVES_UP, own_words
 from memory_keeper.reduce.words.prose import SAID, sentences
 from memory_keeper.text import one_line
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.reduce.words.own_words import GIVES_UP
+from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.reduce.words.prose import unmarked
 from memory_keeper.reduce.words.subjects import THING, VERB, has_literal, is_general
 

@@ -12,9 +12,9 @@ import re
 from itertools import islice
 
 from memory_keeper.capture.payload import COMMANDS, NOTICES
+from memory_keeper.extract.own_words import GIVES_UP, spoken
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.words import rules
-from memory_keeper.reduce.words.own_words import GIVES_UP, spoken
 from memory_keeper.reduce.words.prose import split, units, unmarked
 from memory_keeper.reduce.words.subjects import (
     LITERAL,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memory_keeper.reduce.words.own_words import GIVES_UP
+from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.reduce.words.subjects import THING, VERB, has_literal, is_general
 
 CLAUSE = r"(?:^|[,;:.…–—-] ?|\b(?:and|but|so|please|you|we|should|must|then)\s)"  # where one may begin

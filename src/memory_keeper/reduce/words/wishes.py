@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.words.own_words import GIVES_UP
 from memory_keeper.reduce.words.prose import words
 from memory_keeper.reduce.words.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import clip_middle
