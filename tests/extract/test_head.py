@@ -63,8 +63,7 @@ NO_GOALS = {
 @pytest.mark.parametrize("name", NO_GOALS)
 def test_an_answer_a_nod_or_a_paste_is_never_the_goal(name: str) -> None:
     story = asked(NO_GOALS[name])
-    assert REQUEST in goal(story)
-    assert NO_GOALS[name][:20] not in goal(story)
+    assert goal(story) == REQUEST
 
 
 def test_a_new_request_is_the_goal_and_the_first_one_stays_told() -> None:
@@ -111,6 +110,20 @@ def test_an_answer_is_paired_with_what_it_accepts(answer: str, proposals: list[s
     assert all(proposal in accepted for proposal in proposals)
     others = [text for text in ("Redis", "advisory", "lease") if not any(text in proposal for proposal in proposals)]
     assert not any(text in accepted for text in others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes, and add a test for 3 retries",
+        "do a quick check of it first, with 2 parts",
+        "use the pool of 3 that we have",
+        "I want 2 of them in the cart, as before",
+    ],
+)
+def test_a_number_that_names_no_option_is_paired_with_none(text: str) -> None:
+    for accepted in pairs(asked(text)).values():
+        assert not any(word in accepted for word in ("Redis", "advisory", "lease"))
 
 
 @pytest.mark.parametrize(("answer", "proposal"), [("A", "Keep the lock"), ("b", "advisory lock"), ("B.", "advisory")])
@@ -299,7 +312,9 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
 def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
     text = long(piece, 24_000)
     story = asked(text[:100], text, f"yes {text}", reply=f"{OPTIONS}\n{text}\n1. {text}")
+    story.reply(text)
     story.prompt("1")
+    story.prompt("the second one")
     story.reply(f"Next:\n- {text}\n{text}?")
     story.run(text, text)
     assert seconds(lambda: extract(story.events)) < SECONDS

@@ -128,13 +128,6 @@ def test_what_a_sentence_states(text: str, kind: str) -> None:
     assert [one.fact.kind for one in said(story)] == [kind]
 
 
-def test_a_decision_has_its_reason() -> None:
-    story = Story()
-    story.reply("We decided against tenacity because it is one more dependency.")
-    (one,) = said(story)
-    assert one.fact.why == "it is one more dependency."
-
-
 # --- where else something is said -------------------------------------------------------------------------------------
 
 
