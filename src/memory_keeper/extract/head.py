@@ -85,7 +85,11 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
     newest = max(
-        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one) and not _takes(one, events)),
+        (
+            number
+            for number, one in enumerate(requests)
+            if sent[number] and _has_substance(one) and not _takes(one, events)
+        ),
         default=len(requests) - 1,
     )
     if newest:
