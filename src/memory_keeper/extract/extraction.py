@@ -155,9 +155,9 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], first: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
-    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
+    told = {fact.cites[0] for fact in first if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact
@@ -216,14 +216,15 @@ def _ordered(
     rows = []
     for fact, score in candidates:
         words = say(fact)
-        rows.append((fact, score / (tokens(words, family) + JOINT), concepts(words)))
+        # in one order, and rounded: the order of a set, and with it the last digit of a sum, differs from run to run
+        rows.append((fact, score / (tokens(words, family) + JOINT), sorted(concepts(words))))
     covered = Counter(known)
-    typical = sum(value.values()) / max(1, len(value))
+    typical = round(sum(value.values()) / max(1, len(value)), 6)
     again = [AGAIN**times for times in range(12)]
 
     def gain(number: int) -> float:
         _, score, found = rows[number]
-        return score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found)
+        return round(score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found), 9)
 
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)

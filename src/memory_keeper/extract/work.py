@@ -184,7 +184,9 @@ def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -
     """The files of which changes were taken back: what was tried there did not do."""
     last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
     for path, (place, event) in last.items():
-        yield Fact("edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of")
+        yield Fact(
+            "edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of"
+        )
 
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
