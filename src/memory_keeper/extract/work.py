@@ -35,9 +35,9 @@ EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is a
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?"
-    r"(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
+    r"(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
+    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
@@ -46,7 +46,7 @@ FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M
 FOUND_IN = 5  # files
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
-    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
 )
 
 
