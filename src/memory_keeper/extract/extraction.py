@@ -133,7 +133,7 @@ def _sentences(
 
 def _plain(fact: Fact, session: ranker.Session) -> Fact:
     """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
-    about = fact.about if _says(fact.about, session) else ""
+    about = fact.about if fact.kind == "answer" or _says(fact.about, session) else ""
     return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
 
 
