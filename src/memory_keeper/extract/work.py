@@ -100,7 +100,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif CHECKS.search(line):
+        elif CHECKS.search(line) or PASSED.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
