@@ -34,7 +34,9 @@ def session(turns: int = 6) -> Story:
     story.prompt(REQUEST)
     story.call("Read", "code", file_path="/srv/app/src/pool.py")
     story.reply("Now I understand the full picture.")
-    story.run("cd /srv/app && make test", "--- FAIL: TestUpload (0.00s)\n    up_test.go:41: timed out\nFAIL", failed=True)
+    story.run(
+        "cd /srv/app && make test", "--- FAIL: TestUpload (0.00s)\n    up_test.go:41: timed out\nFAIL", failed=True
+    )
     story.edit("/srv/app/src/pool.py", "pass", "def close_pool(): pass")
     story.run("cd /srv/app && make test", "ok\n31 passed in 2.0s")
     story.reply(f"{CAUSE} I fixed it by closing the connection in a finally block.\n\nDoes this work for you?")

@@ -213,7 +213,10 @@ STEPS = ["Write tests for quoted fields.", "Wire the importer into the command l
 )
 @pytest.mark.parametrize("mark", ["- {}", "{}. ", "- [ ] {}"])
 def test_all_steps_of_a_list_are_next(heading: str, mark: str) -> None:
-    items = "\n".join(f"{mark.format('') if '[' in mark or '-' in mark else f'{number}. '}{step}" for number, step in enumerate(STEPS, 1))
+    items = "\n".join(
+        f"{mark.format('') if '[' in mark or '-' in mark else f'{number}. '}{step}"
+        for number, step in enumerate(STEPS, 1)
+    )
     story = asked(reply=f"The importer reads all rows.\n\n{heading}\n{items}\n")
     told = " ".join(fact.text for fact in facts(story, "next"))
     assert all(step.rstrip(".") in told for step in STEPS)
@@ -300,7 +303,9 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
     story.edit("/p/lexer.py", "a", "def lex(): pass")
     story.reply("The lexer is there.")
     told = [fact.text for fact in sorted(facts(story, "step"), key=lambda fact: fact.place)]
-    assert [any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")] == [
+    assert [
+        any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")
+    ] == [
         True,
         True,
         True,

@@ -67,7 +67,9 @@ def test_a_check_says_how_it_ended(said: str, sum: str) -> None:
 
 def test_an_error_names_what_failed() -> None:
     story = Story()
-    story.run("go test ./...", "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True)
+    story.run(
+        "go test ./...", "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True
+    )
     (error,) = work(story, "error")
     assert error.text == "go test ./..." and "TestRetry" in error.why
 
