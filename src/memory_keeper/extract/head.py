@@ -30,7 +30,8 @@ NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
-    r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
+    r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]"
+    r"|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
 ANSWERS = re.compile(
@@ -60,7 +61,8 @@ LEFT = re.compile(
 # the mark of an option; `a` may be a word
 MARK = r"(?:[A-Eb-e1-9](?!\w)|a(?=\W*(?:$|and\b|[,&+]))|(?:first|second|third|fourth)\b)"
 TAKES = re.compile(
-    r"\W*(?:(?i:option|approach|number|yes|yeah|ok(?:ay)?|the|both|go with|take|use|do|let['’]?s|i (?:like|prefer))\W+)*"
+    r"\W*(?:(?i:option|approach|number|yes|yeah|ok(?:ay)?|the|both|go with|take|use|do|let['’]?s"
+    r"|i (?:like|prefer))\W+)*"
     rf"({MARK}(?:(?:\W|and|plus){{1,9}}{MARK})*)"
 )
 ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
@@ -85,7 +87,11 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
     newest = max(
-        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one) and not _takes(one, events)),
+        (
+            number
+            for number, one in enumerate(requests)
+            if sent[number] and _has_substance(one) and not _takes(one, events)
+        ),
         default=len(requests) - 1,
     )
     if newest:

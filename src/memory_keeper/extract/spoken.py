@@ -71,7 +71,8 @@ FINISHES = re.compile(
 
 # what takes back what was decided
 REJECTS = re.compile(
-    r"^\W*(?:no|nope|nah|actually|wait|hmm+|stop|please)?\b\W*(?:don['’]?t|do not|drop|revert|undo|remove|get rid of|take \w+ out|not)\b"
+    r"^\W*(?:no|nope|nah|actually|wait|hmm+|stop|please)?\b\W*(?:don['’]?t|do not|drop|revert|undo|remove|get rid of"
+    r"|take \w+ out|not)\b"
     r"|^\W*(?:no|nope|nah)\b[,.!:]|\b(?:drop|revert|undo|get rid of) (?:it|that|this)\b|하지 마|말고|やめて",
     re.I,
 )

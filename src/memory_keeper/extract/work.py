@@ -35,7 +35,8 @@ EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is a
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
+    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?"
+    r"(?:(?:public|private|static|async|abstract|final)\s+)*"
     r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
     re.M,
 )
@@ -179,6 +180,13 @@ def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
                 yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
 
 
+def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -> Iterator[Fact]:
+    """The files of which changes were taken back: what was tried there did not do."""
+    last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
+    for path, (place, event) in last.items():
+        yield Fact("edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of")
+
+
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
@@ -196,6 +204,7 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             created = event.tool == "Write" and event.path not in known
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
+    yield from _taken_back(events, turns, gone)
     yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from memory_keeper.model import Event
-from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.notes.desk import HASHES
 from memory_keeper.reduce.notes.digest import digest
 from memory_keeper.reduce.notes.phrasing import LINE
 from memory_keeper.reduce.sentences import Sentence
+
+from memory_keeper.model import Event
+from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.words import names
 from memory_keeper.text import tokens
 from tests.reduce.story import Story, sessions

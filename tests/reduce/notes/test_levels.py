@@ -11,11 +11,6 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import memory_keeper
-from memory_keeper.capture.claude_code import read_line
-from memory_keeper.model import Event, Note, Source
-from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.reduce.notes.levels import (
     CALLS,
     FACTS,
@@ -32,6 +27,11 @@ from memory_keeper.reduce.notes.levels import (
     stretches,
     write,
 )
+
+import memory_keeper
+from memory_keeper.capture.claude_code import read_line
+from memory_keeper.model import Event, Note, Source
+from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.text import tokens
 from tests import transcripts
 from tests.reduce.story import Story, sessions

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memory_keeper.reduce.finding.found import facts_of
+from memory_keeper.reduce.notes.digest import digest
 
 from memory_keeper.model import Note, origin
 from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.finding.found import facts_of
-from memory_keeper.reduce.notes.digest import digest
 from memory_keeper.reduce.notes.outline import Draft, outline
 from memory_keeper.reduce.schema import BODY, Decision, Issue, body, check, texts_of
 from memory_keeper.text import clean, tokens

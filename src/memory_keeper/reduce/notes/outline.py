@@ -239,7 +239,7 @@ def _heading(of: str, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
 
 
 def _shortened(facts: Sequence[Fact], room: int) -> list[Fact]:
-    """Of the facts of a turn those that come first, cut to some characters: what was asked, what came of it, commits."""
+    """Of the facts of a turn those that come first, cut to some characters: the request, what came of it, commits."""
     asked = [as_request(fact) for fact in facts if fact.who == "user" and fact.kind in ("request", "rule", "accepted")][
         :SAID
     ]
