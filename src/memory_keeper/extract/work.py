@@ -43,7 +43,7 @@ DEFINES = re.compile(
 DEFINED = 8  # names that are told of a file
 SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
-FOUND_IN = 5  # files
+FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
     r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
@@ -79,9 +79,11 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted(
-        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
-    )
+    found: dict[int, list[Fact]] = {}
+    for fact in _searched(events, turns):
+        found.setdefault(fact.turn, []).append(fact)
+    searches = (fact for those in found.values() for fact in those[-SEARCHES:])
+    return sorted([*_ran(events, turns), *_edited(events, turns), *searches], key=lambda fact: fact.place)
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -101,7 +103,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif CHECKS.search(line):
+        elif CHECKS.search(line) or PASSED.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
