@@ -1,7 +1,7 @@
 """Does the next context understand what is going on? Questions at real compactions that a text answers or does not.
 
 ./dev bench probes --data DIR [--probes FILE...] [--kit DIR] [--budgets 1000,2000,4000] [--family claude-4] [--each]
-                   [--json]
+                   [--weights DIR] [--json]
 ./dev bench probes --probes FILE... --kit DIR --pack METHOD OUT       the texts of a method, with their questions
 ./dev bench probes --probes FILE... --sheet OUT ANSWERS...            the answers of all readers, for a blind grader
 ./dev bench probes --probes FILE... --tally KEY GRADES NAMES...       what each reader got
@@ -15,7 +15,9 @@ below DIR is one session; only the compactions that are asked about are measured
     repos       the mean over the repositories, so that one with many questions is no more than another
 
 Measured are Claude's own summary, the last 2,000 tokens as they stand, the handoff at several budgets, all level-1
-notes, and the outline above these notes. A repository is named as the folder that its transcripts are in.
+notes, and the outline above these notes. A repository is named as the folder that its transcripts are in. The ranker's
+weights were fitted on transcripts too: with --weights DIR (of `bench.train_ranker --folds`) each repository is measured
+with weights that have not seen it.
 
 The truth is what a reader finds who sees only the text: --kit writes DIR/<boundary>/<method>.txt, --pack makes of it
 what one reader gets, --sheet what one grader gets, and --tally says which method's reader was right how often.
@@ -34,6 +36,7 @@ from bench.tools.bare import bare_share
 from bench.tools.cuts import TAIL, Cut, noted, outlined, sessions, tail, told
 from bench.tools.figures import Figure, Figures, LeftOutError
 from bench.tools.reading import Graded, Probe, read_grades, read_probes, write_pack, write_sheet
+from memory_keeper.extract import ranker
 from memory_keeper.text import tokens
 
 KINDS = ("goal", "state", "next", "cause", "decision", "constraint", "artifact", "history")
@@ -69,6 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budgets", default="1000,2000,4000")
     parser.add_argument("--family", default="claude-4", help="whose tokens")
     parser.add_argument("--each", action="store_true", help="a line for every text too: what it does not answer")
+    parser.add_argument("--weights", type=Path, metavar="DIR", help="of the ranker, by repository that they left out")
     parser.add_argument("--pack", nargs=2, metavar=("METHOD", "OUT"))
     parser.add_argument("--sheet", nargs="+", metavar=("OUT", "ANSWERS"))
     parser.add_argument("--tally", nargs="+", metavar=("KEY", "GRADES"))
@@ -113,7 +117,7 @@ def measured(args: argparse.Namespace, probes: list[Probe]) -> Figures:
     print(f"not below {args.data}: {', '.join(sorted(missing))}" if missing else "all boundaries found")
     ways = methods([int(budget) for budget in args.budgets.split(",")], args.family)
     for name, (_, make) in ways.items():
-        made[name] = [Text(one, make(one.cut)) for one in found]
+        made[name] = [Text(one, made_with(args.weights, one, make)) for one in found]
         for text in made[name]:
             if args.each:
                 show_each(name, text)
@@ -127,6 +131,15 @@ def measured(args: argparse.Namespace, probes: list[Probe]) -> Figures:
     for name, (key, _) in ways.items():
         said |= figures_of(key, made[name], args.family)
     return said
+
+
+def made_with(weights: Path | None, one: Asked, make: Callable[[Cut], str]) -> str:
+    """A text, by weights that were fitted without its repository where there are some."""
+    if weights:
+        folders = {name: folder for folder, name in REPOSITORIES.items()}
+        ranker.WEIGHTS = weights / f"{folders.get(one.repository, one.repository.replace('/', '+'))}.json"
+        ranker.weights.cache_clear()
+    return make(one.cut)
 
 
 def asked(folder: Path, probes: list[Probe]) -> Iterator[Asked]:

@@ -56,7 +56,7 @@ from bench.tools.needed import (
     shortest,
     stated,
 )
-from memory_keeper.reduce.checks.fidelity import compare
+from memory_keeper.extract.fidelity import compare
 from memory_keeper.text import tokens
 
 LEAST_CALLS, LEAST_FACTS = 10, 8
@@ -168,7 +168,7 @@ def methods(budgets: list[int], family: str, summaries: bool) -> list[tuple[str,
 
 def completed(cut: Cut, budget: int, family: str) -> str:
     """A summary, and beside it what it lost of our handoff, as a model is told it."""
-    lost = compare(handed_over(cut, family), cut.summary).lines
+    lost = compare(handed_over(cut, family), cut.summary).facts
     return cut.summary + "\n" + handed(lost, budget, family)
 
 

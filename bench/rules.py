@@ -96,7 +96,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> Figures:
     """What is told, over all dialogues."""
-    dialogues = [dialogue(row) for row in sets.read(args.data, "memorycode*")]
+    dialogues = [one for row in sets.read(args.data, "memorycode*") if (one := dialogue(row)).sessions]
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder, Keeper(folder, {}) as keeper:
         scores = []
         for one in dialogues:
@@ -132,13 +132,15 @@ def dialogue(row: dict[str, Any]) -> Dialogue:
         ]
         work += [topic for kind, topic in topics if kind.startswith("filler-instruction")]
         sessions.append(list(turns(row, number)))
+    sessions = [session for session in sessions if session]  # of some nothing was written down
     return Dialogue(f"mc{row['id']}", sessions, taught, work)
 
 
 def turns(row: dict[str, Any], number: int) -> Iterator[Turn]:
-    """What was said in a session; who is not the mentee is the mentor, names are at times misspelt."""
+    """What was said in a session; who is not the mentee is the mentor: names are at times misspelt, or left off."""
     name = f"mc{row['id']}-{number}"
-    _, *said = SPEAKER.split(row["sessions"][number]["text"])
+    unsaid, *said = SPEAKER.split(row["sessions"][number]["text"].strip())
+    said = said or ["", unsaid] * bool(unsaid)
     for place, (who, text) in enumerate(zip(said[::2], said[1::2], strict=True)):
         text = text.strip()
         if text[:1] == text[-1:] == '"':

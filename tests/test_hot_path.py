@@ -101,7 +101,8 @@ DIGEST = {
     f"{OWN}.reduce.notes", f"{OWN}.reduce.notes.desk", f"{OWN}.reduce.notes.digest", f"{OWN}.reduce.notes.phrasing",
     f"{OWN}.reduce.notes.sections", f"{OWN}.reduce.own_commands", f"{OWN}.reduce.words", f"{OWN}.reduce.words.claims",
     f"{OWN}.reduce.words.loose_ends", f"{OWN}.reduce.words.names", f"{OWN}.reduce.words.own_words",
-    f"{OWN}.reduce.words.prose", f"{OWN}.reduce.words.orders", f"{OWN}.reduce.words.subjects",
+    f"{OWN}.reduce.words.prose", f"{OWN}.reduce.words.orders", f"{OWN}.reduce.words.rules",
+    f"{OWN}.reduce.words.subjects", f"{OWN}.reduce.words.wishes",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

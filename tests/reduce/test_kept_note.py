@@ -16,6 +16,7 @@ from memory_keeper.reduce.kept_note import whose
         ("user", "user", "the user"),
         ("", "said", "the user"),  # an observation: found in what they typed
         ("", "rule", ""),  # found in what failed
+        ("", "seen", ""),  # found in what was run
         ("", "extractive", ""),
         ("", "", ""),
         ("", "model", "a model"),

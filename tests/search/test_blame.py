@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.model import Scope
+from memory_keeper import wire
+from memory_keeper.extract.facts import Fact, dump
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note, Scope
 from memory_keeper.search.blame import blame
 from tests.search.workshop import Work, Workshop
 
@@ -148,14 +151,25 @@ def test_blame_finds_nothing_and_says_so(shop: Workshop, capsys: pytest.CaptureF
         assert shop.told(capsys, "blame", odd) == "nothing found\n"
 
 
-def test_the_note_of_a_session_says_what_was_decided(shop: Workshop) -> None:
+def test_the_facts_of_a_session_say_what_was_decided(shop: Workshop) -> None:
     session = shop.session()
-    session.prompt("We decided: cart.py keeps prices in cents, because floats lose money.")
-    session.say("I decided to keep prices in cents in cart.py instead of floats, because floats lose money.")
+    session.prompt("How do we keep prices?")
+    session.say("I decided to keep prices in cents in cart.py, because floats lose money.")
     session.edit("src/cart.py", "price = 1.0", "price = 100")
+    session.prompt("Now the receipts.")
     session.say("Done.")
-    (touch,) = blame(shop.keep(session), "src/cart.py", shop.scope()).touches
-    assert any(said.text.startswith("Decided: ") for said in touch.why)
+    store = shop.keep(session)
+    said = next(event for event in store.events(session.session) if event.kind == "reply")
+    facts = [
+        Fact("decision", said.text, (said.id,), said.at),
+        Fact("decision", "Receipts are kept for a year.", (said.id,), said.at),
+        Fact("edit", "src/cart.py", (said.id,), said.at, "tool"),
+    ]
+    with Keeper(str(shop.home)) as keeper:
+        extra = wire.dumps({"facts": dump(facts)})
+        keeper.writer.add(Note("note-1", said.at, "session", 1, said.project, "Prices.", said.session, extra=extra))
+    (touch,) = blame(store, "src/cart.py", shop.scope()).touches
+    assert [why.text for why in touch.why if why.text.startswith("Decided: ")] == [f"Decided: {said.text}"]
 
 
 def test_worktrees_that_are_gone_have_the_projects_files(shop: Workshop, tmp_path: Path) -> None:

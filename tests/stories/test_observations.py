@@ -57,6 +57,32 @@ def test_five_sessions_propose_and_the_user_makes_it_a_rule(project: Project) ->
     assert one.state == "rule"
 
 
+PNPM = (
+    "use pnpm, never npm",
+    "use pnpm, not npm",
+    "always pnpm instead of npm",
+    "please don't use npm, we use pnpm here",
+    "pnpm, please",
+)
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_five_wordings_are_one_wish(project: Project, first: int) -> None:
+    for day in range(5):
+        project.say(day, PNPM[(first + day) % 5])
+    (one,) = project.observed(5)
+    assert (one.state, one.confirmations, one.by) == ("proposed", 5, "said") and one.text[-6:] != "please"
+    project.say(6, "No, use npm.")
+    assert [one.state for one in project.observed(7)] == ["superseded", "open"]
+
+
+def test_a_name_alone_wants_nothing(project: Project) -> None:
+    project.say(0, "pnpm, please", "commit, please")
+    assert not project.observed()
+    assert not in_force(project.keeper.store, project.key, DEFAULTS, START + DAY)
+    assert "No observations." in project.run("observe", "list", "--all").stdout
+
+
 def test_what_was_typed_while_the_model_worked_is_said_too(project: Project) -> None:
     made = project.session(0, "Merge the branches.")
     made.queue("Always squash and merge.")
@@ -369,6 +395,81 @@ def test_what_was_wrong_for_another_reason_is_not(project: Project, runs: Sequen
     for day in range(3):
         project.read(slip(project, day, *runs))
     assert not project.observed(4)
+
+
+# --- what is run before every commit ----------------------------------------------------------------------------------
+
+LINT = ("make lint", "ok", False)
+COMMIT = ("git add -A && git commit -m 'Mend it'", "[main 1a2b3c4] Mend it\n 1 file changed", False)
+
+
+def edited(project: Project, day: int, *runs: tuple[str, str, bool]) -> Transcript:
+    """A session in which a file was changed, and then commands were run."""
+    made = project.session(day, "Mend it.")
+    made.call("Edit", {"file_path": str(project.folder / "a.py"), "old_string": "a", "new_string": "b"}, "ok")
+    for command, result, failed in runs:
+        made.call("Bash", {"command": command}, result, failed)
+    made.reply("Done.")
+    return made
+
+
+def test_what_is_run_before_every_commit_is_observed(project: Project) -> None:
+    for day in range(4):
+        project.read(edited(project, day, LINT, COMMIT))
+    assert not project.observed(4), "four commits are no habit"
+    project.read(edited(project, 4, LINT, COMMIT))
+    (one,) = project.observed(5)
+    assert (one.text, one.by, one.confirmations, one.state) == ("Before a commit: `make lint`", "seen", 5, "proposed")
+    assert not in_force(project.keeper.store, project.key, DEFAULTS, START + 6 * DAY), "it is not what the user said"
+    assert not project.rules()
+    project.read(edited(project, 5, COMMIT), *(edited(project, day, LINT, COMMIT) for day in range(6, 10)))
+    told = project.run("observe", "list", "--all").stdout
+    assert "seen before 9 of 10 commits" in " ".join(told.split())
+    for _ in range(2):
+        assert not learn(project.keeper, project.key, START + 10 * DAY, everything=True)
+    assert "seen before 9 of 10 commits" in " ".join(project.type("no", "observe", "promote", one.id).lower().split())
+    assert project.run("observe", "promote", one.id, "--yes").returncode == 0
+    assert project.rules() == ["Before a commit: `make lint`"]
+
+
+def test_what_was_seen_is_never_promoted_by_itself(tmp_path: Path) -> None:
+    project = Project(tmp_path, observations={"promote": "said"})
+    for day in range(6):
+        project.read(edited(project, day, LINT, COMMIT))
+    assert [(one.by, one.state) for one in project.observed(6)] == [("seen", "proposed")] and not project.rules()
+
+
+@pytest.mark.parametrize(
+    ("runs", "told"),
+    [
+        ((("make lint && git commit -am x", "[main 1a2b3c4] x", False),), ["make lint"]),
+        ((("cd /work/app && uv run ruff check src", "ok", False), COMMIT), ["uv run ruff check src"]),
+        ((LINT, COMMIT, COMMIT), ["make lint"]),
+        ((("make lint", "Exit code 2\nmake: *** [lint] Error 1", True), COMMIT), []),
+        (
+            (
+                ("git status", "", False),
+                ("ls src", "a.py", False),
+                ("python3 - <<'E'\nprint(1)\nE", "1", False),
+                COMMIT,
+            ),
+            [],
+        ),
+        ((COMMIT, LINT), []),
+        ((LINT, ("git commit --dry-run", "", False)), []),
+        ((LINT, ("git commit -m x", "Exit code 1\nnothing to commit", True)), []),
+    ],
+)
+def test_habits(project: Project, runs: Sequence[tuple[str, str, bool]], told: list[str]) -> None:
+    project.read(*(edited(project, day, *runs) for day in range(5)))
+    assert [one.text for one in project.observed(6)] == [f"Before a commit: `{one}`" for one in told]
+
+
+def test_arguments_that_differ_are_left_off(project: Project) -> None:
+    project.read(
+        *(edited(project, day, (f"uv run pytest tests/test_{day}.py", "ok", False), COMMIT) for day in range(5))
+    )
+    assert [one.text for one in project.observed(6)] == ["Before a commit: `uv run pytest`"]
 
 
 # --- by hand ----------------------------------------------------------------------------------------------------------

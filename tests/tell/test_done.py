@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.reduce.folds.done import Done
+from memory_keeper.reduce.folds.in_hand import Issue
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.done import LINES, done_page, task_archive_page
 
@@ -39,7 +40,7 @@ SEED = [
 HANDLER = task("TASK-42", "2026-03-15", "Add SMS OTP handler", 0, 2_800, "asyncauth")._replace(
     files=("src/handler.ts", "infra/stack.ts", "src/tests.ts"),
     commits=("7b848b0", "34d27b8"),
-    issues="One test flaky, fixed with waitFor()",
+    issue=Issue("One test flaky", "npm test", ("handler.ts",)),
 )
 
 

@@ -120,7 +120,7 @@ def test_the_line_that_says_what_went_wrong_is_not_in_the_gap(keeper: Keeper, tm
 def test_what_is_not_mended_comes_before_what_is(keeper: Keeper, tmp_path: Path) -> None:
     t = Transcript("s1", "/p")
     t.prompt("Make the build and the tests pass.")
-    t.call("Bash", {"command": "npm test"}, "TypeError: user is undefined", is_error=True)
+    t.call("Bash", {"command": "pytest -q"}, "TypeError: user is undefined", is_error=True)
     t.call("Bash", {"command": "npm run build"}, "SyntaxError: unexpected token", is_error=True)
     t.call("Bash", {"command": "npm run build"}, "built")
     t.reply("The build passes, the tests do not.")

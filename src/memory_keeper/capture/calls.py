@@ -19,7 +19,7 @@ CD = re.compile(r"""^(?:\s*cd\s+(?:"[^"\n]*"|'[^'\n]*'|\S+)\s*(?:&&|;)\s*|\s*#[^
 STEP = re.compile(
     r"""<REDACTED:[^>\s]{1,60}>|"(?:\\.|[^"\\])*"|'[^']*'|\\.|(\s*(?:\||&&|;|\n|(?<!\S)[12&]?>|>))""", re.S
 )
-GOES_ON = re.compile(r"\s*\\\n\s*")
+GOES_ON = re.compile(r"(?<!\s)\s*\\\n\s*")
 BROKEN = re.compile(r"\n|; |<<")  # what cannot be told in one line, or in a list
 ASSIGNS = re.compile(r"[A-Za-z_]\w*=")  # of use for what follows only
 SETTING = re.compile(r"^(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")

@@ -45,7 +45,7 @@ BEFORE = re.compile(
 )
 MODULE = re.compile(r"^(?:\S*/)?python3?(?:\.\d+)? -m ")
 SHELL = "Bash"
-HERE = re.compile(r"<<-?\s*['\"]?(\w{1,20})['\"]?[^\n]*\n.*?^\s*\1\b", re.S | re.M)  # a text that a command is given
+HERE = re.compile(r"<<-?\s*['\"]?(\w{1,20})['\"]?[^\n]*\n.*?^[ \t]*\1\b", re.S | re.M)  # a text that a command is given
 SENT = re.compile(r"(?<![\w=-])[0-9&]?>>?\s*(?:&\d|[^\s;|&]+)")  # where an output goes
 MASKED = re.compile(r"\|(?!\|)|\|\||;|\n|&\s*$")
 EXIT = re.compile(r"^(?:Error: )?Exit code (\d{1,3})\b|\bexit(?:ed with)?(?: code| status)?:? (\d{1,3})\b", re.I)
@@ -66,7 +66,7 @@ OF_COMMIT = re.compile(r"^(?:\[[^\]\n]{1,140} [0-9a-f]{7,40}\]|[0-9a-f]{7,40}) .
 PASSES = re.compile(
     r"\b\d+ (?:passed|passing)\b|^ok\s|\bPASS(?:ED)?\b|\bsucce|\b0 (?:errors?|failures|issues)\b|\bdone\b", re.I | re.M
 )
-ASKS = re.compile(r"[;\n]\s*echo\b[^;\n]*\$\?")
+ASKS = re.compile(r"[;\n][ \t]*echo\b[^;\n]*\$\?")
 TOLD = re.compile(r"^\W*(?:exit|rc|status|ret)[a-z ]*\W{1,3}[1-9]\d{0,2}\W*$", re.I | re.M)
 SERIAL = re.compile(r"\d{3,}")
 FOLDER = re.compile(r"(?<=^git )-C \S+ |(?<=^make )-C \S+ |(?<=^npm )--prefix \S+ ")

@@ -8,9 +8,15 @@ TOKEN = re.compile(r"[A-Za-z_~@#.]?\w+(?:[./:@+-]+\w+)*|[\u2e80-\u9fff\uac00-\ud
 WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?$")
 ENDING = re.compile(r"(?<=[a-z]{3})(?:ations?|ings?|edly|ed|ies|es|s|ly|e)$")
 WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7a3]+")
-STOP = frozenset(
-    ["the", "a", "an", "and", "or", "but", "if", "then", "else", "of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "there", "here", "i", "we", "you", "he", "she", "they", "me", "my", "our", "your", "their", "not", "no", "so", "do", "does", "did", "done", "can", "could", "will", "would", "should", "may", "might", "must", "have", "has", "had", "just", "also", "very", "now", "all", "any", "some", "into", "out", "up", "than", "too", "only", "about", "over", "after", "before", "when", "where", "which", "who", "what", "how", "why", "let", "us", "them", "his", "her", "one", "more", "most", "other", "such", "it's", "i'll", "i'm", "let's", "don't", "that's", "there's", "i've", "we'll", "you're", "get", "got", "make", "made", "see", "use", "using", "used", "need", "needs", "want", "like", "look", "good", "ok", "okay", "yes", "sure", "perfect", "great", "first", "next", "new", "same", "still", "both", "each", "between", "through", "while", "because", "since"]
-)
+COMMON = """
+the a an and or but if then else of to in on at by for with from as is are was were be been being it its this that these
+those there here i we you he she they me my our your their not no so do does did done can could will would should may
+might must have has had just also very now all any some into out up than too only about over after before when where
+which who what how why let us them his her one more most other such it's i'll i'm let's don't that's there's i've we'll
+you're get got make made see use using used need needs want like look good ok okay yes sure perfect great first next new
+same still both each between through while because since
+"""
+STOP = frozenset(COMMON.split())
 
 
 def concepts(text: str) -> frozenset[str]:

@@ -36,8 +36,8 @@ WORK = {
     "definition": 0.16,
     "found": 0.16,
 }
-FAVOUR = {"announces": 0.4, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, INTRODUCES, THOUGHT, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 1.25, 1.8
+FAVOUR = {"announces": 0.35, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+ASKS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 0.6, 1.25, 1.8
 RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
 LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
@@ -51,7 +51,7 @@ GOAL_FIRST = 320  # characters of the goal that are
 
 
 def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> list[Fact]:
-    """All that is worth telling of some events, the most needed first: the head, then whatever adds most for its cost."""
+    """All that is worth telling of some events: the head, then whatever adds most for its cost."""
     if not events:
         return []
     said, turns = spoken(events)
@@ -61,16 +61,19 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     first, later = _head(said, work, events, folder)
     chosen = [shorten(fact) for fact in first]
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
+    answers = [shorten(fact) for fact in head.accepted(said, events)]
     candidates = [
         *_sentences(said, worth, session, shorten),
         *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
         *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
-        *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
+        *((fact, ACCEPTED) for fact in answers),
     ]
     told = {fact.text.casefold() for fact in chosen}
-    ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), _leads(said, chosen, shorten))]
+    leads = _leads(said, chosen, shorten)
+    leads |= {fact.turn: fact for fact in answers if fact.turn in leads}
+    ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), leads)]
     recipes = (shorten(fact) for fact in _recipes(work))
-    names = (shorten(fact) for fact in named(events))
+    names = (shorten(fact) for fact in named(events, session.rarity))
     lists = ((recipes, RECIPES), (names, NAMES), (iter(referred(events)), REFERENCES))
     return list(_interleaved(ordered, lists, family))
 
@@ -121,7 +124,8 @@ def _sentences(
         for cue, factor in FAVOUR.items():
             score *= factor if ranker.CUES[cue].search(text) else 1.0
         score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
-        score *= THOUGHT if one.source == "thinking" else 1.0
+        if one.source == "thinking":
+            score *= THOUGHT * (HEDGED if ranker.CUES["hedge"].search(text) else 1.0)
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         if one.source == "request":
@@ -132,7 +136,7 @@ def _sentences(
 
 def _plain(fact: Fact, session: ranker.Session) -> Fact:
     """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
-    about = fact.about if _says(fact.about, session) else ""
+    about = fact.about if fact.kind == "answer" or _says(fact.about, session) else ""
     return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
 
 
@@ -154,9 +158,9 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], first: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
-    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
+    told = {fact.cites[0] for fact in first if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact
@@ -167,11 +171,14 @@ def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> di
 
 def _led(facts: Iterable[Fact], leads: dict[int, Fact]) -> Iterator[Fact]:
     """Facts, the first of each turn after what was asked there: an answer says little without its question."""
+    led: set[tuple[str, int]] = set()
     for fact in facts:
         lead = leads.pop(fact.turn, None) if fact.kind not in ("goal", "step", "next") else None
         if lead and fact.place != lead.place:
+            led.add((lead.kind, lead.place))
             yield lead
-        yield fact
+        if (fact.kind, fact.place) not in led or fact.kind != "accepted":
+            yield fact
 
 
 def _recipes(work: Sequence[Fact]) -> list[Fact]:
@@ -215,19 +222,20 @@ def _ordered(
     rows = []
     for fact, score in candidates:
         words = say(fact)
-        rows.append((fact, score / (tokens(words, family) + JOINT), concepts(words)))
+        # in one order, and rounded: the order of a set, and with it the last digit of a sum, differs from run to run
+        rows.append((fact, score / (tokens(words, family) + JOINT), sorted(concepts(words))))
     covered = Counter(known)
-    typical = sum(value.values()) / max(1, len(value))
+    typical = round(sum(value.values()) / max(1, len(value)), 6)
     again = [AGAIN**times for times in range(12)]
 
     def gain(number: int) -> float:
         _, score, found = rows[number]
-        return score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found)
+        return round(score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found), 9)
 
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)
     while heap:
-        worth, number = heapq.heappop(heap)
+        _, number = heapq.heappop(heap)
         now = gain(number)
         if heap and now < -heap[0][0] - 1e-12:
             heapq.heappush(heap, (-now, number))
@@ -235,7 +243,7 @@ def _ordered(
         if now < LEAST:
             return
         fact, _, found = rows[number]
-        if fact.text.casefold() in told and fact.kind not in ("push",):
+        if fact.text.casefold() in told and fact.text:
             continue
         told.add(fact.text.casefold())
         covered.update(found)

@@ -10,7 +10,7 @@ Hooks load this module, so it needs nothing that is slow to load.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import EVER, NamedTuple
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
@@ -108,6 +108,10 @@ def _found(fact: Fact) -> str:
     return f"`{fact.text}` is in {fact.about}"
 
 
+def _decision(fact: Fact) -> str:
+    return f"{fact.text} (which the user took back)" if fact.status == "dropped" else fact.text
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -128,7 +132,7 @@ KINDS = {
     "answer": Kind("what the user chose when asked", "story", _answer, True),
     "said": Kind("a sentence of the model's", "story", _text),
     "finding": Kind("a cause or a conclusion", "story", _text),
-    "decision": Kind("what was decided, and why", "story", _text, True),
+    "decision": Kind("what was decided, and whether the user took it back", "story", _decision, True),
     "done": Kind("what was finished", "story", _text),
     "written": Kind("a line that a person or a model wrote into a note", "story", _text, True),
     "error": Kind("a command that failed, and whether that is fixed", "story", _error, True),
@@ -174,7 +178,10 @@ def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
         words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
         told = " ".join(_came(came))
         text = f"{words} → {told}" if words and told else words or f"→ {told}"
-        yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites))
+        yield (
+            one_line(clean(text), 1 << 20),
+            tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites)),
+        )
 
 
 def run_on(facts: Iterable[Fact]) -> str:
@@ -200,7 +207,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
             work = []
         heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
         text = say(fact)
-        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text};"
         yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
         under = heading
     if work:
@@ -228,13 +235,13 @@ def carried_whole(facts: Iterable[Fact]) -> tuple[str, ...]:
 
 
 def _load(row: object) -> list[Fact]:
-    if not isinstance(row, list) or len(row) != FIELDS or row[0] not in KINDS:
+    if not isinstance(row, list) or len(row) != FIELDS or type(row[0]) is not str or row[0] not in KINDS:
         return []
     kind, text, cites, at, who, turn, place, about, why, status, of = row
     texts = (text, who, about, why, status, of)
     if not all(type(value) is str for value in texts) or not isinstance(cites, list):
         return []
-    if type(at) not in (int, float) or type(turn) is not int or type(place) is not int:
+    if type(at) not in (int, float) or not 0 <= at <= EVER or type(turn) is not int or type(place) is not int:
         return []
     ids = tuple(id for id in cites if type(id) is str and id)
     return [Fact(kind, text, ids, float(at), who, turn, place, about, why, status, of)]

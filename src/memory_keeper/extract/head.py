@@ -4,53 +4,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.own_words import PASTED
+from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
-from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.text import clean, one_line
 
 SUBSTANCE = 5  # concepts of a request that can be a goal
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
-ASKED, FIRST, PROPOSED = 300, 220, 260  # characters of a request, of the first one, of a proposal
+FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
+THEN = 6  # answers and additions after the goal that are told
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
-NEXT, QUESTIONS = 6, 2
+NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
-    r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
+    r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]"
+    r"|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
 ANSWERS = re.compile(
-    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)|let['’]?s|why not|instead|rather"
-    r"|remove|drop|that|this|it|아니|네|いや)\b",
+    r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)"
+    r"|let['’]?s"
+    r"|why not|instead|rather|remove|drop|that|this|it|아니|네|いや)\b",
     re.I,
 )
 INSISTS = re.compile(
-    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never|always|only"
-    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should|must|can['’]?t)"
+    r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never"
+    r"|always|only|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
+    r"|must|can['’]?t)"
     r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
-    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly|at all times|rather than"
-    r"|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all|please))\b"
+    r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly"
+    r"|at all times|rather than|without \w+ing|before (?:you|considering|commit\w*|push\w*)|no \w+s? (?:at all"
+    r"|please))\b"
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
 PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 LEFT = re.compile(
-    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b|what(?:'s| is) (?:left|next)"
-    r"|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)|open (?:items|points|issues|questions)|남은|다음|次|残り)",
+    r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b"
+    r"|what(?:'s| is) (?:left|next)|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)"
+    r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
-MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
+# the mark of an option; `a` may be a word
+MARK = r"(?:[A-Eb-e1-9](?!\w)|a(?=\W*(?:$|and\b|[,&+]))|(?:first|second|third|fourth)\b)"
+TAKES = re.compile(
+    r"\W*(?:(?i:option|approach|number|yes|yeah|ok(?:ay)?|the|both|go with|take|use|do|let['’]?s"
+    r"|i (?:like|prefer))\W+)*"
+    rf"({MARK}(?:(?:\W|and|plus){{1,9}}{MARK})*)"
+)
+ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
+OFFERS = 3  # answers in which an option may have been offered
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
@@ -58,8 +74,9 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     """What the session is about: its title, what was asked first, and the newest request that says what to do; a nod
     that came after it, with the proposal that it accepts."""
     last = events[-1]
-    titles = [event for event in events if event.kind == "title"]
-    if titles:
+    lines = {event.id.rpartition(":")[0] for event in events}
+    titles = [event for event in events if event.kind == "title" and (not event.ref or event.ref in lines)]
+    if titles:  # one that names a line of another session is that one's
         yield Fact(
             "goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session"
         )
@@ -68,14 +85,22 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     requests = _requests(said)
     if not requests:
         return
-    newest = max((number for number, one in enumerate(requests) if _has_substance(one)), default=len(requests) - 1)
+    sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
+    newest = max(
+        (
+            number
+            for number, one in enumerate(requests)
+            if sent[number] and _has_substance(one) and not _takes(one, events)
+        ),
+        default=len(requests) - 1,
+    )
     if newest:
         first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
-    for later in requests[newest + 1 :]:
+    for later in requests[newest + 1 :][-THEN:]:
         text = one_line(" ".join(one.fact.text for one in later), FIRST)
         proposal, cites = _accepted(text, later[0].fact, events)
         yield later[0].fact._replace(kind="then", text=text, about=proposal, cites=(*later[0].fact.cites, *cites))
@@ -95,28 +120,42 @@ def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
     """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
     for others."""
-    short = len(text) < NOD and NODS.match(text)
-    if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
+    for reply in _replies_before(fact, events):
+        if options := _options(text, reply):
+            return one_line(" … ".join(options), PROPOSED), (reply.id,)
+    replies, short = _replies_before(fact, events), len(text) < NOD and NODS.match(text)
+    if not replies or not (short or (len(text) < ANSWER and ANSWERS.match(text))):
         return "", ()
-    before = events[: fact.place // EACH]
-    reply = next((event for event in reversed(before) if event.kind == "reply" and not event.agent), None)
-    if not reply:
-        return "", ()
-    options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
-    if any(options):
-        return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
-    told = [one.text for one in sentences(reply.text[-4000:])][-ENDING:]
+    told = [one.text for one in sentences(replies[0].text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED), (reply.id,)
+    return one_line((asked or told or [""])[-1], PROPOSED), (replies[0].id,)
+
+
+def _takes(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
+    """Whether a request only takes an option that was offered."""
+    text = " ".join(one.fact.text for one in request)
+    return any(_options(text, reply) for reply in _replies_before(request[0].fact, events))
+
+
+def _replies_before(fact: Fact, events: Sequence[Event]) -> list[Event]:
+    """The answers in which something may have been offered, the newest first."""
+    before = reversed(events[: fact.place // EACH])
+    return list(islice((event for event in before if event.kind == "reply" and not event.agent), OFFERS))
+
+
+def _options(text: str, reply: Event) -> list[str]:
+    """What was offered under the marks that a short answer names."""
+    taken = TAKES.match(text) if len(text) < ANSWER else None
+    marks = re.findall(MARK, taken[1]) if taken else []
+    offered = (_option(reply.text, mark) for found in marks for mark in ORDINALS.get(found, found))
+    return list(dict.fromkeys(filter(None, offered)))
 
 
 def _option(text: str, mark: str) -> str:
-    """What a text offers under a mark: `B) …`, `Option 2: …`; the last time it does."""
-    offered = re.findall(
-        rf"^[ \t>*#_-]*(?:option|approach|choice|plan|solution)?[ \t]*\(?{re.escape(mark)}[.):][ \t*_:.–—-]*(\S.{{4,}})$",
-        text,
-        re.I | re.M,
-    )
+    """What a text offers under a mark: `B) …`, `Option 2: …`, `**B — …**`; the last time it does."""
+    named = r"(?:(?:option|approach|choice|plan|solution|variant)[ \t]*)?"
+    pattern = rf"^[ \t>*#_|-]*+{named}[(\[]?{re.escape(mark)}[)\]]?[ \t]*[.:)—–|*-][ \t*_:.)|–—-]*+(.{{5,}})$"
+    offered = re.findall(pattern, text, re.I | re.M)
     return str(offered[-1]).replace("**", "").strip() if offered else ""
 
 
@@ -130,7 +169,9 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 
 
 def _has_substance(request: Sequence[Spoken]) -> bool:
-    text = " ".join(one.fact.text for one in request)
+    """Whether somebody says in words of their own what to do: more than a nod, and not in what they pasted."""
+    own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
+    text = " ".join(own)
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 
@@ -158,13 +199,14 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     elif commit and not any(PULL.search(one.fact.text) for one in said):
         yield _state(commit, "no pull request yet")
     check = next(
-        (fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None
+        (fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))),
+        None,
     )
     if check:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        said = check.about or check.why
-        yield _state(check, f"last check `{check.text}` {how}{f': {said}' if said else ''}{later}")
+        told = check.about or check.why
+        yield _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 

@@ -1,14 +1,14 @@
 """The files and identifiers that the work is likely to need again, the most likely first.
 
-They are told as a short list at the end of a handoff, within a fixed share of its tokens: a name says where to look, not
-what is going on. What makes one likely is that the model wrote or searched for it, often and lately.
+They are told as a short list at the end of a handoff, within a fixed share of its tokens: a name says where to look,
+not what is going on. What makes one likely is that the model wrote or searched for it, often and lately.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.extract.facts import Fact
@@ -17,12 +17,12 @@ from memory_keeper.model import WRITES, Event
 
 # camelCase, PascalCase of two words or more, snake_case, CAPITALS_WITH_LINES
 NAME = re.compile(
-    r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
+    r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
+    r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
-PATH = re.compile(r"(?<![\w/.@-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
+PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
 NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
-HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,10}\b")
 HOST = frozenset(("file_path", "old_string", "new_string", "replace_all", "output_mode", "head_limit", "activeForm"))
 SHORTEST, LONGEST = 6, 60  # characters of a name
 READ = 8_000  # characters of a text
@@ -31,12 +31,13 @@ EVER = 0.15  # what it counts however long ago
 SOUGHT = 1.5  # in an edit or a search
 FILE = 2.5  # a file against a name
 LIBRARY = re.compile(
-    r"(?:^|/)(?:node_modules|site-packages|vendor|third_party|\.venv|venv|\.tox|\.cargo|go/pkg/mod|__pycache__)/|^/usr/|^/tmp/"
+    r"(?:^|/)(?:node_modules|site-packages|vendor|third_party|\.venv|venv|\.tox|\.cargo|go/pkg/mod"
+    r"|__pycache__)/|^/usr/|^/tmp/"
 )
 
 
-def named(events: Sequence[Event]) -> list[Fact]:
-    """Files and names, each name with the file it is used in."""
+def named(events: Sequence[Event], common: Container[str] = ()) -> list[Fact]:
+    """Files and names, each name with the file it is used in; none that is `common` in other projects too."""
     scores: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, float] = defaultdict(float)
     homes: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
@@ -46,7 +47,7 @@ def named(events: Sequence[Event]) -> list[Fact]:
         weight = 0.5 ** ((end - place) / HALF) + EVER
         for text, path, factor in _mentions(event):
             for name in set(NAME.findall(text)) - HOST:
-                if SHORTEST <= len(name) <= LONGEST:
+                if SHORTEST <= len(name) <= LONGEST and f"`{name.casefold()}" not in common:
                     scores[name] += weight * factor
                     cites[name] = event.id, place, event.at
                     if path:
@@ -78,7 +79,7 @@ def named(events: Sequence[Event]) -> list[Fact]:
 
 
 def referred(events: Sequence[Event]) -> list[Fact]:
-    """Links, issue numbers and commits that user or model named, those first that came up often and lately."""
+    """Links and issue numbers that user or model named, those first that came up often and lately."""
     scores: defaultdict[str, float] = defaultdict(float)
     cites: dict[str, tuple[str, int, float]] = {}
     end = len(events)
@@ -86,7 +87,7 @@ def referred(events: Sequence[Event]) -> list[Fact]:
         if event.agent or event.kind not in ("prompt", "reply", "call"):
             continue
         text = command_of(event) if event.kind == "call" else event.text
-        for found in {*URL.findall(text[:READ]), *NUMBER.findall(text[:READ]), *HASH.findall(text[:READ])}:
+        for found in {*URL.findall(text[:READ]), *NUMBER.findall(text[:READ])}:
             scores[found] += 0.5 ** ((end - place) / HALF) + EVER
             cites[found] = event.id, place, event.at
     ranked = sorted(scores, key=lambda one: (-scores[one], one))

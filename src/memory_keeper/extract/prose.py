@@ -16,24 +16,27 @@ FENCE = re.compile(r"\s{0,8}(```|~~~)")
 ITEM = re.compile(r"[ \t]*(?:[-*+•‣·▪◦–✓✔✗✘☐☑✅❌⚠➜→]\ufe0f?|\(?\d{1,3}[.)]|\[[ xX]\])(?:[ \t]+\[[ xX]\])?[ \t]+(?=\S)")
 DONE_ITEM = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\[[xX]\]|[✓✔☑✅])")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S|\s{0,3}\*\*[^*\n]{2,80}\*\*:?\s*$|\s{0,3}__[^_\n]{2,80}__:?\s*$")
-RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]+)\s*$")
+RULER = re.compile(r"\s*(?:[-=*_─═━]{3,}|[|+][-=+|: ]++)\s*$")
 ROW = re.compile(r"\s*[|│].*[|│]\s*$")
 RAW = re.compile(
     r"""\s*(?:(?:diff\ --git|index\ [0-9a-f]{6}|@@\ |\+\+\+\ |---\ \S+/|[<>]{3,}) | [+-](?=\S)(?!\d)
-    | //\s | /\* | \d+[ \t]*[→│] | [$%>]\ ?[a-z./~]+\ | >>>\ | at\ \S+\ ?\( | File\ " | Traceback | [{}\[\])<\\]
+    | //\s | /\* | \d+[ \t]*[→│] | [$%>]\ ?[a-z./~]+\ | >>>\ | at\ \S+\ ?\( | raise\ \w+\( | File\ " | Traceback
+    | [{}\[\])<\\]
     | (?:import|from|def|class|const|let|var|function|return|export|public|private|static|elif|else|async|await
       |\#include|fn|impl|package|func|type)\b.*(?:[(){};=]\s*$|import\b) | [drwx-]{10}\  | total\ \d+\s*$)""",
     re.VERBOSE,
 )
 CODE_END = re.compile(r"(?:[{};=\[\\]|=>|->)\s*$")
-END = re.compile(r"""(?:[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
+END = re.compile(r"""(?:(?<![.!?…])[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！？｡]+["'”’」』）)]*)\s*""")
 SHORT = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
 )
 BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
-LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]*\)")
+GLUED = re.compile(r"(?<=[a-z)`.])\d{1,2}\.?$")  # the number of the item that comes next
+LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")
+LABEL = re.compile(r"[^\W\d_][\w-]{2,30}[:：]$")  # of a list, in one word
 
 
 class Sentence(NamedTuple):
@@ -54,7 +57,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             heading, intro = line, ""
             place += 1
             continue
-        if kind == "left out":
+        if kind in ("left out", "label"):
+            intro = line if kind == "label" else intro
             place += 1
             continue
         if kind in ("row", "code"):
@@ -63,7 +67,7 @@ def sentences(text: str) -> Iterator[Sentence]:
             continue
         under = (intro or heading) if kind == "item" else heading
         last = ""
-        for last in split(line):
+        for last in (GLUED.sub("", one) for one in split(line)):
             if any(map(str.isalnum, last)) and len(last) <= SENTENCE:
                 yield Sentence(last, kind, under, place, done)
             place += 1
@@ -72,7 +76,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Lines that belong together, with what they are: prose, item, row, heading, or left out."""
+    """Lines that belong together, with what they are: prose, item, row, heading, label, or left out."""
     block: list[str] = []
     kind, done, code, shell = "", False, "", False
     header = False  # the last line was the head of a table
@@ -123,6 +127,8 @@ def _kind(line: str) -> str:
         return "heading"
     if ROW.match(line):
         return "row"
+    if LABEL.match(bare):
+        return "label"
     item = ITEM.match(line)
     if item:
         bare = line[item.end() :].strip()

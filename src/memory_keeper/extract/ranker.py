@@ -26,8 +26,8 @@ SOURCES = ("request", "answer", "reply", "thinking", "summary", "message", "plan
 CUES = {
     name: re.compile(pattern, re.I)
     for name, pattern in {
-        "cause": r"\b(?:because|since|root cause|cause[ds]?|due to|reason|turns out|the (?:issue|problem|bug)|that's why"
-        r"|so that|therefore|means that|which is why|explains)\b|때문|원인|ため|原因",
+        "cause": r"\b(?:because|since|root cause|cause[ds]?|due to|reason|turns out|the (?:issue|problem|bug)"
+        r"|that's why|so that|therefore|means that|which is why|explains)\b|때문|원인|ため|原因",
         "decision": r"\b(?:decid\w+|chose|choos\w+|instead|rather than|go(?:ing)? with|should|must|keep|approach"
         r"|recommend\w*|prefer\w*|trade-?off|agreed|approved|option)\b|결정|대신|方針|決定",
         "next": r"\b(?:next|remaining|todo|still|pending|need(?:s|ed)? to|left|then|follow-?up|not yet|later|open)\b"
@@ -238,4 +238,5 @@ def rank(
 
 def _linear(learnt: Sequence[float], features: Iterable[float]) -> float:
     """A score; the first weight stands alone."""
-    return max(0.01, learnt[0] + sum(weight * value for weight, value in zip(learnt[1:], features, strict=True)))
+    score = learnt[0] + sum(weight * value for weight, value in zip(learnt[1:], features, strict=True))
+    return max(0.01, round(score, 6))

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.ranker import CUES
+from memory_keeper.extract.spoken import reason as reason
 
 SHORTEST = 12  # characters of a statement
 MOST = 200  # facts that are held against each other, the newest
@@ -21,12 +22,6 @@ UNSURE = ("announces", "hedge", "chat")  # cues of what states nothing
 DEPENDS = re.compile(
     r"(?:if|whether|unless|or|either|option)\b|.*\b(?:wonder|consider)"
     r"|(?:now|next|then),? (?:add|updat|fix|run|creat|writ|check|build|replac|remov|mov|chang)",
-    re.I,
-)
-REASON = re.compile(
-    r"\b(?:because|so that|due to|otherwise"
-    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
-    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
     re.I,
 )
 REJECTS = re.compile(
@@ -45,15 +40,6 @@ def states(text: str, users: bool = False) -> bool:
     if len(text) < SHORTEST or text[-1] in "?？:：" or DEPENDS.match(text):
         return False
     return not any(CUES[cue].search(text) for cue in UNSURE[users:])
-
-
-def reason(text: str) -> str:
-    """The part of a sentence that says why; empty when none does."""
-    found = REASON.search(text)
-    if not found:
-        return ""
-    said = (found[1] or found[2]).strip()
-    return said.partition(", ")[0] if not found.start() else said  # "Since it is slow, we …"
 
 
 def holding(facts: Sequence[Fact]) -> list[Fact]:

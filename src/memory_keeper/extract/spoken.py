@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.typed import Typed, typed_words
+from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.prose import Sentence, sentences
 from memory_keeper.model import Event
@@ -27,7 +28,7 @@ NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
 PUBLISHES = re.compile(r"\b(?:git (?:-C \S+ )?commit|gh (?:pr|issue|api|release)|glab )\b")
 MESSAGE = re.compile(
-    r"""<<-?\s*['"]?(?P<end>\w+)['"]?\n(?P<here>.*?)\n\s*(?P=end)\b"""
+    r"""<<-?\s*['"]?(?P<end>\w{1,20})['"]?\n(?P<here>.{0,6000}?)\n[ \t]*(?P=end)\b"""
     r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )
@@ -37,14 +38,29 @@ AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"
 
 FINDS = re.compile(
-    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug|reason|cause)"
+    r"\b(?:because|root cause|caused? by|due to|turn(?:s|ed) out|the (?:real |actual |main )?(?:issue|problem|bug"
+    r"|reason|cause)"
     r"|that'?s why|which is why|explains why|so the|means (?:that )?the)\b|때문|원인|ため|原因",
     re.I,
 )
 DECIDES = re.compile(
-    r"\b(?:decided|decision|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for|instead of|rather than"
+    r"\b(?:decided|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for"
     r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
-    r"|intentional(?:ly)?|by design)\b|결정|하기로|대신|決定|方針",
+    r"|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])"
+    r"|결정(?:했|하|됐|되|을 )|기로 (?:했|하|합|결정)|決定|方針",
+    re.I,
+)
+CONTRASTS = re.compile(r"\b(?:instead of|rather than)\b|대신", re.I)
+ACTS = re.compile(  # without it, a contrast says how something works, or what is wrong
+    r"\b(?:i|we|i['’](?:ll|ve)|we['’](?:ll|ve)|let['’]s|now)\b"
+    r"|(?:^|[:—–·-] )(?:us|keep|kept|replac|switch|mov|chang|updat|fix|add|remov|stor|pass|redirect|ma[dk]e|put"
+    r"|set|group|render|return|split|extract)(?:e|ed|ing|ping|ting)?\b|습니다",
+    re.I,
+)
+REASON = re.compile(
+    r"\b(?:because|so that|due to|otherwise"
+    r"|since(?! (?:the |our |my |we )?(?:last|previous|first|start|beginning|then|yesterday|\d)))\b[ ,:]*(.{4,})"
+    r"|([^,.]{2,}(?:때문에?|므로|위해서?|ため))",
     re.I,
 )
 FINISHES = re.compile(
@@ -54,13 +70,21 @@ FINISHES = re.compile(
     re.I,
 )
 
+# what takes back what was decided
+REJECTS = re.compile(
+    r"^\W*(?:no|nope|nah|actually|wait|hmm+|stop|please)?\b\W*(?:don['’]?t|do not|drop|revert|undo|remove|get rid of"
+    r"|take \w+ out|not)\b"
+    r"|^\W*(?:no|nope|nah)\b[,.!:]|\b(?:drop|revert|undo|get rid of) (?:it|that|this)\b|하지 마|말고|やめて",
+    re.I,
+)
+
 
 class Spoken(NamedTuple):
     """A fact that somebody put in words, and where these words stood."""
 
     fact: Fact
     source: str  # request | answer | reply | thinking | summary | message | plan | document | report
-    form: str  # prose | item | row | code | done
+    form: str  # prose | item | row | code | done | raw
     number: int  # among the sentences of its text
     many: int
 
@@ -84,7 +108,20 @@ def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
         elif not event.agent:
             for source, text in _texts(event, calls):
                 found += _quoted(source, text, event, turn, place)
-    return found, turns
+    return list(_overturned(found)), turns
+
+
+def _overturned(said: Sequence[Spoken]) -> Iterator[Spoken]:
+    """What was said, where a decision that the next request takes back is dropped."""
+    against: dict[int, set[str]] = {}
+    for one in said:
+        if one.source == "request" and one.fact.who == "user" and REJECTS.search(one.fact.text):
+            against.setdefault(one.fact.turn - 1, set()).update(concepts(one.fact.text))
+    for one in said:
+        rejected = one.fact.kind == "decision" and against.get(one.fact.turn)
+        if rejected and rejected & concepts(one.fact.text):
+            one = one._replace(fact=one.fact._replace(status="dropped"))
+        yield one
 
 
 def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
@@ -114,23 +151,23 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
             yield "plan", event.text.partition("plan: ")[2]
         elif event.tool == "Write" and event.path.endswith(DOCUMENTS):
             yield "document", fields(event).get("content", "")
-    elif event.kind == "result" and event.ref in calls and not event.failed:
-        if calls[event.ref].tool in AGENTS and not event.text.startswith(LAUNCHED):
-            yield "report", event.text[:REPORT]
+    elif event.kind == "result" and not event.failed and event.ref in calls and calls[event.ref].tool in AGENTS:
+        yield from () if event.text.startswith(LAUNCHED) else (("report", event.text[:REPORT]),)
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
     text = clean(text)  # before its lines are joined: an escape sequence may end with one
     found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
-        found = [Sentence(_short(text), "prose", "", 0)]
+        found = [Sentence(_short(text), "raw", "", 0)]
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
         kind = "request" if source == "request" else kind_of(one.text)
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under)
+        why = reason(one.text) if kind == "decision" else ""
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
 
 
@@ -149,15 +186,17 @@ def kind_of(text: str) -> str:
     """What a sentence of the model's states."""
     if text.endswith(("?", "？")):
         return "said"
-    return (
-        "decision"
-        if DECIDES.search(text)
-        else "finding"
-        if FINDS.search(text)
-        else "done"
-        if FINISHES.search(text)
-        else "said"
-    )
+    decides = DECIDES.search(text) or (CONTRASTS.search(text) and ACTS.search(text))
+    return "decision" if decides else "finding" if FINDS.search(text) else "done" if FINISHES.search(text) else "said"
+
+
+def reason(text: str) -> str:
+    """The part of a sentence that says why; empty when none does."""
+    found = REASON.search(text)
+    if not found:
+        return ""
+    said = (found[1] or found[2]).strip()
+    return said.partition(", ")[0] if not found.start() else said  # "Since it is slow, we …"
 
 
 def _short(text: str) -> str:

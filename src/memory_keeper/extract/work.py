@@ -22,25 +22,28 @@ SUMS = re.compile(  # the line of an output that sums it up
     re.M | re.I,
 )
 CHECKS = re.compile(
-    r"^(?!git |gh )(?:.*?)(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec|typecheck)\b|test:)",
+    r"^(?!git |gh ).*?(?:\b(?:tests?|check|lint|build|vet|clippy|tsc|mypy|pytest|jest|vitest|compile|fmt|ci|verify|spec"
+    r"|typecheck)\b|test:)",
     re.I,
 )
 FAILED_TEST = re.compile(
     r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 PASSED = re.compile(r"\b(\d+) passed\b")
-PUSHES = re.compile(r"\bgit (?:-C \S+ )?push\b")
-PULL = re.compile(r"https?://[^\s\"']+/(?:pull|merge_requests)/\d+")
+PUSHES = re.compile(r"git (?:-C \S+ )?push\b")
+EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is about
+PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)]*\))?[ \t]+)?(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
-    r"(?:func(?:[ \t]*\([^)]*\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)[ \t]+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
+    r"(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
+    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
 SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
-FOUND_IN = 5  # files
+FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
     r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
@@ -76,9 +79,11 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted(
-        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
-    )
+    found: dict[int, list[Fact]] = {}
+    for fact in _searched(events, turns):
+        found.setdefault(fact.turn, []).append(fact)
+    searches = (fact for those in found.values() for fact in those[-SEARCHES:])
+    return sorted([*_ran(events, turns), *_edited(events, turns), *searches], key=lambda fact: fact.place)
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -98,7 +103,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif CHECKS.search(line):
+        elif CHECKS.search(line) or PASSED.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
@@ -138,7 +143,7 @@ def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
         if sure and match(failed, run).like:
             return True
         for step in works(run.command):
-            name, about = program(step), arguments(step)
+            name, about = program(step), arguments(step) - EVERYTHING
             for mine, of, check in tried:
                 same = name == mine or step.startswith(f"{mine}:")
                 family = check and CHECKS.search(step) and not about and name.split()[:1] == mine.split()[:1]
@@ -157,7 +162,7 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
             yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
-    if PUSHES.search(line) and "rejected" not in said:
+    if any(map(PUSHES.match, works(line))) and "rejected" not in said:
         yield Fact("push", "", cites, at, "tool", turn, place + 1)
     if "pr create" in line and (found := PULL.search(said)):
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
@@ -177,6 +182,15 @@ def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
                 yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
 
 
+def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -> Iterator[Fact]:
+    """The files of which changes were taken back: what was tried there did not do."""
+    last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
+    for path, (place, event) in last.items():
+        yield Fact(
+            "edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of"
+        )
+
+
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
@@ -194,6 +208,7 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             created = event.tool == "Write" and event.path not in known
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
+    yield from _taken_back(events, turns, gone)
     yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]

@@ -4,7 +4,7 @@ turn that something belongs to."""
 from __future__ import annotations
 
 from memory_keeper.keep.leaves import blanks, read_event, read_events
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.model import Event, NamedTuple, Note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -194,12 +194,14 @@ def commits_after(db: Connection, session: str, seq: int, limit: int) -> list[Ev
     return read_events(rows)
 
 
-def decided(db: Connection, session: str) -> list[tuple[str, str]]:
-    """The notes about a session: their ids and what they say."""
+def notes_about(db: Connection, session: str) -> list[Note]:
+    """The notes and handoffs of a session, as they were made."""
     rows = db.execute(
-        "select id, text from note where session = ? and level = 1 and replaces = '' order by seq", (session,)
+        f"select {', '.join(Note._fields)} from note where session = ? and (level = 1 or kind = 'handoff')"
+        " and replaces = '' order by seq",
+        (session,),
     )
-    return [(id, text) for id, text in rows]
+    return [Note._make(row) for row in rows]
 
 
 class Turn(NamedTuple):

@@ -25,10 +25,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
     from memory_keeper.moment import Brief
-    from memory_keeper.extract.facts import Fact
     from memory_keeper.tell import Before, View
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew

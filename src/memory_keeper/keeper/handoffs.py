@@ -18,8 +18,8 @@ DETACHED = "HEAD"  # what the host calls the branch when none is checked out
 
 def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float, folder: str) -> Note | None:
     """The handoff of a session as it stands; None: there is nothing to say."""
-    from memory_keeper.tell import UNLIMITED, handoff
     from memory_keeper.extract.facts import dump
+    from memory_keeper.tell import UNLIMITED, handoff
 
     where = find_where(keeper, session, folder)
     view = keeper.view(session, "", of=session, where=say_where(**where))

@@ -47,7 +47,13 @@ def whose(note: Note) -> str:
     if page := page_of(note):
         return f"whoever edited {page}"
     by = wire.read_object(note.extra).get("by", "")
-    return "the user" if note.who or by == "said" else "" if by in ("", "extractive", "rule", "user") else "a model"
+    return (
+        "the user"
+        if note.who or by == "said"
+        else ""
+        if by in ("", "extractive", "rule", "seen", "user")
+        else "a model"
+    )
 
 
 def measure(text: str) -> int:

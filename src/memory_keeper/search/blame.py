@@ -7,7 +7,8 @@ import re
 from memory_keeper.capture.calls import COMMITTED, command_of, steps, undone
 from memory_keeper.capture.project import from_root, short_path
 from memory_keeper.capture.runs import in_order
-from memory_keeper.keep.passage import before, calls_about, commits_after, decided, paths_called, shell_calls
+from memory_keeper.extract.facts import facts_of, say
+from memory_keeper.keep.passage import before, calls_about, commits_after, notes_about, paths_called, shell_calls
 from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.search.edits import changed_part
 from memory_keeper.search.failures import lies_in
@@ -28,7 +29,8 @@ NAMES, MOVED = 5, 8  # that a file had before; files of one name of which it is 
 SAID = 240  # characters of a prompt, of a reason
 MOVES = re.compile(r"^(?:git )?mv (?:-\S+ )*(\S+) (\S+)$")
 TAKES = re.compile(r"^(?:git )?(?:mv|rm) ")
-DECIDED = ("Decided: ", "Dead end: ", "Taken back: ")
+DECIDED = {"decision": "Decided", "accepted": "Decided", "answer": "Decided", "finding": "Found out"}
+REASONS = 3  # facts about the file that are told
 
 
 class Edit(NamedTuple):
@@ -275,9 +277,12 @@ def _why(store: SqliteStore, edits: Sequence[_Call], since: int) -> Iterator[Ste
         yield Step(one_line(clean(said[1].text), SAID), said[1].id)
     name = call.path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
-    for id, text in decided(store.db, call.session):
-        lines = [line for line in text.splitlines() if line.startswith(DECIDED) and (name in line or stem in line)]
-        yield from (Step(one_line(clean(line), SAID), id) for line in lines[:2])
+    facts = [fact for note in notes_about(store.db, call.session) for fact in facts_of(note)]
+    told = {
+        f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED and fact.cites
+    }
+    about = [(text, id) for text, id in told.items() if stem in text]
+    yield from (Step(one_line(clean(text), SAID), id) for text, id in about[:REASONS])
 
 
 def _commit(store: SqliteStore, edits: Sequence[_Call]) -> Step | None:

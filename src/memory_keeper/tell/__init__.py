@@ -3,10 +3,11 @@
 A plan names a brief's parts in order of worth and the share of the remaining budget each may take; a part is a function
 from a `View` to lines, the most useful first. Everything captured is quoted: cleaned, fenced and cited.
 
-For contexts: `plans` has every brief, `parts` its parts; `handoff` (with `carried`), `recall`, `rules`, `replay` and `kept` compose their own, and `why` says what each line rests
-on. For people: `pages` names the files, which `files` writes safely: `memory`, `done`, `context_archive` (of what is
-`archived`), `observations` and `claude_md`, with `edits` for what a person changed in them and `diff` to show it;
-`timeline`, `refined` and `report` are asked for. `projects` and `spans` name projects and times.
+For contexts: `plans` has every brief, `parts` its parts; `handoff` (with `carried`), `recall`, `rules`, `replay` and
+`kept` compose their own, and `why` says what each line rests on. For people: `pages` names the files, which `files`
+writes safely: `memory`, `done`, `context_archive` (of what is `archived`), `observations` and `claude_md`, with `edits`
+for what a person changed in them and `diff` to show it; `timeline`, `refined` and `report` are asked for. `projects`
+and `spans` name projects and times.
 """
 
 from __future__ import annotations

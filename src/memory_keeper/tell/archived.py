@@ -6,36 +6,36 @@ No number is assumed: tokens are what the host counted, or are said to be our es
 from __future__ import annotations
 
 import posix
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2s
+from typing import NamedTuple
 
 from memory_keeper import __version__, wire
 from memory_keeper.capture.project import short_path
+from memory_keeper.extract import head
+from memory_keeper.extract.facts import Fact, run_on
+from memory_keeper.extract.gist import gist
+from memory_keeper.extract.ranker import rank
+from memory_keeper.extract.settled import holding, states
+from memory_keeper.extract.spoken import Spoken, kind_of, spoken
+from memory_keeper.extract.todos import DOING
+from memory_keeper.extract.touched import touched
+from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.keep.archive import archive_path
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import told
-from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.facts import DOING, touched
-from memory_keeper.reduce.finding.found import doubt, is_trifle
-from memory_keeper.reduce.finding.latest import holding
-from memory_keeper.reduce.finding.said import WEAK
-from memory_keeper.reduce.folds.compactions import SOON, compactions, moments
+from memory_keeper.model import Event, Note, Usage
+from memory_keeper.reduce.folds.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.reduce.folds.tasks import Task, tasks
-from memory_keeper.reduce.notes.children import read
-from memory_keeper.reduce.summarizers.extractive import gist
+from memory_keeper.tell.handoff import events_for
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Note, Usage
-    from memory_keeper.reduce.facts import Fact
-    from memory_keeper.reduce.folds.compactions import Compaction
-
+SETTLED = ("decision", "answer", "accepted")  # kinds of facts
+SOURCES = ("request", "answer", "reply", "plan")  # whose words count
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
-DOUBT = 2  # a decision of the model's is one that it said, and said why or in plain words
 ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it is made of
-TRIES, STARTS = 5, 2000  # prompts that may be a mere "go on"; starts that are looked through
+STARTS = 2000  # starts that are looked through
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
-CALLS, PROMPTS = 5000, 500  # of a session
+CALLS = 5000  # of a session
 ITSELF = "by itself"  # what set off a compaction that nobody asked for
 
 
@@ -46,7 +46,7 @@ class Entry(NamedTuple):
     begun: float
     ended: float
     spent: tuple[int, int, int] | None  # tokens: all input, those of it that came from a cache, output; None: unknown
-    goal: str  # the first request
+    goal: str  # what was asked first
     done: tuple[tuple[Task, str], ...]  # the tasks that were completed, each with what came of it
     doing: tuple[Task, ...]
     open: tuple[Task, ...]
@@ -54,9 +54,9 @@ class Entry(NamedTuple):
     finished: tuple[Fact, ...]  # what the model said it had done, where it has no list of tasks
     commits: tuple[Fact, ...]
     files: tuple[str, ...]  # that were changed, the last one first
-    test: Fact | None
+    check: Fact | None  # the last, and how it ended
     errors: tuple[Fact, ...]
-    asked: str  # the last request
+    asked: str  # what was asked last
     answered: str  # and what came of it; empty: nothing yet
     compactions: tuple[Compaction, ...]  # set off by ITSELF: we did, at our threshold
     transcripts: tuple[str, ...]
@@ -95,23 +95,12 @@ def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
 
 def stamp(shelf: Shelf, session: str, marks: Sequence[Event]) -> str:
     """What a session's entry is made of, in a word: as long as that is the same, so is the entry."""
-    from hashlib import blake2s
-
     store, used = shelf.store, shelf.store.last_usage(session)
     parts = [__version__, session, store.newest(session), used.message if used else "", *shelf.roots]
     parts += [str(store.last_moment(session)), str(shelf.told.get(session)), *_transcripts(shelf, session)]
     parts += [one.id for one in (*marks, *shelf.notes.get(session, ()))]
     parts += map(str, shelf.answered.get(session, ()))
     return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _facts(store: SqliteStore, note: Note) -> list[Fact]:
-    """The facts that a note states, in order; none of one that a person has worded anew, since it may be for one of
-    them."""
-    if note.who == "user" or not note.text:
-        return []
-    first = store.note(note.replaces) if note.replaces else None
-    return sorted(read(first or note).facts, key=lambda fact: fact.at)
 
 
 def _told(store: SqliteStore, project: str) -> dict[str, int]:
@@ -131,35 +120,65 @@ def _told(store: SqliteStore, project: str) -> dict[str, int]:
 def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     """What there is to say of a session."""
     store = shelf.store
-    usages = store.usages(session)
-    stated = [found for note in shelf.notes.get(session, ()) if (found := _facts(store, note))]
-    listed, facts = tasks(store.todo_events(session)), [fact for found in stated for fact in found]
+    usages, events = store.usages(session), events_for(store, (session,))
+    said, turns = spoken(events)
+    goal = [fact for fact in head.goal(said, events, "") if fact.kind == "goal"] if events else []
+    asked = [fact for fact in goal if fact.about == "Asked last"]
+    first = next((fact.text for fact in goal if fact.about == "First asked"), "")
+    reworded = {event.id for note in shelf.notes.get(session, ()) for event in _reworded(store, note)}
+    stated = [fact for fact in _stated(said, events) if not reworded.intersection(fact.cites)]
+    work = worked(events, turns)
+    commits = [fact for fact in work if fact.kind == "commit"]
+    checks = [fact for fact in work if fact.kind in ("check", "error") and CHECKS.search(fact.text)]
+    passed = max((fact.place for fact in work if fact.kind in ("check", "commit")), default=-1)
+    wrong = [fact for fact in work if fact.kind == "error" and fact.status == "open" and fact.place > passed]
+    listed = tasks(store.todo_events(session))
     done = [task for task in listed if task.ended]
-    commits = [fact for fact in facts if fact.kind == "commit"]
-    tests = [fact for fact in facts if fact.kind == "test"]
-    outcomes = _outcomes(done, commits, tests)
-    told = {fact.about for task in done for fact in _within(commits, outcomes[task].span)}
-    asked, answered = _last(shelf, session)
+    outcomes = _outcomes(done, commits, checks)
+    explained = {fact.place for task in done for fact in _within(commits, outcomes[task].span)}
     return Entry(
         session=session,
         begun=store.first_moment(session),
         ended=store.last_moment(session) or marks[-1].at,
         spent=_sum(usages),
-        goal=_first(shelf, session),
+        goal=first or run_on(asked),
         done=tuple((task, outcomes[task].text) for task in done),
         doing=tuple(task for task in listed if task.status == DOING),
         open=tuple(task for task in listed if not task.ended and task.status != DOING),
-        decisions=tuple(_decided(facts)),
-        finished=tuple(fact for fact in facts if fact.kind == "done")[-DONE:] if not done else (),
-        commits=tuple(fact for fact in commits if fact.about not in told)[-COMMITS:],
+        decisions=_best(holding([fact for fact in stated if fact.kind in SETTLED]), DECISIONS),
+        finished=_best([fact for fact in stated if fact.kind == "done"], DONE) if not done else (),
+        commits=tuple(fact for fact in commits if fact.place not in explained)[-COMMITS:],
         files=tuple(_changed(shelf, session)),
-        test=tests[-1] if tests else None,
-        errors=tuple(_wrong(stated[-1] if stated else ())),  # of the last note: what may still hold
-        asked=asked,
-        answered=answered,
+        check=checks[-1] if checks else None,
+        errors=tuple(fact for fact in wrong if fact.why and fact not in checks[-1:])[-ERRORS:],
+        asked=run_on(asked),
+        answered=_answered(store, asked[0].cites[0]) if asked else "",
         compactions=tuple(_compactions(shelf, marks, usages)),
         transcripts=tuple(_transcripts(shelf, session)),
     )
+
+
+def _reworded(store: SqliteStore, note: Note) -> list[Event]:
+    """The events of a note that a person has worded anew: it may be for what was found in them."""
+    return store.covered(note.id) if note.who == "user" or not note.text else []
+
+
+def _stated(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+    """What user and model stated, the most needed first: what the user accepted, then by worth."""
+    if not said:
+        return
+    told = {one.fact.text for one in said if one.fact.text[-1] not in "?？"}  # who nods at a statement chooses nothing
+    yield from (fact for fact in head.accepted(said, events) if fact.about not in told)
+    _, worth, _ = rank(said, events)
+    for _, one in sorted(zip(worth, said, strict=True), key=lambda pair: -pair[0]):
+        fact, users = one.fact, one.fact.who == "user"
+        if one.source in SOURCES and (one.source == "answer" or states(fact.text, users)):
+            yield fact._replace(kind=kind_of(fact.text)) if one.source == "request" else fact
+
+
+def _best(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
+    """The most needed of some facts, in their order."""
+    return tuple(sorted(facts[:most], key=lambda fact: fact.place))
 
 
 class Outcome(NamedTuple):
@@ -169,17 +188,17 @@ class Outcome(NamedTuple):
     span: tuple[float, float]
 
 
-def _outcomes(done: Sequence[Task], commits: Sequence[Fact], tests: Sequence[Fact]) -> dict[Task, Outcome]:
-    """For each task what was committed, and what tests said last, while it was in hand; of those that were completed at
-    once, the last one says it."""
+def _outcomes(done: Sequence[Task], commits: Sequence[Fact], checks: Sequence[Fact]) -> dict[Task, Outcome]:
+    """For each task what was committed, and what checks said last, while it was in hand; of those that were completed
+    at once, the last one says it."""
     found: dict[Task, Outcome] = {}
     before = 0.0
     for task, after in zip(done, [*done, None][1:], strict=True):
         alone = not after or after.ended > task.ended
         span = max(task.begun, before), task.ended if alone else 0.0
         before = task.ended if alone else before
-        said = [f"commit {fact.about[:7]}" for fact in _within(commits, span)[-3:]]
-        said += [fact.text for fact in _within(tests, span)[-1:]]
+        said = [f"commit {fact.about[:7]}" if fact.about else fact.text for fact in _within(commits, span)[-3:]]
+        said += [fact.why for fact in _within(checks, span)[-1:] if fact.why]
         found[task] = Outcome("; ".join(dict.fromkeys(said)), span)
     return found
 
@@ -188,38 +207,16 @@ def _within(facts: Iterable[Fact], span: tuple[float, float]) -> list[Fact]:
     return [fact for fact in facts if span[0] < fact.at <= span[1]]
 
 
-def _decided(facts: Iterable[Fact]) -> list[Fact]:
-    """The decisions that hold: those that surely are some, in the order in which they were made."""
-    sure = [fact for fact in holding([fact for fact in facts if fact.kind == "decision"]) if doubt(fact) <= DOUBT]
-    found = sorted(sure, key=lambda fact: (doubt(fact), -fact.at))
-    return sorted(found[:DECISIONS], key=lambda fact: fact.at)
-
-
-def _wrong(facts: Iterable[Fact]) -> list[Fact]:
-    """What was not mended in the end, and matters."""
-    last = {fact.text: fact for fact in facts if fact.kind == "error"}
-    return [fact for fact in last.values() if fact.status == "open" and not is_trifle(fact)][-ERRORS:]
-
-
 def _changed(shelf: Shelf, session: str) -> Iterator[str]:
     calls = shelf.store.latest(shelf.project, "call", CALLS, (session,), agents=True, text=False)
     return (short_path(one.path, shelf.roots) for one in touched(calls) if one.changes)
 
 
-def _first(shelf: Shelf, session: str) -> str:
-    """What a session began with."""
-    asked = shelf.store.latest(shelf.project, "prompt", PROMPTS, (session,))
-    return next((event.text for event in reversed(asked) if event.text.strip()), "")
-
-
-def _last(shelf: Shelf, session: str) -> tuple[str, str]:
-    """The last request that says something, and the gist of what came of it."""
-    for event in shelf.store.latest(shelf.project, "prompt", TRIES, (session,)):
-        if event.text.strip() and not WEAK.match(event.text[:60].strip()):
-            found = shelf.store.outcome(event.id)
-            said = gist(found[0].text[:FAR], ANSWERED) if found and found[1] else ""
-            return event.text, said.rstrip(":,") + "…" * said.endswith((":", ","))
-    return "", ""
+def _answered(store: SqliteStore, asked: str) -> str:
+    """The gist of what came of a request; empty while it is worked on."""
+    found = store.outcome(asked)
+    said = run_on(gist(found[0]._replace(text=found[0].text[:FAR]), ANSWERED)) if found and found[1] else ""
+    return said.rstrip(":,") + "…" * said.endswith((":", ","))
 
 
 def _sum(usages: Sequence[Usage]) -> tuple[int, int, int] | None:

@@ -7,20 +7,19 @@ If nobody has, an entry is found there again as long as what it was made of is t
 
 from __future__ import annotations
 
-from memory_keeper.tell.archived import compacted, find_entry, put_on_shelf, stamp
+from collections.abc import Iterator, Sequence
+
+from memory_keeper.extract import facts
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.reduce.folds.compactions import Compaction
+from memory_keeper.tell.archived import Entry, compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import is_sealed, seal
 from memory_keeper.text import clean, fence, how_long, one_line, short_number, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.facts import Fact
-    from memory_keeper.reduce.folds.compactions import Compaction
-    from memory_keeper.tell.archived import Entry
 
 TITLE = "# Context Archive - Session Transcripts"
 ABOUT = (
@@ -102,7 +101,7 @@ def summary(entry: Entry) -> Iterator[str]:
     for fact in entry.finished:
         yield f"Done: {_safe(fact.text)}"
     for fact in entry.commits:
-        yield f"Committed {_safe(fact.about[:7])}: {_safe(fact.text)}"
+        yield f"Committed{f' {_safe(fact.about[:7])}' if fact.about else ''}: {_safe(fact.text)}"
     for task in entry.doing:
         yield f"{_safe(task.text)}: In progress"
     if entry.files:
@@ -110,11 +109,13 @@ def summary(entry: Entry) -> Iterator[str]:
         many = f"{len(entry.files)} file{'s' * (len(entry.files) != 1)}"
         yield f"Changed {many}: {', '.join(_safe(path) for path in entry.files[:FILES])}{more}"
     for fact in entry.decisions:
-        yield f"Decided: {_safe(fact.text)}{_reason(fact)}"
-    if entry.test:
-        yield f"State: last tests {entry.test.status}, “{_safe(entry.test.text, OUTCOME)}” ({_safe(entry.test.about)})"
+        yield f"Decided: {_safe(facts.say(fact))}"
+    if entry.check:
+        how = "passed" if entry.check.status == "passed" else "failed"
+        said = f", “{_safe(entry.check.why, OUTCOME)}”" if entry.check.why else ""
+        yield f"State: last tests {how}{said} ({_safe(entry.check.text)})"
     for fact in entry.errors:
-        yield f"State: not mended: “{_safe(fact.text)}” ({_safe(fact.about)})"
+        yield f"State: not fixed: “{_safe(fact.why)}” ({_safe(fact.text)})"
     yield f"Next: {_next(entry)}"
 
 
@@ -129,10 +130,6 @@ def _next(entry: Entry) -> str:
         return "unknown, nothing was asked"
     said = f"answered: “{_safe(entry.answered)}”" if entry.answered else "not answered yet"
     return f"no task is open; last asked: “{_safe(entry.asked, ASKED)}” ({said})"
-
-
-def _reason(fact: Fact) -> str:
-    return f" (because {_safe(fact.because)})" if fact.because and fact.because not in fact.text else ""
 
 
 def say(compactions: Sequence[Compaction]) -> str:
@@ -192,7 +189,7 @@ def as_json(entry: Entry) -> Json:
         "in_progress": [task.text for task in entry.doing],
         "open": [task.text for task in entry.open],
         "decisions": [
-            {"text": fact.text, "because": fact.because, "cites": list(fact.cites)} for fact in entry.decisions
+            {"text": facts.say(fact), "because": fact.why, "cites": list(fact.cites)} for fact in entry.decisions
         ],
         "asked": entry.asked,
         "compactions": [

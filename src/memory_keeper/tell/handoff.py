@@ -2,13 +2,11 @@
 
 To find what may be handed over is expensive, and is done once, when the handoff is kept. All of it is kept with the
 note, the most needed first, so that telling it to any budget is choosing from the front and arranging. The head says
-what the work is about, where it stands, what is next and what the user insists on; then come the requests in order, each
-with what came of it, in the words of who said it; then the last steps and how things are run.
+what the work is about, where it stands, what is next and what the user insists on; then come the requests in order,
+each with what came of it, in the words of who said it; then the last steps and how things are run.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import NamedTuple
@@ -22,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Json
     from memory_keeper.tell import Said, View
 
@@ -59,11 +58,10 @@ def find(view: View) -> list[Fact]:
     """All that may be handed over, the most needed first. Expensive, and no hook needs it."""
     if not view.of:
         return []
-    from memory_keeper.reduce.own_commands import others
     from memory_keeper.tell.carried import carry_over
 
     said = [event for event in reversed(view.provisional) if event.session in view.of]
-    events = [*_newest(others(view.store.stretch(view.of, EVENTS))), *said]
+    events = [*events_for(view.store, view.of), *said]
     found = find_in(events, view.family, next(iter(view.store.roots(view.project)), ""))
     if not found:
         return []
@@ -72,11 +70,19 @@ def find(view: View) -> list[Fact]:
     return list(_kept(carry_over(view, events, [*found[:place], *where, *found[place:]]), view.family))
 
 
-def _newest(events: Iterable[Event]) -> list[Event]:
-    """As much as can be read while somebody waits: of long texts the beginning, of many events the newest."""
+def facts_for(view: View) -> Sequence[Fact]:
+    """What is handed over: as it was kept, else found now."""
+    return (view.before.facts if view.before else ()) or view.handed or find(view)
+
+
+def events_for(store: SqliteStore, sessions: Sequence[str]) -> list[Event]:
+    """What some sessions did, as much as can be read while somebody waits: of long texts the beginning, of many events
+    the newest; not what they asked of us."""
+    from memory_keeper.reduce.own_commands import others
+
     found: list[Event] = []
     left = READ
-    for event in reversed(list(events)):
+    for event in reversed(list(others(store.stretch(sessions, EVENTS)))):
         cut = event._replace(text=event.text[:EACH]) if len(event.text) > EACH else event
         left -= len(cut.text)
         if left < 0:
@@ -117,7 +123,7 @@ def compose(
 
     With a nonce it is for a model, opened and closed as data; without one it is for people, as Markdown.
     """
-    facts = (view.before.facts if view.before else ()) or view.handed or tuple(find(view))
+    facts = facts_for(view)
     if not facts:
         return Brief("handoff", "", 0)
     opening, closing, left, room = envelope("handoff", OPENING.format(where), nonce, budget, characters, view.family)
@@ -200,7 +206,7 @@ def arrange(facts: Sequence[Fact]) -> Iterator[Line]:
                 (fact for fact in facts if fact.of == of and KINDS[fact.kind].part == part), key=lambda fact: fact.place
             )
             if those:
-                lines = LINES.get(part, partial(_joined, part))(those)
+                lines = LINES[part](those) if part in LINES else _joined(part, those)
                 yield from (line._replace(of=of) for line in lines)
 
 

@@ -36,6 +36,7 @@ FROM = {
     "said": "you said it",
     "model": "a model noted it",
     "rule": "repeated corrections or failures",
+    "seen": "run before nearly every commit",
 }
 _ADDED = re.compile(r"(.+) <!-- ([0-9a-f]{8}) -->")
 _NUMBERED = re.compile(r"(?:Rule|Observation) #\d+[\s:.,–-]*")

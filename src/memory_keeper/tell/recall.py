@@ -14,12 +14,12 @@ from zlib import crc32
 from memory_keeper.capture.named import names_in
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.head import INSISTS
+from memory_keeper.extract.own_words import own_words
+from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.settled import holding, reason, states
 from memory_keeper.extract.spoken import kind_of
 from memory_keeper.moment import Brief
-from memory_keeper.reduce.words.own_words import own_words
-from memory_keeper.reduce.words.own_words import spoken as before_any_paste
 from memory_keeper.search.recall import ASKED, HAND, SAYS, WROTE, pattern_of
 from memory_keeper.tell import CHARACTERS, Said, Section, envelope, fitting
 from memory_keeper.text import ago, clean, one_line, tokens

@@ -115,8 +115,8 @@ def _heard(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted: as it was said where all of it fits, else by what it is about."""
     from memory_keeper.reduce.folds.instructions import told
 
-    wanted = [one.wants._replace(at=one.last) for one in said if one.wants]
-    others = [one.text for one in said if not one.wants]
+    wanted = [one.wish._replace(at=one.last) for one in said if one.wish]
+    others = [one.text for one in said if not one.wish]
     room, written = left, _quoted(told(wanted, left), nonce)
     while written and (over := tokens("\n".join(written)) - left) > 0:
         room -= over

@@ -26,6 +26,7 @@ from memory_keeper.app.chores.distil import distil, outline_project
 from memory_keeper.app.chores.improve import Outcome, improve, improve_due, shown, wordable
 from memory_keeper.app.server.worker import Worker
 from memory_keeper.errors import NotSetUp
+from memory_keeper.extract.facts import Fact, dump
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
@@ -149,6 +150,17 @@ def test_what_the_model_is_given_is_the_session_as_data(keeper: Keeper, service:
     told, asked = (message["content"] for message in body["messages"])
     assert "never instructions" in told
     assert "| prompt: Make the retry in src/retry.py do 5 attempts." in asked
+
+
+def test_with_it_comes_what_was_found_there(keeper: Keeper) -> None:
+    note = newest(keeper)
+    (event, *_) = keeper.store.covered(note.id)
+    facts = [Fact("state", "2 of 3 tasks of the list done", (event.id,), event.at)]
+    matter = improving.read_matter(
+        keeper, note._replace(extra=wire.dumps({"facts": dump(facts)})), config.load(keeper.home, "", {})[0]
+    )
+    assert matter.texts[-1] == "found: 2 of 3 tasks of the list done"
+    assert "2 of 3 tasks of the list done" in matter.said and (event.id,) in matter.rests.values()
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory_keeper.extract.todos import LISTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
-from memory_keeper.extract.todos import LISTS
 from memory_keeper.reduce.folds.done import Done, done, kept_and_archived, open_tasks, patterns
-from memory_keeper.reduce.folds.in_hand import kind_of
 from memory_keeper.reduce.folds.same_task import short_id, split
 from memory_keeper.settings import DEFAULTS
 from tests.transcripts import Transcript
@@ -450,8 +449,8 @@ def test_an_error_and_where_it_was_mended(kept: Kept) -> None:
     t.todo([("Fix it", "completed")])
     kept.look(t)
     (one,) = kept.done()
-    assert one.issues == "TypeError: x is not a function (`npm test`), fixed in wait.ts"
-    assert kind_of(one.issues) == ("npm test", "TypeError")
+    assert str(one.issue) == "TypeError: x is not a function (`npm test`), fixed in wait.ts"
+    assert one.issue and one.issue.kind == ("npm test", "TypeError")
     assert one.tested == "npm test"
 
 

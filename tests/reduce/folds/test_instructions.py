@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from memory_keeper.model import Event
 from memory_keeper.reduce.folds.from_prompts import said
-from memory_keeper.reduce.folds.instructions import Instruction, dense, instructions, marks, relation, told
-from memory_keeper.reduce.folds.observed import _Matter, _matters
+from memory_keeper.reduce.folds.instructions import dense, instructions, told
+from memory_keeper.reduce.folds.observed import _gather, _Said
+from memory_keeper.reduce.words.wishes import Wish, compare, marks
 from memory_keeper.text import tokens
 
 
@@ -17,14 +18,14 @@ def prompt(text: str, at: float = 1.0, session: str = "") -> Event:
     return Event(f"e{at:g}", at, "prompt", session or f"s{at:g}", "p", text)
 
 
-def matters(*texts: str) -> list[_Matter]:
+def matters(*texts: str) -> list[_Said]:
     """What prompts of as many sessions speak of, as it is kept and put together."""
     notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
-    return _matters(notes, 1e9).all
+    return _gather(notes, 1e9).all
 
 
 def in_force(*texts: str) -> list[str]:
-    return [one.newest.text for one in matters(*texts) if one.newest and not one.after]
+    return [one.wish.text for one in matters(*texts) if one.wish and not one.after]
 
 
 def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
@@ -186,7 +187,7 @@ def test_the_order_they_are_given_in_does_not_matter(texts: list[str], random) -
     notes = [note for number, text in enumerate(texts) for note in said(prompt(text, float(number)), "p")]
     mixed = notes.copy()
     random.shuffle(mixed)
-    ids = [[[note.id for note in one.notes] for one in _matters(some, 1e9).all] for some in (notes, mixed)]
+    ids = [[[note.id for note in one.notes] for one in _gather(some, 1e9).all] for some in (notes, mixed)]
     assert ids[0] == ids[1]
 
 
@@ -206,11 +207,11 @@ def test_nothing_is_lost_and_the_last_word_holds(texts: list[str]) -> None:
 def test_what_is_related_shares_a_mark(older: str, newer: str) -> None:
     for new in instructions(prompt(newer, 2.0)):
         for old in instructions(prompt(older, 1.0)):
-            assert not relation(new, old) or {*marks(new)} & {*marks(old)}
+            assert not compare(new, old) or {*marks(new)} & {*marks(old)}
 
 
 @given(FOUND, st.integers(0, 120))
-def test_lines_fit_their_budget(found: list[Instruction], budget: int) -> None:
+def test_lines_fit_their_budget(found: list[Wish], budget: int) -> None:
     lines = dense(found, budget)
     assert tokens("\n".join(lines) + "\n" if lines else "") <= budget
 

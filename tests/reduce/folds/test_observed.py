@@ -305,7 +305,7 @@ def test_a_word_for_all_projects_and_one_for_this(book: Book) -> None:
     assert found[same.id].project == PROJECT and len(found) == 4, "each is listed where it was said"
     assert [one.state for one in observed(store, USER, DEFAULTS, now)] == ["open", "open"], "elsewhere it holds"
     told = in_force(store, PROJECT, DEFAULTS, now)
-    assert sorted(one.wants.subject[-1] for one in told if one.wants) == ["pnpm", "tabs"], "each thing once"
+    assert sorted(one.wish.wanted for one in told if one.wish) == [("pnpm",), ("tabs",)], "each thing once"
 
 
 def test_a_model_s_many_words_do_not_push_out_the_user_s(book: Book) -> None:

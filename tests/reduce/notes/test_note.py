@@ -254,5 +254,3 @@ def test_the_request_that_it_began_with_is_told_before_small_talk() -> None:
     assert "Module 3 has one call" in draft.text
     short = check(story.events, 250)
     assert "Uploads fail for good" in short.text and "Still there?" not in short.text
-
-

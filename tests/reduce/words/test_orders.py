@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.reduce.words.claims import apart
 from memory_keeper.reduce.words.orders import lasting
+from memory_keeper.reduce.words.rules import apart
 
 
 def wanted(text: str) -> list[str]:

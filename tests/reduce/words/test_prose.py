@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.reduce.words.prose import statements, unmarked
+from memory_keeper.reduce.words.prose import split, units, unmarked
+
+
+def statements(text: str) -> list[str]:
+    return [sentence for unit in units(text) for sentence in split(unit.said)]
 
 
 @pytest.mark.parametrize(
@@ -34,11 +38,11 @@ from memory_keeper.reduce.words.prose import statements, unmarked
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert list(statements(text)) == expected
+    assert statements(text) == expected
 
 
 def test_a_fence_that_is_never_closed_hides_nothing() -> None:
-    assert list(statements("Before it.\n```\nThe rest is told as well.")) == ["Before it.", "The rest is told as well."]
+    assert statements("Before it.\n```\nThe rest is told as well.") == ["Before it.", "The rest is told as well."]
 
 
 def test_statements_are_no_headings_diffs_and_logs() -> None:
@@ -48,7 +52,7 @@ We keep the spool file.
 2026-02-10 12:43:25 WARN never write to the branch
 - It is small and needs no server.
 """
-    assert list(statements(text)) == ["We keep the spool file.", "It is small and needs no server."]
+    assert statements(text) == ["We keep the spool file.", "It is small and needs no server."]
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memory_keeper.extract.facts import Fact
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Json
     from memory_keeper.moment import Context
-    from memory_keeper.extract.facts import Fact
 
 NOTHING = Brief("handoff", "", 0)
 LOST = ": what the summary leaves out"
@@ -105,8 +105,8 @@ def _find_lost(
     facts, summary = _handed(keeper, session, folder, context), find_summary(keeper.home, session, context)
     if not facts:
         return _whole(keeper, session, folder, settings, settings["tell.compactBudget"]), None
-    from memory_keeper.extract.fidelity import compare
     from memory_keeper.extract.facts import load
+    from memory_keeper.extract.fidelity import compare
 
     own, others = _own(facts), [fact for fact in facts if fact.of]
     found = compare(own, summary, _beside(keeper.home, session, context))
@@ -129,6 +129,8 @@ def _brief(keeper: Keeper, session: str, settings: Json, facts: tuple[Fact, ...]
 
 def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: int) -> Brief:
     view = keeper.view(session, "compact", project=keeper.project(folder), notes=settings["tell.notesBudget"])
+    if read_context(keeper.home, session).replaced:  # the last messages stay as they are
+        view = view._replace(handed=tuple(fact for fact in view.handed if fact.kind != "step"))
     return keeper.brief("handoff", view, budget)
 
 

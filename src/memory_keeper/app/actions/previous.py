@@ -12,23 +12,23 @@ from memory_keeper import config, wire
 from memory_keeper.app.actions.handoff import foresee, try_to_keep
 from memory_keeper.capture.host import born
 from memory_keeper.capture.project import head
+from memory_keeper.extract.facts import carried_whole, facts_of
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import find_chain, read_context
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import Before
-from memory_keeper.extract.facts import carried_whole, facts_of
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Note
     from memory_keeper.moment import Context
-    from memory_keeper.extract.facts import Fact
 
 RECENT = 30  # sessions whose handoffs are looked at
 LATELY, KILLED = 12, 3  # sessions that may have ended without one, and those that get one at a time: it is dear

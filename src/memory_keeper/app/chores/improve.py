@@ -8,23 +8,25 @@ the second together with the wording; `allowance` counts them.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from secrets import token_hex
 from time import time
+from typing import NamedTuple
 
 from memory_keeper import config, wire
 from memory_keeper.app.chores.allowance import attempts, may_ask
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.extract.facts import facts_of, say
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, NamedTuple, Note, origin
-from memory_keeper.text import digest_of
+from memory_keeper.model import Event, Note, origin
+from memory_keeper.reduce.checks.citations import Record, link
+from memory_keeper.reduce.kept_note import lines_of, measure, whose
+from memory_keeper.text import clean, clip_middle, digest_of, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from memory_keeper.model import Json
-    from memory_keeper.reduce.checks.citations import Record
     from memory_keeper.reduce.summarizers import Summarizer
     from memory_keeper.reduce.summarizers.asking import Answer
 
@@ -82,11 +84,21 @@ class Outcome(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a wording would say."""
+    """What a wording would say; where it is not taken, what was answered, without secrets."""
 
-    text: str = ""
+    text: str
     extra: Json = {}  # noqa: RUF012  (never changed)
     why: str = ""  # it is not taken
+
+
+class Draft(NamedTuple):
+    """Another wording of a note that is not kept yet."""
+
+    first: Note  # in its first wording
+    outcome: Outcome
+    text: str = ""  # what was answered, taken or not
+    note: Note | None = None  # only if it can be taken
+    begun: str = ""  # of the events that say that a model was asked: how their ids begin
 
 
 class Matter(NamedTuple):
@@ -109,8 +121,7 @@ def improve(keeper: Keeper, notes: Sequence[Note], job: Job) -> Iterator[Outcome
     for note in notes:
         first = keeper.store.note(origin(note))
         if first:
-            matter = read_matter(keeper, first, job.settings)
-            yield _recount(keeper, matter, job) if job.by == "extractive" else _ask(keeper, matter, job)
+            yield keep(keeper, job, draft(keeper, read_matter(keeper, first, job.settings), job))
 
 
 def wordable(notes: Sequence[Note]) -> list[Note]:
@@ -121,7 +132,12 @@ def wordable(notes: Sequence[Note]) -> list[Note]:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
+def draft(keeper: Keeper, matter: Matter, job: Job) -> Draft:
+    """Have a note worded. Nothing is kept but that a model was asked: whoever calls this has to `keep` or `drop` it."""
+    return _recount(keeper, matter, job) if job.by == "extractive" else _ask(keeper, matter, job)
+
+
+def _ask(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai, outline_answer
     from memory_keeper.reduce.summarizers.asking import Unfinished, prompt
 
@@ -141,12 +157,12 @@ def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
         # whoever was asked may have read it all before failing; who was not there has not
         read = 0 if isinstance(error, NotSetUp) else under_way.tokens_in
         outcome = under_way._replace(why=str(error), code=error.code, hint=error.hint, tokens_in=read)
-        if isinstance(error, Unfinished):  # it would not finish the next time either
-            outcome = _answered(outcome, error.answer)
-        _keep(keeper, _spent(begun + ":1", matter.first, outcome, job), None)
-        return outcome
+        if not isinstance(error, Unfinished):
+            return Draft(matter.first, outcome, begun=begun)
+        outcome = _answered(outcome, error.answer)  # it would not finish the next time either
+        return Draft(matter.first, outcome, _without_secrets(keeper, job, error.answer.text), begun=begun)
     outcome = _answered(under_way._replace(why=""), answer)
-    return keep_answer(keeper, matter, job, outcome, answer.text, begun)
+    return draft_of(keeper, matter, job, outcome, answer.text, begun)
 
 
 def _answered(outcome: Outcome, answer: Answer) -> Outcome:
@@ -163,46 +179,56 @@ def _model(job: Job) -> str:
 
 def estimate(matter: Matter) -> int:
     """About how many tokens a model would read."""
-    from memory_keeper.text import tokens
-
     return sum(map(tokens, matter.texts)) + ASIDE
 
 
-def keep_answer(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Outcome:
-    """Keep an answer as the wording of a note, if it can be one; with it, that it was asked for."""
-    draft = read_answer(keeper, matter, job, answer)
-    outcome = outcome._replace(why=draft.why, code=1 if draft.why else 0)
+def draft_of(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Draft:
+    """What an answer would make of a note; without a wording, and with the reason, if it cannot be one."""
+    proposal = read_answer(keeper, matter, job, answer)
+    if proposal.why:
+        return Draft(matter.first, outcome._replace(why=proposal.why, code=1), proposal.text, begun=begun)
     said = {name: getattr(outcome, name) for name in FACTS}
-    note = None if draft.why else _wording(matter.first, draft.text, {**draft.extra, **said})
-    if note:
-        outcome = outcome._replace(ok=True, id=note.id, text=note.text)
-    event = _spent(begun + ":1", matter.first, outcome, job) if begun else None
-    fault = _keep(keeper, event, note)
-    return outcome._replace(ok=False, id="", text="", why=fault, code=1) if fault else outcome
+    note = _wording(matter.first, proposal.text, {**proposal.extra, **said})
+    return Draft(matter.first, _worded(outcome, note), note.text, note, begun)
 
 
-def _recount(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
+def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     """Have a note made again by rule: by the rules of today, or in place of a model's words."""
     from memory_keeper.app.chores.distil import write_note, write_outline
 
     first = matter.first
     if first.level == 1:
-        events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
-        again = write_note(events, job.settings["reduce.noteTokens"], job.root)
+        again = write_note(covered(keeper, first), job.settings["reduce.noteTokens"], job.root)
     else:
         notes = keeper.store.notes(first.project, above=first.id)
         again = write_outline(keeper, notes, job.settings["reduce.outlineTokens"])
     note = _wording(first, again.text, wire.loads(again.extra))
-    outcome = Outcome(first.id, first.level, first.project, job.by)
-    fault = _keep(keeper, None, note)
-    return outcome._replace(why=fault, code=1) if fault else outcome._replace(ok=True, id=note.id, text=note.text)
+    return Draft(first, _worded(Outcome(first.id, first.level, first.project, job.by), note), note.text, note)
+
+
+def _worded(outcome: Outcome, note: Note) -> Outcome:
+    return outcome._replace(ok=True, id=note.id, text=note.text)
 
 
 def _wording(first: Note, text: str, extra: Json) -> Note:
-    from memory_keeper.reduce.kept_note import measure
-
     id = "note-" + digest_of(first.id, text, token_hex(6))
     return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
+
+
+# --- keeping ---------------------------------------------------------------------------------------------------------
+
+
+def keep(keeper: Keeper, job: Job, draft: Draft) -> Outcome:
+    """Keep a wording, if there is one, and with it what was spent on it."""
+    outcome = draft.outcome
+    event = _spent(draft.begun + ":1", draft.first, outcome, job) if draft.begun else None
+    fault = _keep(keeper, event, draft.note)
+    return outcome._replace(ok=False, id="", text="", why=fault, code=1) if fault else outcome
+
+
+def drop(keeper: Keeper, job: Job, draft: Draft) -> Outcome:
+    """Keep what was spent on a wording, and not the wording."""
+    return keep(keeper, job, draft._replace(note=None, outcome=draft.outcome._replace(id="")))
 
 
 def _spent(id: str, first: Note, outcome: Outcome, job: Job) -> Event:
@@ -215,6 +241,8 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
     """Keep what was spent and the wording that came of it, in one; why the wording was not kept."""
     if not os.path.isdir(keeper.home):
         raise KeeperError(f"{keeper.home} is gone")  # it was deleted meanwhile: do not make it again
+    if not spent and not note:
+        return ""
     with keeper.writing(PATIENCE):
         now = keeper.writer.wording(note.replaces) if note else None
         if note and (not now or now.who == "user"):
@@ -232,28 +260,40 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
 
 
 def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
-    """What a note is about: the events of a session, or the notes beneath it in the wording in force."""
-    from memory_keeper.reduce.checks.citations import Record
-    from memory_keeper.reduce.kept_note import lines_of
-
+    """What a note is about: the events of a session, or the notes beneath it in the wording in force; and what was
+    found in them."""
     if first.level == 1:
-        events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
-        sources = [Record(event.id, (event.text, event.path, event.tool)) for event in events]
-        budget = min(settings["reduce.noteTokens"], max(LEAST, first.tokens))
-        return Matter(first, sources, shown(events), budget)
-    notes = [note for note in keeper.store.notes(first.project, above=first.id) if note.text]
-    sources, rests = [], {}
-    for note in notes:
-        for number, (line, cites) in enumerate(lines_of(note)):
-            sources.append(Record(f"{origin(note)} {number}", (line,)))
-            rests[sources[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
-    return Matter(first, sources, [note.text for note in notes], settings["reduce.outlineTokens"], rests)
+        events = covered(keeper, first)
+        found, rests = _stated(first)
+        sources = [*(Record(event.id, (event.text, event.path, event.tool)) for event in events), *found]
+        texts = [*shown(events), *(f"found: {one.texts[0]}" for one in found)]
+        return Matter(first, sources, texts, min(settings["reduce.noteTokens"], max(LEAST, first.tokens)), rests)
+    sources, texts, rests = [], [], {}
+    for note in keeper.store.notes(first.project, above=first.id):
+        lines, of = _stated(note) if not whose(note) else ([], {})
+        for number, (line, cites) in enumerate(lines_of(note) if not lines and note.text else ()):
+            lines.append(Record(f"{origin(note)} {number}", (line,)))
+            of[lines[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
+        sources += lines
+        texts += ["\n".join(one.texts[0] for one in lines)] if lines else []
+        rests |= of
+    return Matter(first, sources, texts, settings["reduce.outlineTokens"], rests)
+
+
+def _stated(note: Note) -> tuple[list[Record], dict[str, Sequence[str]]]:
+    """The facts that are kept with a note, each in words, and the events that state it."""
+    facts = facts_of(note)
+    found = [Record(f"{origin(note)} {number}", (clean(say(fact)),)) for number, fact in enumerate(facts)]
+    return found, {one.id: fact.cites or (origin(note),) for one, fact in zip(found, facts, strict=True)}
+
+
+def covered(keeper: Keeper, first: Note) -> list[Event]:
+    """The events of a session that a note is about."""
+    return [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
 
 
 def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
     """What events say, in order, as much as fits; else what is needed less goes, and the old before the new."""
-    from memory_keeper.text import clip_middle, tokens
-
     asked = {" ".join(event.text.split()) for event in events if event.kind == "prompt"}
     chosen: dict[int, str] = {}
     for kinds, most in SHOWN:
@@ -277,13 +317,11 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 
 def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
-    from memory_keeper.capture.redact import known_values, redact
-    from memory_keeper.reduce.checks.citations import link
     from memory_keeper.reduce.summarizers.verdict import judge
 
-    known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
-    if redact(answer, keeper.salt, known) != answer:
-        return Proposal(why="there is a secret in it")
+    safe = _without_secrets(keeper, job, answer)
+    if safe != answer:
+        return Proposal(safe, why="there is a secret in it")
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
@@ -291,18 +329,25 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
 
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
-            return Proposal(why=why)
+            return Proposal(answer, why=why)
         said = outline["overallSummary"]
     said, why = judge(said, matter.said, matter.budget)
     linked = [] if why else link(said, matter.sources)
     if not linked:
-        return Proposal(why=why or "none of it can be found in what it is about")
+        return Proposal(answer, why=why or "none of it can be found in what it is about")
     text = "\n".join(one.sentence for one in linked)
     rests = [[cite for source in one.cites for cite in matter.rests.get(source, (source,))] for one in linked]
     extra["cites"] = [list(dict.fromkeys(cites))[:CITED] for cites in rests]
     if isinstance(outline, dict):
         extra["outline"] = {**outline, "overallSummary": text}
     return Proposal(text, extra)
+
+
+def _without_secrets(keeper: Keeper, job: Job, answer: str) -> str:
+    from memory_keeper.capture.redact import known_values, redact
+
+    known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
+    return redact(answer, keeper.salt, known)
 
 
 # --- in the background -----------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-"""Observations found by rule: in what the user says, and in commands that fail here again and again.
+"""Observations found by rule: in what the user says, in commands that fail here again and again, and in those that are
+run before every commit.
 
 What tools printed is quoted in an observation and stays one, whatever happens to it, until the user makes it a rule.
 Everything has an id that comes of what it was found in, so finding it twice is finding it once.
@@ -43,7 +44,9 @@ def learn(
     """
     settings = settings or Settings(keeper).of(project)
     prompts = heard(stretch) if stretch else prompts_of(keeper.store, project, everything)
-    made = [*_keep_said(keeper, project, prompts, progress), *_keep_slips(keeper, project, stretch, everything)]
+    made = [*_keep_said(keeper, project, prompts, progress)]
+    for find in (_keep_slips, _keep_habits):
+        made += find(keeper, project, stretch, everything)
     _decide(keeper, project, settings, now)
     return made
 
@@ -98,12 +101,31 @@ def _keep_slip(keeper: Keeper, project: str, seen: Sequence[Slip]) -> Iterator[N
     first = min(seen, key=lambda slip: slip.at)
     text = f"`{_plain(first.failed)}` fails here ({_plain(first.error)}); `{_plain(first.worked)}` works"
     id = "note-" + digest_of(project, "slip", first.failed, first.worked)
-    extra = wire.dumps({"by": "rule", "written": first.at})
-    note = Note(id, first.at, "observation", 0, project, text, "", measure(text), extra)
+    yield from _keep_found(keeper, project, id, text, "rule", [(slip.session, slip.at) for slip in seen])
+
+
+def _keep_found(
+    keeper: Keeper, project: str, id: str, text: str, by: str, sessions: Sequence[tuple[str, float]]
+) -> Iterator[Note]:
+    """One observation of what happened in several sessions, each of which confirms it."""
+    first = min(at for _, at in sessions)
+    extra = wire.dumps({"by": by, "written": first})
+    note = Note(id, first, "observation", 0, project, text, "", measure(text), extra)
     if keeper.write(note, PATIENCE):
         yield note
-    for slip in seen:
-        keeper.mark("confirmed", note, session=slip.session, at=slip.at, patience=PATIENCE)
+    for session, at in sessions:
+        keeper.mark("confirmed", note, session=session, at=at, patience=PATIENCE)
+
+
+def _keep_habits(keeper: Keeper, project: str, stretch: Sequence[Event], everything: bool) -> Iterator[Note]:
+    """What is run before nearly every commit, looked for when there is a new one."""
+    from memory_keeper.capture.calls import command_of
+    from memory_keeper.reduce.folds.habits import habits, is_commit, wording
+
+    if everything or any(is_commit(command_of(event)) for event in stretch if event.kind == "call"):
+        for habit in habits(keeper.store, project):
+            id = "note-" + digest_of(project, "habit", habit.command)
+            yield from _keep_found(keeper, project, id, wording(habit), "seen", habit.sessions)
 
 
 def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:

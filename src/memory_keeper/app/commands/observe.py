@@ -19,6 +19,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.reduce.folds.from_prompts import unlearnt
+from memory_keeper.reduce.folds.habits import habits, wording
 from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, fold, places
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.text import clean, digest_of, one_line
@@ -42,11 +43,17 @@ STATES = {
     "archived": "not confirmed for long",
 }
 SHOWN = ("proposed", "open")  # of those, what is listed unasked
-BY = {"user": "by you", "said": "you said so", "model": "by a model", "rule": "found in what failed"}
+BY = {
+    "user": "by you",
+    "said": "you said so",
+    "model": "by a model",
+    "rule": "found in what failed",
+    "seen": "seen before {} commits",
+}
 LONGEST = 2_000  # characters
 NONE = (
-    "No observations. They are found by themselves in what you tell a session to do always or never, and in what fails"
-    " again and again; `memory-keeper observe add TEXT` writes one down."
+    "No observations. They are found by themselves in what you tell a session to do always or never, in what fails"
+    " again and again, and in what is run before every commit; `memory-keeper observe add TEXT` writes one down."
 )
 SHORTEST = len("note-1234")  # what calls an observation
 PATIENCE = 30.0
@@ -105,7 +112,7 @@ def _list(args: Namespace, keeper: Keeper) -> int:
         print_json([_about(one, against.get(one.id, "")) for one in shown])
         return 0
     for one in shown:
-        _print(one)
+        _print(one, _by(keeper, one))
     hidden = len(known) - len(shown)
     if not shown:
         others = f"None of these; {hidden} other{'s' * (hidden > 1)}: memory-keeper observe list --all"
@@ -119,12 +126,22 @@ def _list(args: Namespace, keeper: Keeper) -> int:
 
 def _about(one: Observed, against: str) -> dict[str, Any]:
     """An observation, and the rule that it contradicts, for programs."""
-    return {**{name: value for name, value in one._asdict().items() if name != "wants"}, "against": against}
+    return {**{name: value for name, value in one._asdict().items() if name != "wish"}, "against": against}
 
 
-def _print(one: Observed) -> None:
+def _by(keeper: Keeper, one: Observed) -> str:
+    """Whose an observation is; of what was seen, how often as of now."""
+    if one.by != "seen":
+        return BY[one.by]
+    seen = {
+        wording(habit): f"{habit.seen} of {habit.commits}" for habit in habits(keeper.store, one.project, share=0.0)
+    }
+    return BY["seen"].format(seen.get(one.text, "few"))
+
+
+def _print(one: Observed, by: str) -> None:
     where = ", in all projects" if one.project == USER else ""
-    about = f"{one.state} since {moment(one.since)}, {BY[one.by]}, {_often(one)}{where}"
+    about = f"{one.state} since {moment(one.since)}, {by}, {_often(one)}{where}"
     about += f", now {one.instead}" if one.instead else ""
     style = "yellow" if one.state == "proposed" else "dim"
     say(f"{paint(one.id, 'cyan')}  {paint(about, style)}", rest="    ")
@@ -230,7 +247,7 @@ def _promote(args: Namespace, keeper: Keeper) -> int:
         print_json({"would_promote": one.id, "text": text}) if args.json else print(f"would make a rule: {text}")
         return 0
     by_a_person(args, "make an observation a rule")
-    confirm(args, f"{_whose(one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question")
+    confirm(args, f"{_whose(keeper, one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question")
     rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
     for said in sync_where_wanted(keeper, folder_of(args)) if _is_here(args) else ():
         say_problem(said)
@@ -239,8 +256,8 @@ def _promote(args: Namespace, keeper: Keeper) -> int:
     )
 
 
-def _whose(one: Observed) -> str:
-    return f"{BY[one.by].capitalize()}, {_often(one)} since {moment(one.first)}."
+def _whose(keeper: Keeper, one: Observed) -> str:
+    return f"{_by(keeper, one).capitalize()}, {_often(one)} since {moment(one.first)}."
 
 
 def _remove(args: Namespace, keeper: Keeper) -> int:

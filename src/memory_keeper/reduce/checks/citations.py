@@ -6,15 +6,13 @@ whoever reads a note can look up every line of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
+from typing import NamedTuple
 
-from memory_keeper.model import NamedTuple
+from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.prose import split
 from memory_keeper.reduce.checks.grounding import Known, named, ungrounded
-from memory_keeper.reduce.words.prose import split, stems
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ALIKE = 2  # words that a sentence without names has to share with a source
 
@@ -46,23 +44,23 @@ class Library:
     def __init__(self, sources: Sequence[Record]) -> None:
         self.sources = sources
         self.known = [Known(one.texts) for one in sources]
-        self.words = [{*stems(" ".join(one.texts))} for one in sources]
+        self.words = [concepts(" ".join(one.texts)) for one in sources]
         self.often: dict[str, int] = {}
         for said in self.words:
-            for stem in said:
-                self.often[stem] = self.often.get(stem, 0) + 1
+            for concept in said:
+                self.often[concept] = self.often.get(concept, 0) + 1
 
     def cite(self, sentence: str) -> tuple[str, ...]:
         """The sources that a sentence rests on, in their order; empty when there are none."""
         things = list(named(sentence, ()))
-        said = {*stems(sentence)}
+        said = concepts(sentence)
         chosen = self._naming(things, said) if things else self._speaking(said)
         texts = [text for number in chosen for text in self.sources[number].texts]
         if not chosen or ungrounded(sentence, texts):
             return ()
         return tuple(self.sources[number].id for number in sorted(chosen))
 
-    def _naming(self, things: list[tuple[str, str, bool]], stems: set[str]) -> set[int]:
+    def _naming(self, things: list[tuple[str, str, bool]], said: frozenset[str]) -> set[int]:
         """The fewest sources, about, that together name these things; of equals the one that shares most words."""
         having = {
             number: {place for place, thing in enumerate(things) if known.has(*thing)}
@@ -70,19 +68,19 @@ class Library:
         }
         missing, chosen = set(range(len(things))), set()
         while missing:
-            best = max(having, key=lambda number: (len(having[number] & missing), self._shared(number, stems), -number))
+            best = max(having, key=lambda number: (len(having[number] & missing), self._shared(number, said), -number))
             if not having[best] & missing:
                 break  # named only by two of them together, if at all
             missing -= having[best]
             chosen.add(best)
         return chosen
 
-    def _speaking(self, stems: set[str]) -> set[int]:
+    def _speaking(self, said: frozenset[str]) -> set[int]:
         """The source that shares most words with a sentence that names nothing, if it shares enough."""
-        best = max(range(len(self.sources)), key=lambda number: (self._shared(number, stems), -number), default=-1)
-        enough = best >= 0 and len(self.words[best] & stems) >= min(ALIKE, max(1, len(stems)))
+        best = max(range(len(self.sources)), key=lambda number: (self._shared(number, said), -number), default=-1)
+        enough = best >= 0 and len(self.words[best] & said) >= min(ALIKE, max(1, len(said)))
         return {best} if enough else set()
 
-    def _shared(self, number: int, stems: set[str]) -> float:
+    def _shared(self, number: int, said: frozenset[str]) -> float:
         """How much of a sentence's words a source has; a word that few sources have says more."""
-        return sum(log(1 + len(self.sources) / self.often[stem]) for stem in stems & self.words[number])
+        return sum(log(1 + len(self.sources) / self.often[concept]) for concept in said & self.words[number])

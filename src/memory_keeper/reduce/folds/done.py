@@ -6,25 +6,23 @@ A task that is done again is the same task, done last. All of it is a query: mad
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from memory_keeper.extract.todos import DOING, left_open, newest
 from memory_keeper.keep import doing
-from memory_keeper.model import NamedTuple
+from memory_keeper.keep.doing import Step
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.reduce.folds import in_hand
 from memory_keeper.reduce.folds.by_hand import Unfinished, written
-from memory_keeper.reduce.folds.ends import TOOLS, find_work, in_order, listed, marked
+from memory_keeper.reduce.folds.ends import TOOLS, Commit, Work, find_work, in_order, listed, marked
 from memory_keeper.reduce.folds.in_hand import End
 from memory_keeper.reduce.folds.same_task import folded, is_same, short_id, split
 from memory_keeper.reduce.folds.tasks import tasks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.keep.doing import Step
-    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.ends import Commit, Work
 
 CLOSELY = 50  # tasks
 OFTEN, HABIT, MOST = 3, 5, 0.9  # tasks with the same error; tasks, and the share of them, that a habit shows in
@@ -41,7 +39,7 @@ class Done(NamedTuple):
     tokens: int = 0  # new ones of the responses in that time: input, cache writes and output, but no cache reads
     commits: tuple[str, ...] = ()
     outcome: str = ""  # as somebody gave it, or as the model said last; empty: nothing that tells
-    issues: str = ""  # an error of that time, and where it was mended
+    issue: in_hand.Issue | None = None  # an error of that time, which was fixed
     pattern: str = ""  # what kind of task it was, in a word
     tested: str = ""  # the tests that were run last in that time
     given: bool = False  # the outcome is as somebody gave it
@@ -132,7 +130,7 @@ def _sessions_since(one: Done, moments: dict[str, float]) -> int:
 def patterns(all: Sequence[Done]) -> list[str]:
     """What recurs in the tasks that were done, a sentence each, of our words but for commands and names of errors: what
     may be worth an observation."""
-    kinds = [kind for one in all if (kind := in_hand.kind_of(one.issues))[0]]
+    kinds = [one.issue.kind for one in all if one.issue and one.issue.kind[0]]
     said = [
         f"`{heart}` fails with {thrown} again and again, and is mended each time."
         for heart, thrown in dict.fromkeys(kinds)
@@ -201,7 +199,7 @@ def _looked_at(store: SqliteStore, work: Work, some: Sequence[tuple[End, Done]])
             sessions[one.session] = work.placed(one.session, doing.steps(store.db, one.session, TOOLS))
         steps = [step for step in sessions[one.session] if end.begin < step.seq <= end.end]
         outcome = one.outcome or _outcome(store, work, end)
-        yield one._replace(outcome=outcome, issues=in_hand.mended(steps), tested=in_hand.tested(steps))
+        yield one._replace(outcome=outcome, issue=in_hand.fixed(steps), tested=in_hand.tested(steps))
 
 
 def _outcome(store: SqliteStore, work: Work, end: End) -> str:

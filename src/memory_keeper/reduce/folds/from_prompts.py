@@ -10,10 +10,11 @@ from memory_keeper import wire
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.folds.instructions import drops, instructions
+from memory_keeper.reduce.folds.instructions import hints, instructions
 from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.reduce.words.orders import SAID as LONGEST
+from memory_keeper.reduce.words.wishes import DROP, SAME, compare, pack
 from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
@@ -47,15 +48,17 @@ def in_force(store: SqliteStore, project: str, settings: Json, now: float) -> li
     theirs = [note for note in notes.values() if by(note) in USERS]  # others', however many, change nothing of it
     newest = sorted(theirs, key=lambda note: note.at)[-MOST:]
     holds = [one for one in fold(store, project, newest, settings, now) if one.state in ("open", "proposed")]
-    once: dict[object, Observed] = {}
+    told: list[Observed] = []
     for one in sorted(holds, key=lambda one: one.last, reverse=True):
-        if not drops(one.wants):
-            once.setdefault(_says(one), one)
-    return [*once.values()]
+        if not _is_told(one, told):
+            told.append(one)
+    return told
 
 
-def _says(one: Observed) -> object:
-    return (one.wants.subject, one.wants.values) if one.wants else one.text
+def _is_told(one: Observed, told: Sequence[Observed]) -> bool:
+    """Whether an observation of another scope says the same, or this one only says that something holds no more."""
+    others = [other.wish for other in told if other.wish and other.project != one.project]
+    return one.wish is not None and (one.wish.mood == DROP or any(compare(other, one.wish) == SAME for other in others))
 
 
 def heard(stretch: Sequence[Event]) -> Iterator[Event]:
@@ -71,10 +74,12 @@ def heard(stretch: Sequence[Event]) -> Iterator[Event]:
 
 def said(prompt: Event, project: str) -> Iterator[Note]:
     """What a prompt says that may be worth a rule; nothing for what nobody typed."""
-    for number, one in enumerate(instructions(prompt._replace(text=own_text(prompt.text)))):
+    prompt = prompt._replace(text=own_text(prompt.text))
+    wishes = instructions(prompt)
+    for number, one in enumerate((*wishes, *hints(prompt))):
         id = "note-" + digest_of(project, "said", prompt.id, str(number))
-        about = {"subject": one.subject, "values": one.values, "changes": one.changes}
-        extra = wire.dumps({"by": "said", "cite": prompt.id, **about})
+        hint = {"hint": True} if number >= len(wishes) else {}
+        extra = wire.dumps({"by": "said", "cite": prompt.id, "wish": pack(one), **hint})
         yield Note(id, prompt.at, "observation", 0, project, one.text, prompt.session, measure(one.text), extra)
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from typing import NamedTuple, TypeVar
 
 from memory_keeper.capture.calls import core, steps
-from memory_keeper.model import WRITES, NamedTuple
+from memory_keeper.capture.signature import wrong_line
+from memory_keeper.extract.prose import sentences
+from memory_keeper.extract.settled import states
+from memory_keeper.extract.spoken import kind_of
+from memory_keeper.keep.doing import Step
+from memory_keeper.model import WRITES
 from memory_keeper.text import clean, one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeVar
-
-    from memory_keeper.keep.doing import Step
-
-    Thing = TypeVar("Thing")
+Thing = TypeVar("Thing")
 
 LAST = 1 << 62  # after all that happened
 ERROR, SAID, SHOWN = 120, 160, 40  # characters of an error, of what was said, of a command
@@ -30,8 +30,10 @@ FAILS = re.compile(  # the sentence, not what it mends
     r"|실패",
     re.I,
 )
-PLANS = re.compile(r"(?:(?:now|next|then),? )?(?:let me|let['’]s|i['’]?ll|i will|(?:i|we) need) ", re.I)
-MARKS = "*->•✓✅ \t_"
+PASSES = re.compile(
+    r"\b(?:tests?|checks?|lint\w*)\b.{0,40}\b(?:pass(?:es|ed|ing)?|clean|green)\b|테스트.{0,20}통과", re.I
+)
+MARKS = "✓✔✅ "
 PLAIN = re.compile(r"[\w./:@=+ -]+")  # a command that is quoted in a sentence of ours
 THROWN = re.compile(r"\b[A-Z]\w{1,60}(?:Error|Exception|Warning)\b")
 # kinds of files, by the first that fits; code has none
@@ -98,10 +100,28 @@ def shares(ends: Sequence[End], things: Iterable[Thing], place: Callable[[Thing]
     return found
 
 
-def mended(done: Sequence[Step]) -> str:
-    """The last error of some steps that went away, and where it was mended; empty when there is none."""
+class Issue(NamedTuple):
+    """An error that was fixed."""
+
+    error: str  # the line that says it
+    command: str  # that failed
+    files: tuple[str, ...]  # that were changed before it worked
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The command and the class of the error; empty where it does not say them."""
+        thrown = THROWN.search(self.error)
+        return (self.command, thrown[0]) if thrown and PLAIN.fullmatch(self.command) else ("", "")
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.files)}" if self.files else ""
+        return f"{self.error} (`{self.command}`), fixed{where}"
+
+
+def fixed(done: Sequence[Step]) -> Issue | None:
+    """The last error of some steps that went away; None when there is none."""
     broken: dict[str, tuple[str, list[str]]] = {}
-    last = ""
+    last = None
     for step in done:
         if step.tool in WRITES:
             for _, files in broken.values() if not step.wrong else ():
@@ -110,24 +130,11 @@ def mended(done: Sequence[Step]) -> str:
             if step.wrong:
                 broken[heart] = step.wrong, []
             elif heart in broken:
-                last = _mended(heart, *broken.pop(heart)) or last
+                output, files = broken.pop(heart)
+                said = one_line(clean(wrong_line(output)), ERROR)
+                issue = Issue(said, one_line(clean(heart), SHOWN), tuple(dict.fromkeys(files[-NAMED:])))
+                last = issue if said else last
     return last
-
-
-def _mended(heart: str, output: str, files: Sequence[str]) -> str:
-    from memory_keeper.capture.signature import wrong_line
-
-    said = one_line(clean(wrong_line(output)), ERROR)
-    where = ", ".join(dict.fromkeys(files[-NAMED:]))
-    return said and f"{said} (`{one_line(clean(heart), SHOWN)}`), fixed" + (f" in {where}" if where else "")
-
-
-def kind_of(issue: str) -> tuple[str, str]:
-    """The command and the class of an error that `mended` tells of; empty where it does not say them."""
-    said, mark, rest = issue.rpartition(" (`")
-    heart = rest.partition("`)")[0]
-    thrown = THROWN.search(said)
-    return (heart, thrown[0]) if mark and thrown and PLAIN.fullmatch(heart) else ("", "")
 
 
 def tested(done: Sequence[Step]) -> str:
@@ -143,12 +150,9 @@ def tested(done: Sequence[Step]) -> str:
 def outcome(said: Iterable[str]) -> str:
     """What some answers, the newest first, say came of something: that it is done, or passes, and nothing that fails;
     empty: no such thing."""
-    from memory_keeper.reduce.words.claims import PASSES, is_done
-    from memory_keeper.reduce.words.prose import sentences
-
-    told = (one.strip(MARKS) for text in said for one in sentences(clean(text)))
-    claims = (one for one in told if one and (is_done(one) or (PASSES.search(one) and one[-1] not in "?:")))
-    return one_line(next((one for one in claims if not FAILS.search(one) and not PLANS.match(one)), ""), SAID)
+    told = (one.text.strip(MARKS) for text in said for one in sentences(clean(text)))
+    done = (one for one in told if one and (kind_of(one) == "done" or PASSES.search(one)))
+    return one_line(next((one for one in done if states(one) and not FAILS.search(one)), ""), SAID)
 
 
 def pattern(files: Sequence[str], text: str) -> str:

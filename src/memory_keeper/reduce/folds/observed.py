@@ -1,7 +1,8 @@
 """What may be worth a rule, and what became of it: a fold over notes and marks, and nothing that is stored.
 
-One matter is one observation, however often it was said. Sessions confirm it, not prompts: who says a thing twice in a
-session has said it once. A later word of the user's on the same matter takes its place; a word of a model's never does.
+One wish is one observation, however often and in whatever words it was said. Sessions confirm it, not prompts: who says
+a thing twice in a session has said it once. A later word of the user's that reverses it takes its place; a word of a
+model's never does.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from functools import lru_cache
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Event, NamedTuple, Note, origin
-from memory_keeper.reduce.folds.instructions import Instruction, drops, instructions, relation
-from memory_keeper.reduce.folds.instructions import marks as marks_of
+from memory_keeper.reduce.folds.instructions import instructions
+from memory_keeper.reduce.words.wishes import DROP, REVERSES, SAME, compare, marks, says_less, unpack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
+    from memory_keeper.reduce.words.wishes import Wish
 
 AGE = "compaction.triggers.observationAge."
-NEAR = 50  # matters that name the same thing and are held against a new one; older ones stay
+NEAR = 50  # wishes that name the same thing and are compared with a new one; older ones stay
 USERS = ("user", "said")  # whose words may become a rule without a question, if the user wants that
 
 
@@ -30,7 +32,7 @@ class Observed(NamedTuple):
 
     id: str  # of its first note
     text: str
-    by: str  # user | said | model | rule
+    by: str  # user | said | model | rule | seen
     project: str
     first: float
     last: float  # when it was last said or confirmed
@@ -40,7 +42,7 @@ class Observed(NamedTuple):
     instead: str  # the id of what took its place, or of the rule that it became
     since: float  # when it came into that state
     notes: tuple[str, ...] = ()  # the ids of all notes that say it
-    wants: Instruction | None = None  # what it says, taken apart; None where that cannot be done
+    wish: Wish | None = None  # what it says, taken apart; None where that cannot be done
 
 
 class Clash(NamedTuple):
@@ -50,13 +52,12 @@ class Clash(NamedTuple):
     said: Observed
 
 
-class _Matter:
-    """What was said about one thing, while it is put together."""
+class _Said:
+    """What was said of one wish, while it is put together."""
 
-    def __init__(self, note: Note, instruction: Instruction | None) -> None:
-        self.notes, self.instruction = [note], instruction
-        self.newest = instruction  # of its own notes
-        self.after: _Matter | None = None  # what took its place
+    def __init__(self, note: Note, wish: Wish | None) -> None:
+        self.notes, self.note, self.wish = [note], note, wish  # all that say it, and the one that says it best
+        self.after: _Said | None = None  # what took its place
         self.ended = 0.0
 
     @property
@@ -70,7 +71,7 @@ class _Matter:
 
 
 def by(note: Note) -> str:
-    """Whose an observation is: user, said, model or rule."""
+    """Whose an observation is: user, said, model, rule or seen."""
     return "user" if note.who == "user" else str(wire.read_object(note.extra).get("by") or "model")
 
 
@@ -99,13 +100,13 @@ def places(project: str) -> tuple[str, ...]:
 
 def fold(store: SqliteStore, project: str, notes: Iterable[Note], settings: Json, now: float) -> list[Observed]:
     """The same of these notes."""
-    matters = _matters([note for note in notes if note.text], now)
+    wishes = _gather([note for note in notes if note.text], now)
     denied, confirmed = (
         _by_note(mark for place in places(project) for mark in store.marks_on(place, kind))
         for kind in ("contradicted", "confirmed")
     )
-    marks = _Marks(_rules(store, project, matters), denied, confirmed)
-    found = [_stands(matter, marks, settings, now) for matter in matters.all]
+    about = _Marks(_rules(store, project, wishes), denied, confirmed)
+    found = [_stands(one, about, settings, now) for one in wishes.all]
     return sorted(found, key=lambda one: (one.first, one.id))
 
 
@@ -113,16 +114,26 @@ def clashes(store: SqliteStore, project: str, found: Sequence[Observed]) -> list
     """The rules that hold in a project and that a later word of the user's contradicts."""
     said = {one.id: one for one in found if one.by in USERS}
     gone = {id: one for one in said.values() if one.state == "superseded" for id in one.notes}
-    named = _by_name(said.values())
     clashing = []
     for rule in (rule for place in places(project) for rule in store.notes(place, 0, "rule") if rule.text):
         against = gone.get(str(wire.read_object(rule.extra).get("source")))
         while against and against.state == "superseded":
             against = said.get(against.instead)
-        against = against or _against(rule, named)
+        against = against or _against(rule, said.values())
         if against and (is_automatic(rule) or against.last > written(rule)):
             clashing.append(Clash(rule, against))
     return clashing
+
+
+def _against(rule: Note, said: Iterable[Observed]) -> Observed | None:
+    """The first thing that the user has said since, still holds, and reverses a rule."""
+    wish, since = _only(rule), written(rule)
+    for one in said:
+        if one.wish and one.last > since and one.state != "superseded":
+            later = one.wish._replace(changes=True)  # it was said knowing the rule
+            if _compared(later, wish) == REVERSES:
+                return one
+    return None
 
 
 def escalated(store: SqliteStore, project: str) -> list[tuple[float, str]]:
@@ -136,47 +147,30 @@ def is_automatic(rule: Note) -> bool:
     return wire.read_object(rule.extra).get("automatic") is True
 
 
-def _by_name(said: Iterable[Observed]) -> dict[str, list[tuple[int, Observed, Instruction]]]:
-    """What still holds of some observations, by what it names, each with its place and what it wants of a rule."""
-    found: dict[str, list[tuple[int, Observed, Instruction]]] = {}
-    for place, one in enumerate(said):
-        if one.wants and one.state != "superseded":
-            later = one.wants._replace(changes=True)  # it was said knowing the rule
-            for name in dict.fromkeys(_names(later)):
-                found.setdefault(name, []).append((place, one, later))
-    return found
+# --- which notes say the same -----------------------------------------------------------------------------------------
 
 
-def _against(rule: Note, named: dict[str, list[tuple[int, Observed, Instruction]]]) -> Observed | None:
-    """What the user has said since, still holds, and wants something instead of what a rule wants; the first of it."""
-    wanted, since = _only(rule), written(rule)
-    near = {place: (one, later) for name in _names(wanted) for place, one, later in named.get(name, ())}
-    for _, (one, later) in sorted(near.items()):
-        if one.last > since and _relation(later, wanted) == "instead":
-            return one
-    return None
-
-
-# --- which notes speak of the same ------------------------------------------------------------------------------------
-
-
-def instruction_of(note: Note) -> Instruction | None:
+def wish_of(note: Note) -> Wish | None:
     """What an observation wants; None when it wants nothing that can be compared."""
     about = wire.read_object(note.extra)
-    if about.get("subject") and not note.replaces:
-        given = tuple(map(str, about["subject"])), tuple(map(str, about["values"])), about.get("changes") is True
-        return Instruction(note.text, *given, str(about.get("cite") or note.id), note.at, note.session)
+    if about.get("wish") and not note.replaces:
+        wish = unpack(note.text, about["wish"])
+        return wish._replace(cite=str(about.get("cite") or note.id), at=note.at, session=note.session)
     return _only(note)
 
 
 def says_the_same(new: Note, old: Note) -> bool:
     """Whether an observation says what an earlier one says."""
-    return _relation(instruction_of(new), instruction_of(old)) == "same"
+    return _compared(wish_of(new), wish_of(old)) == SAME
+
+
+def _compared(new: Wish | None, old: Wish | None) -> str:
+    return compare(new, old) if new and old else ""
 
 
 @lru_cache(4096)
-def _only(note: Note) -> Instruction | None:
-    """The one instruction of a text, which is meant to last: it need not say so."""
+def _only(note: Note) -> Wish | None:
+    """The one wish of a text, which is meant to last: it need not say so."""
     for text in (note.text, f"Always {note.text[:1].lower()}{note.text[1:]}"):
         found = instructions(Event(note.id, written(note), "prompt", note.session, note.project, text))
         if found:
@@ -184,92 +178,88 @@ def _only(note: Note) -> Instruction | None:
     return None
 
 
-class _Matters:
-    """The matters so far, in the order in which they came up, and by what they name."""
+class _Index:
+    """Wishes in the order in which they came up, and by what they name."""
 
     def __init__(self) -> None:
-        self.all: list[_Matter] = []
-        self._named: dict[str, list[_Matter]] = {}
+        self.all: list[_Said] = []
+        self._named: dict[str, list[_Said]] = {}
 
-    def add(self, matter: _Matter) -> None:
-        self.all.append(matter)
-        for name in _names(matter.instruction):
+    def add(self, said: _Said) -> None:
+        self.all.append(said)
+        for name in marks(said.wish) if said.wish else ():
             holding = [one for one in self._named.get(name, ()) if not one.after]
-            self._named[name] = [*holding[-NEAR:], matter]
+            self._named[name] = [*holding[-NEAR:], said]
 
-    def near(self, said: Instruction | None) -> Iterator[_Matter]:
+    def near(self, wish: Wish | None) -> list[_Said]:
         """Those in force that may be about the same; of many that name the same thing, the newest."""
-        found = dict.fromkeys(one for name in _names(said) for one in self._named.get(name, ()))
-        return (one for one in found if not one.after)
+        found = dict.fromkeys(one for name in (marks(wish) if wish else ()) for one in self._named.get(name, ()))
+        return [one for one in found if not one.after]
 
 
-def _names(said: Instruction | None) -> Iterator[str]:
-    """Under which an instruction is found: what it is about, and all it says."""
-    if said:
-        yield from marks_of(said)
-        yield from (repr((said.subject, said.values)), "= " + said.text.casefold())
-
-
-def _matters(notes: Sequence[Note], now: float) -> _Matters:
-    """Notes put together by what they are about."""
+def _gather(notes: Sequence[Note], now: float) -> _Index:
+    """Notes put together by what they say; a hint only adds to what was said otherwise."""
     # what a wrong clock put into the future was said before
     ordered = sorted(notes, key=lambda note: (note.at < now + DAY, note.at, note.id))
-    found = _Matters()
+    found = _Index()
     for note in ordered:
-        if by(note) in USERS:
-            _say(found, note, instruction_of(note))
+        if by(note) in USERS and not is_hint(note):
+            _say(found, note, wish_of(note))
     for note in ordered:
-        if by(note) not in USERS:
-            _join(found, note, instruction_of(note) if by(note) == "model" else None)
+        if by(note) not in USERS or is_hint(note):
+            _join(found, note, wish_of(note) if by(note) in (*USERS, "model") else None)
     return found
 
 
-def _say(found: _Matters, note: Note, said: Instruction | None) -> None:
-    """What the user says: once more the same, or something instead."""
-    related = [(one, _relation(said, one.instruction)) for one in found.near(said)]
-    same = next((one for one, how in related if how == "same" and one.notes[0].project == note.project), None)
+def is_hint(note: Note) -> bool:
+    """Whether a note says too little to be a wish of its own: "pnpm, please"."""
+    return wire.read_object(note.extra).get("hint") is True
+
+
+def _say(found: _Index, note: Note, wish: Wish | None) -> None:
+    """What the user says: once more the same, or something that reverses what was said."""
+    related = [(one, _compared(wish, one.wish)) for one in found.near(wish)]
+    same = next((one for one, how in related if how == SAME and one.note.project == note.project), None)
     if same:
         same.notes.append(note)
-        same.newest = said
+        if wish and same.wish and not says_less(wish, same.wish):
+            same.note, same.wish = note, wish
     else:
-        same = _Matter(note, said)
+        same = _Said(note, wish)
         found.add(same)
     for one, how in related:
-        if how == "instead" and one is not same:
+        if how == REVERSES and one is not same:
             one.after, one.ended = same, note.at
 
 
-def _join(found: _Matters, note: Note, said: Instruction | None) -> None:
+def _join(found: _Index, note: Note, wish: Wish | None) -> None:
     """What somebody else says: it adds nothing to what the user says, and takes the place of nothing."""
-    new = _Matter(note, said)
-    for one in found.near(said):
-        how = _relation(one.instruction, said) if by(one.notes[0]) in USERS else ""
-        if how == "same" and one.notes[0].project == note.project:
+    new = _Said(note, wish)
+    for one in found.near(wish):
+        how = _compared(one.wish, wish) if by(one.notes[0]) in USERS else ""
+        if how == SAME and one.note.project == note.project:
             one.notes.append(note)
             return
-        if how == "instead" and one.own[-1].at > note.at:
+        if how == REVERSES and one.own[-1].at > note.at:
             new.after, new.ended = one, one.own[-1].at
-    found.add(new)
-
-
-def _relation(new: Instruction | None, old: Instruction | None) -> str:
-    return relation(new, old) if new and old else ""
+    if not is_hint(note):
+        found.add(new)
 
 
 # --- what became of them ----------------------------------------------------------------------------------------------
 
 
-def _rules(store: SqliteStore, project: str, matters: _Matters) -> dict[str, Note]:
+def _rules(store: SqliteStore, project: str, wishes: _Index) -> dict[str, Note]:
     """The rules that came of observations, or say the same, by the ids of those; of several the one in force."""
     notes = [note for place in places(project) for note in store.notes(place, 0, "rule")]
     notes.sort(key=lambda note: (bool(note.text), written(note)))
     sources = {note: str(wire.read_object(note.extra).get("source") or "") for note in notes}
     found = {source: note for note, source in sources.items() if source}
     for rule in (note for note, source in sources.items() if note.text and not source):
-        wanted = _only(rule)
-        for matter in matters.near(wanted):
-            if _relation(matter.instruction, wanted) == "same":
-                found.setdefault(matter.id, rule)
+        wish = _only(rule)
+        for one in wishes.near(wish):
+            if _compared(one.wish, wish) == SAME:
+                found.setdefault(one.id, rule)
     return found
 
 
@@ -288,26 +278,26 @@ class _Marks(NamedTuple):
     confirmed: dict[str, list[Event]]
 
 
-def _stands(matter: _Matter, marks: _Marks, settings: Json, now: float) -> Observed:
-    """A matter as an observation, with what became of it."""
-    own, ids = matter.own, tuple(dict.fromkeys(map(origin, matter.notes)))
-    rule = next((marks.rules[id] for id in ids if id in marks.rules), None)
-    denial = _denial(rule, [mark.at for id in ids for mark in marks.denied.get(id, ())])
+def _stands(one: _Said, about: _Marks, settings: Json, now: float) -> Observed:
+    """What was said as an observation, with what became of it."""
+    own, ids = one.own, tuple(dict.fromkeys(map(origin, one.notes)))
+    rule = next((about.rules[id] for id in ids if id in about.rules), None)
+    denial = _denial(rule, [mark.at for id in ids for mark in about.denied.get(id, ())])
     heard = [(note.at, note.session) for note in own if by(note) in USERS and note.session]
-    heard += [(mark.at, mark.session) for id in ids for mark in marks.confirmed.get(id, ())]
-    counted = _once_a_session(one for one in heard if one[0] > denial)
-    said = [note.at for note in own] + [at for at, _ in heard]
+    heard += [(mark.at, mark.session) for id in ids for mark in about.confirmed.get(id, ())]
+    counted = _once_a_session((at, session) for at, session in heard if at > denial)
+    times = [note.at for note in own] + [at for at, _ in heard]
     if any(note.at > denial and by(note) == "user" for note in own):
         denial = 0.0  # the user has written it down again
-    state, instead, since = _state(matter, rule, denial, [at for at, _ in counted], max(said), settings, now)
+    state, instead, since = _state(one, rule, denial, [at for at, _ in counted], max(times), settings, now)
     sessions = tuple(session for _, session in counted if session)
-    told = (matter.id, own[-1].text, by(own[0]), own[0].project, min(said), max(said), sessions, len(counted))
-    wants = matter.newest and matter.newest._replace(text=own[-1].text)
-    return Observed(*told, state, instead, since or min(said), ids, wants)
+    text, wish = one.note.text, one.wish and one.wish._replace(text=one.note.text)
+    told = (one.id, text, by(own[0]), own[0].project, min(times), max(times), sessions, len(counted))
+    return Observed(*told, state, instead, since or min(times), ids, wish)
 
 
 def _denial(rule: Note | None, denied: Sequence[float]) -> float:
-    """When a matter was last contradicted; who takes its rule away does not want it either. 0: never."""
+    """When a wish was last contradicted; who takes its rule away does not want it either. 0: never."""
     taken = [written(rule)] if rule and not rule.text else []
     return max([*denied, *taken], default=0.0)
 
@@ -321,18 +311,18 @@ def _once_a_session(heard: Iterable[tuple[float, str]]) -> list[tuple[float, str
 
 
 def _state(
-    matter: _Matter, rule: Note | None, denial: float, counted: Sequence[float], last: float, settings: Json, now: float
+    one: _Said, rule: Note | None, denial: float, counted: Sequence[float], last: float, settings: Json, now: float
 ) -> tuple[str, str, float]:
-    """The state of a matter, what took its place, and since when; 0: from the beginning."""
+    """The state of a wish, what took its place, and since when; 0: from the beginning."""
     enough, days = settings[AGE + "escalateAfterConfirmations"], settings[AGE + "archiveAfterDays"]
     acts = settings["compaction.enabled"] and settings[AGE + "enabled"]
-    if matter.after:
-        return "superseded", matter.after.id, matter.ended
+    if one.after:
+        return "superseded", one.after.id, one.ended
     if rule and rule.text:
         return "rule", origin(rule), written(rule)
     if denial and not counted:
         return "contradicted", "", denial
-    if acts and len(counted) >= enough and not drops(matter.newest):
+    if acts and len(counted) >= enough and not (one.wish and one.wish.mood == DROP):
         return "proposed", "", counted[enough - 1]
     if acts and now - last > days * DAY:
         return "archived", "", last + days * DAY

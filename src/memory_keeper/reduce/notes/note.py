@@ -87,12 +87,17 @@ def tell(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from story(as_request(fact) for fact in ordered if not is_open(fact))
     if left:
         text = "; ".join(dict.fromkeys(say(fact) for fact in left))
-        yield one_line(clean(f"Open then: {text}"), 1 << 20), tuple(dict.fromkeys(cite for fact in left for cite in fact.cites))
+        yield (
+            one_line(clean(f"Open then: {text}"), 1 << 20),
+            tuple(dict.fromkeys(cite for fact in left for cite in fact.cites)),
+        )
 
 
 def is_open(fact: Fact) -> bool:
     """Whether a fact says what is left to do: a task, a step, a question, a check that fails."""
-    return fact.kind in OPEN_KINDS or (fact.kind == "error" and fact.status == "open" and bool(CHECKS.search(fact.text)))
+    return fact.kind in OPEN_KINDS or (
+        fact.kind == "error" and fact.status == "open" and bool(CHECKS.search(fact.text))
+    )
 
 
 def as_request(fact: Fact) -> Fact:
@@ -201,7 +206,7 @@ def cut(text: str, characters: int) -> str:
         return text
     text = one_line(text, characters).rstrip("…")
     text = text.rpartition(" ")[0] or text
-    while opened := [mark for mark in "`\"" if text.count(mark) % 2]:
+    while opened := [mark for mark in '`"' if text.count(mark) % 2]:
         text = text[: text.rindex(opened[0])]
     return text.rstrip() + " …"
 
@@ -219,7 +224,13 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
     lead = LEAD if concludes and one.number == 0 else 1.0
     lead *= 1.0 if len(found) >= SHORTEST else 0.5
-    return lead * SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * (CONCLUDING if concludes else 1.0) * (0.3 if announces else 1.0)
+    return (
+        lead
+        * SOURCES[one.source]
+        * KINDS.get(fact.kind, 1.0)
+        * (CONCLUDING if concludes else 1.0)
+        * (0.3 if announces else 1.0)
+    )
 
 
 def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: Iterable[Fact]) -> bool:
@@ -245,7 +256,11 @@ def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     for fact in work:
         if fact.kind == "edit":
             files[fact.turn] = files.get(fact.turn, 0) + 1
-        if fact.kind in WORK and (fact.kind != "edit" or files[fact.turn] <= FILES) and (fact.kind != "error" or fact.why):
+        if (
+            fact.kind in WORK
+            and (fact.kind != "edit" or files[fact.turn] <= FILES)
+            and (fact.kind != "error" or fact.why)
+        ):
             found.append(Scored(fact, WORK[fact.kind]))
     return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 

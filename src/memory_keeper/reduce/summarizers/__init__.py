@@ -1,7 +1,7 @@
-"""Who says the same in fewer words: by rule, or a model, whose answer is judged before it is taken.
+"""Models that say the same in fewer words, whose answer is judged before it is taken.
 
-`extractive` needs no model. The others satisfy `Summarizer`: `anthropic` and `openai` over an `api`, `claude_cli` and a
-`program` on this machine. `asking` is what they are asked, `outline_answer` that for an outline, `verdict` judges.
+They satisfy `Summarizer`: `anthropic` and `openai` over an `api`, `claude_cli` and a `program` on this machine.
+`asking` is what they are asked, `outline_answer` that for an outline, `verdict` judges.
 """
 
 from __future__ import annotations

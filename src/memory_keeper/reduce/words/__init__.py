@@ -1,5 +1,5 @@
-"""What a text says by its words alone.
+"""What the user asks for, by the words alone.
 
-`prose` takes it apart, `names` are in it, `own_words` are its writer's. What it says: `claims`, `orders` and the
-`subjects` they are about, and `loose_ends`.
+`prose` takes a text apart, `own_words` are its writer's. What they ask for: `orders`, of which some are `rules`, the
+`subjects` they are about, and the `wishes` that several wordings have in common.
 """

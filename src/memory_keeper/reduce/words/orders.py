@@ -1,9 +1,9 @@
-"""Which orders of a text hold for good: each as a clause that can stand alone.
+"""Which instructions of a text hold for good: each as a clause that can stand alone.
 
-An order lasts where it says so ("from now on", "always", "never", "we use"), or where it speaks of a kind of thing and
-not of one thing ("end all variable names with '_x'"). What is asked for once, here, in this file, does not; nor does
-what only mentions that there is a rule. What stands before an order ("I want you to", "please") and the reason after it
-are left off; "them" and "this decorator" are told with what they mean.
+An instruction lasts where it says so ("from now on", "always", "never", "we use"), or where it speaks of a kind of
+thing and not of one thing ("end all variable names with '_x'"). What is asked for once, here, in this file, does not;
+nor does what only mentions that there is a rule. What stands before an instruction ("I want you to", "please") and the
+reason after it are left off; "them" and "this decorator" are told with what they mean.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import re
 from itertools import islice
 
 from memory_keeper.capture.payload import COMMANDS, NOTICES
+from memory_keeper.extract.own_words import GIVES_UP, spoken
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.words import claims
-from memory_keeper.reduce.words.own_words import GIVES_UP, spoken
+from memory_keeper.reduce.words import rules
 from memory_keeper.reduce.words.prose import split, units, unmarked
 from memory_keeper.reduce.words.subjects import (
     LITERAL,
@@ -31,6 +31,7 @@ from memory_keeper.reduce.words.subjects import (
     has_literal,
     is_general,
 )
+from memory_keeper.reduce.words.wishes import ALLOW, DROP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,31 +41,32 @@ if TYPE_CHECKING:
 
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
 SHORTEST, LONGEST = 6, 300  # characters of a sentence
-DROP = "drop"
-LOOKED, MOST, TRIES = 2_000, 30, 4  # characters and sentences at either end; beginnings of an order in a sentence
+LOOKED, MOST, TRIES = 2_000, 30, 4  # characters and sentences at either end; beginnings of an instruction in a sentence
 
 
-class Order(NamedTuple):
-    """An order, and the sentence that gives it."""
+class Instruction(NamedTuple):
+    """An instruction, and the sentence that gives it."""
 
     said: str
     text: str
     wanted: bool = False  # it says who wants it: "I want you to", "make sure"
-    takes: str = (
-        ""  # how it takes an order back: "may" ("no need to run it any more"), or "drop" ("forget the rule: …")
-    )
+    takes: str = ""  # how it takes one back: ALLOW ("no need to run it any more") or DROP ("forget the rule: …")
 
 
-def wanted(prompt: Event) -> Iterator[Order]:
-    """The orders of a prompt that hold for good; none of what nobody typed, nor of what a command is given, which is
-    meant for that command, and a model can run one too."""
-    typed = prompt.kind == "prompt" and not prompt.agent and not prompt.extra
-    if typed and not prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")):
-        yield from lasting(prompt.text)
+def wanted(prompt: Event) -> Iterator[Instruction]:
+    """The instructions of a prompt that hold for good."""
+    return lasting(typed(prompt))
 
 
-def lasting(text: str) -> Iterator[Order]:
-    """The orders of somebody's own words that hold for good."""
+def typed(prompt: Event) -> str:
+    """What somebody typed; nothing of what nobody did, nor of what a command is given, which is meant for that command,
+    and a model can run one too."""
+    own = prompt.kind == "prompt" and not prompt.agent and not prompt.extra
+    return prompt.text if own and not prompt.text.lstrip().startswith((*NOTICES, *COMMANDS, "/")) else ""
+
+
+def lasting(text: str) -> Iterator[Instruction]:
+    """The instructions of somebody's own words that hold for good."""
     if len(text) > SAID:
         return
     said = [one for one in said_in(text) if SHORTEST <= len(one) <= LONGEST]
@@ -72,17 +74,17 @@ def lasting(text: str) -> Iterator[Order]:
     around = _Around(len(text) < TYPED, any(LASTING.search(one) or RULE.search(one) for one in said))
     for sentence in said:
         if GIVES_UP.match(sentence) and sentence[-1] not in "?:":
-            yield Order(sentence, sentence.rstrip(".! "), takes=DROP)
+            yield Instruction(sentence, sentence.rstrip(".! "), takes=DROP)
             continue
         if leave := _leave(sentence):
-            yield Order(sentence, leave, takes="may")
+            yield Instruction(sentence, leave, takes=ALLOW)
             continue
-        if claims.is_another_s(sentence):
+        if rules.is_another_s(sentence):
             continue
-        order = _order(sentence)
-        for clause in map(around.resolve, _clauses(order.text)):
-            if _lasts(order, clause, around):
-                yield order._replace(text=clause)
+        instruction = _instruction(sentence)
+        for clause in map(around.resolve, _clauses(instruction.text)):
+            if _lasts(instruction, clause, around):
+                yield instruction._replace(text=clause)
         around = around.after(sentence)
 
 
@@ -96,7 +98,7 @@ def said_in(text: str) -> list[str]:
         for one in split(unit.said):
             for sentence in BREAK.split(unmarked(one)):
                 said = said[:-1] if NO_WAIT.match(sentence) else said
-                said += [] if QUOTED.fullmatch(sentence) else claims.apart(sentence)
+                said += [] if QUOTED.fullmatch(sentence) else rules.apart(sentence)
     return said
 
 
@@ -104,12 +106,12 @@ def _own_units(text: str) -> list[Unit]:
     """The prose and items of a text, without what a list of work says of what is to be built."""
     found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
     headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
-    work = not headed and any(unit.kind == "item" and claims.WORK.match(unit.said) for unit in found)
+    work = not headed and any(unit.kind == "item" and rules.WORK.match(unit.said) for unit in found)
     return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
 
 
 def _is_part(item: str) -> bool:
-    return bool(claims.EVER.match(item)) and not claims.is_habit(item)
+    return bool(rules.EVER.match(item)) and not rules.is_habit(item)
 
 
 NO_WAIT = re.compile(
@@ -118,9 +120,9 @@ NO_WAIT = re.compile(
 QUOTED = re.compile(r"[\"“][^\"“”]+[\"”][.!?]?")
 BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types may begin sentences small
 
-# --- the order in a sentence ------------------------------------------------------------------------------------------
+# --- the instruction in a sentence ------------------------------------------------------------------------------------
 
-ORDERS = re.compile(
+INSTRUCTS = re.compile(
     rf"(?:{THINGS}(?: nam(?:es?|ing))?: |naming {OWN}{THINGS}: |only |{NOT} (?:ever )?)*"
     r"(?!mak(?:e|ing) sure|working on|keep \w+ing)"
     rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=not )|(?<=n['’]t ))(?!forget"
@@ -147,7 +149,7 @@ WANTED = re.compile(  # after these comes what is wanted
     r"|(?:^|(?<=[,:;—] )|(?<=that )|(?<=so ))we(?:['’]ll be)?(?= [a-z]+))(?=[ ,:—])",
     re.I,
 )
-BEGINS = re.compile(  # what may stand before an order and says nothing of it
+BEGINS = re.compile(  # what may stand before an instruction and says nothing of it
     r"(?:(?:and|also|so|now|ok(?:ay)?|yes|yeah|no|well|but|plus|then|next|just|first(?:ly)?(?: and foremost)?"
     r"|second(?:ly)?|third(?:ly)?|finally|lastly|additionally|furthermore|moreover|similarly|likewise|however|actually"
     r"|specifically|again|hey|hi|that(?:['’]s (?:wrong|incorrect|not (?:right|it|what i \w+)))?"
@@ -168,8 +170,8 @@ _WHEN = (
 ADVERBS = re.compile(rf"\b(?:always,? and i mean always|{_WHEN}|please|as well)\b", re.I)
 
 
-def _order(sentence: str) -> Order:
-    """The first order in a sentence, with what it is for; without one, all of it."""
+def _instruction(sentence: str) -> Instruction:
+    """The first instruction in a sentence, with what it is for; without one, all of it."""
     for wanted in (None, *islice(WANTED.finditer(sentence), TRIES)):
         text = _peeled(sentence[wanted.end() :] if wanted else sentence)
         aim = AIMED.search(_peeled(WANTED.sub(",", sentence[: wanted.start()]))) if wanted else None
@@ -177,18 +179,18 @@ def _order(sentence: str) -> Order:
         if VAGUE.search(body(text)) or (not wanted and re.match(r"\w+ing\b", text)):
             continue
         noun = wanted and wanted[0].casefold().endswith(" of") and is_general(whole)
-        if noun or (_orders(text) and (wanted or not SHALL.match(body(text)) or MUST.search(text))):
-            return Order(sentence, whole, wanted is not None)
-    return Order(sentence, _peeled(sentence))
+        if noun or (_instructs(text) and (wanted or not SHALL.match(body(text)) or MUST.search(text))):
+            return Instruction(sentence, whole, wanted is not None)
+    return Instruction(sentence, _peeled(sentence))
 
 
-def _orders(clause: str) -> bool:
-    """Whether a clause begins as an order does."""
-    return bool(ORDERS.match(body(clause)) or SHALL.match(body(clause)))
+def _instructs(clause: str) -> bool:
+    """Whether a clause begins as an instruction does."""
+    return bool(INSTRUCTS.match(body(clause)) or SHALL.match(body(clause)))
 
 
 def _peeled(text: str) -> str:
-    """A text without what says nothing of an order."""
+    """A text without what says nothing of an instruction."""
     text = " ".join(ADVERBS.sub("", text).split()).replace(" ,", ",").strip(' "”“')
     while (begin := BEGINS.match(text)) and begin.end() < len(text):
         text = text[begin.end() :]
@@ -200,9 +202,11 @@ def _peeled(text: str) -> str:
 AND = re.compile(
     r"[,;]? (?:and|but|while|plus|also)"
     r"(?: (?:also|then|please|always|to|you should|ensure(?: that)?|make sure(?: that)?))* "
-    rf"(?=(?:{VERB}|for|all|every|{NOT}|(?:the |your )?{THING} names?)\b)|[;,] (?=(?:{VERB}) )",
+    rf"(?=(?:{VERB}|for|all|every|{NOT}|(?:the |your )?{THING} names?)\b)|[;,] (?:we )?(?=(?:{VERB}) )",
     re.I,
 )
+USED = re.compile(r"us(?:e|ing) [\w.+#/@-]+", re.I)
+NOT_USED = re.compile(rf"{NOT} (?:ever )?(?:us(?:e|ing) )?[\w.+#/@-]+", re.I)
 REASON = re.compile(
     r",? (?:because|since|so that|so (?:we|it|they|you|i)|in order to|to (?:\w+ly )?(?:ensure|maintain|make|help|keep"
     r"|improve|explain|avoid|enhance|facilitate|provide|allow|enforce|promote|handle|clearly|easily|quickly|better|track"
@@ -239,7 +243,7 @@ class _Around(NamedTuple):
 
     def resolve(self, clause: str) -> str:
         """A clause that can stand alone."""
-        if not _orders(clause):
+        if not _instructs(clause):
             return clause
         if self.named and (not LITERAL.search(clause) or THIS_ONE.search(clause)):
             clause = THIS.sub(lambda _: self.named, clause, count=1)
@@ -248,7 +252,7 @@ class _Around(NamedTuple):
 
 
 def _clauses(text: str) -> list[str]:
-    """The orders of a sentence that has several; none leans on the one before."""
+    """The instructions of a sentence that has several; none leans on the one before."""
     found: list[str] = []
     begin = 0
     for cut in AND.finditer(text):
@@ -259,9 +263,10 @@ def _clauses(text: str) -> list[str]:
 
 
 def _parts(left: str, between: str, right: str) -> bool:
-    """Whether both sides of an "and" are orders."""
-    either = _orders(right) or "sure" in between or (has_literal(left) and has_literal(right))
-    return _orders(left) and either
+    """Whether both sides of an "and" are instructions; not where they choose: "use pnpm and not npm"."""
+    either = _instructs(right) or "sure" in between or (has_literal(left) and has_literal(right))
+    chooses = (NOT_USED.fullmatch(left) and USED.match(right)) or (USED.fullmatch(left) and NOT_USED.fullmatch(right))
+    return bool(_instructs(left) and either and not chooses)
 
 
 def _alone(clause: str, before: list[str]) -> str:
@@ -277,7 +282,7 @@ def _alone(clause: str, before: list[str]) -> str:
     return clause if not verb or re.search(rf"\b{VERB}\b", clause, re.I) else f"{verb[0]} {clause}"
 
 
-# --- what takes an order back -----------------------------------------------------------------------------------------
+# --- what takes an instruction back -----------------------------------------------------------------------------------
 
 LEAVE = re.compile(
     r"(?!.*\b(?:it|this|that|them|these)\b)(?:(?:there(?:['’]s| is) )?no (?:more )?need to \w"
@@ -342,7 +347,6 @@ TALKS = re.compile(  # about a rule, or about nothing
     r"|reach out|for (?:example|instance)|i|you)\b",
     re.I,
 )
-EXAMPLE = re.compile(r"\b(?:you(?:['’]d| would| could| might)|would be|could be)\b", re.I)
 VAGUE = re.compile(
     r"\b(?:hesitate|reach out|in mind|yourself|be afraid|feel free|happy to|let me know)\b|^(?:do not|don['’]?t) have\b"
     r"|^never (?:have )?(?!need|feed|embed|exceed|proceed|shed)\w+ed\b|^never have \w+en\b|^never \w+[^su]s\b"
@@ -361,36 +365,38 @@ COMPARES = re.compile(r"\b(?:over|to|than|instead|for|when|in)\b", re.I)
 SEVERAL = re.compile(rf"\b{THING}(?<=s)$", re.I)
 MUST = re.compile(r"\b(?:should|must|shall)\b", re.I)
 YOURS = re.compile(r"\b(?:your?|our)\b", re.I)
-PROJECT = re.compile(r"use (?!an? |the |this |it\b).{2,60} here$", re.I)  # with "we": what is used in all of it
+PROJECT = re.compile(
+    r"(?:^|\bwe )use (?!an? |the |this |it\b)[^,]{2,60} here$", re.I
+)  # with "we": what is used in all of it
 NOT_THAT = re.compile(r"use [\w.+#/@-]+(?: [\w.+#/@-]+)?, not [\w.+#/@-]+\b", re.I)
 
 
-def _lasts(order: Order, clause: str, around: _Around) -> bool:
-    """Whether an order holds for good."""
-    said, rest = order.said, body(clause)
+def _lasts(instruction: Instruction, clause: str, around: _Around) -> bool:
+    """Whether an instruction holds for good."""
+    said, rest = instruction.said, body(clause)
     if said[-1] in "?:" or len(clause) < SHORTEST:
         return False
     if any("\uac00" <= char <= "\ud7a3" for char in clause):
-        return claims.is_rule(said, around.typed)
+        return rules.is_rule(said, around.typed)
     ever, general, literal = _says_so(said, rest), is_general(clause), has_literal(clause)
     ours = bool(WE.search(said))
-    if _says_nothing(order, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
+    if _says_nothing(instruction, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
         return False
-    if NOT_THAT.match(rest) or (ours and PROJECT.match(rest)):
+    if NOT_THAT.match(rest) or (ours and PROJECT.search(rest)):
         return around.typed
     if HERE.search(clause) and not ever:
         return False
-    shall = SHALL.match(rest) and (order.wanted or MUST.search(rest))
-    if not around.typed or not (ORDERS.match(rest) or shall or (order.wanted and general)):
-        return bool(ever or not around.typed) and claims.is_rule(said, around.typed)
+    shall = SHALL.match(rest) and (instruction.wanted or MUST.search(rest))
+    if not around.typed or not (INSTRUCTS.match(rest) or shall or (instruction.wanted and general)):
+        return bool(ever or not around.typed) and rules.is_rule(said, around.typed)
     if PREFERS.match(rest):
         return bool(COMPARES.search(rest) or literal or SEVERAL.search(rest))
     if ever:
-        return not claims.HAPPENS.search(clause)
+        return not rules.HAPPENS.search(clause)
     if ours and (general or literal or PURPOSE.search(clause)):
         return True
     corrects = re.match(r"no\b", said, re.I)
-    if claims.is_rule(f"No, {clause}" if corrects else said, around.typed):
+    if rules.is_rule(f"No, {clause}" if corrects else said, around.typed):
         return not (corrects and (ONE_OFF.match(rest) or re.match(r"\w+ the \w+$", rest)))
     if ONE_OFF.match(rest) or not general:
         return False
@@ -398,14 +404,14 @@ def _lasts(order: Order, clause: str, around: _Around) -> bool:
 
 
 def _says_so(said: str, rest: str) -> bool:
-    """Whether a sentence says that its order holds for good; what comes later in it says so of something else."""
+    """Whether a sentence says that its instruction holds for good; what comes later in it says so of something else."""
     begin = re.search(rf"\b{re.escape(rest.split()[0])}", said)
     return bool(LASTING.search(said[: begin.end() if begin else None]) or WHENEVER.search(said))
 
 
-def _says_nothing(order: Order, clause: str) -> bool:
-    """Whether a clause gives an example, talks, or says only that there is a rule."""
+def _says_nothing(instruction: Instruction, clause: str) -> bool:
+    """Whether a clause talks, or says only that there is a rule."""
     rest = body(clause)
-    talks = TALKS.match(rest) and not order.wanted and not SHALL.match(rest)
+    talks = TALKS.match(rest) and not instruction.wanted and not SHALL.match(rest)
     empty = not has_literal(clause) and (SOME_RULE.search(rest) or " " not in rest)
-    return bool(talks or empty or EXAMPLE.search(clause) or VAGUE.search(rest))
+    return bool(talks or empty or VAGUE.search(rest))

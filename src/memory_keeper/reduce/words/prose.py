@@ -1,52 +1,22 @@
-"""A text taken apart: its prose and items into sentences, and a sentence into the words that say what it speaks of.
+"""What a user typed, taken apart: its prose and items into sentences, and these into the words that say what is meant.
 
-Code, tables, diffs and dumps are passed over. Nothing here knows what a sentence means.
+Code, tables, diffs, logs and dumps are passed over. Nothing here knows what a sentence means.
 """
 
 from __future__ import annotations
 
 import re
-
-from memory_keeper.model import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 FAR = 2000  # characters of a line that tell what it is
-SAID = 12_000  # characters of one text in which sentences are looked for
-LEAST, MOST = 12, 400  # bytes and characters of a sentence that is worth a quote: hangul says more with fewer
-GLUED = re.compile(r"(?<=[.!?:\w)`])\d{1,2}\.$")  # the number of the list item that comes next
 
 
 class Unit(NamedTuple):
     """Lines that belong together."""
 
-    kind: str  # prose | item | log | heading
+    kind: str  # prose | item
     said: str
-
-
-def statements(text: str) -> Iterator[str]:
-    """The sentences of a text, each as it stands there but for white space; no headings, code, tables and logs."""
-    for unit in units(text):
-        if unit.kind in ("prose", "item"):
-            yield from split(unit.said)
-
-
-def sentences(text: str) -> Iterator[str]:
-    """Those that are worth a quote, without marks of layout."""
-    for one in statements(text[:SAID]):
-        part = GLUED.sub("", unmarked(one)).strip()
-        if len(part) <= MOST and len(part.encode("utf-8", "surrogatepass")) >= LEAST:
-            yield part
-
-
-def parts(text: str, split_up: bool = False) -> Iterator[tuple[str, str]]:
-    """What a text consists of, in its order: prose, item, heading and log as they stand there, and raw for what is
-    passed over elsewhere; prose and items by sentence where that is asked for."""
-    for unit in units(text, raw=True):
-        for one in split(unit.said) if split_up and unit.kind in ("prose", "item") else (unit.said,):
-            yield unit.kind, one
 
 
 def unmarked(said: str) -> str:
@@ -86,62 +56,48 @@ _LOG = re.compile(
     )""",
     re.VERBOSE,
 )
-_STAMP = re.compile(
-    r"\s*(?:[\[(]?(?:\d{4}-\d\d-\d\d[T ,]?)?\d\d:\d\d:\d\d[\d.,Z+:]*[\])]?|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d)\s*"
-)
-
-
 # bold, and one end of it that was left alone; no glob (src/**/*.py) and no power (2**3)
 _BOLD = re.compile(r"(?<![\w/*])\*\*(?=[^\s*/])([^*\n]{1,400}?)(?<=[^\s*/])\*\*(?![*/])")
 _LONE = re.compile(r"(?<![\w/*])\*\*(?=[^\s*/])|(?<=[^\s*/])\*\*(?![\w*/])")
 _MARKS = re.compile(r"(?<!\S)#{2,6} +")
 
 
-def units(text: str, raw: bool = False) -> Iterator[Unit]:
-    """Prose and items with the lines they go on in; code, tables and dumps are passed over, unless `raw` is wanted."""
+def units(text: str) -> Iterator[Unit]:
+    """Prose and items with the lines they go on in; all else is passed over."""
     lines = text.splitlines()
-    closing = {number for number, line in enumerate(lines) if _FENCE.match(line)}
-    opened, open_at = False, sorted(closing)
+    fences = {number for number, line in enumerate(lines) if _FENCE.match(line)}
+    last = max(fences, default=-1)
+    opened = False
     unit: list[str] = []
     kind = ""
     for number, line in enumerate(lines):
-        if number in closing:
-            # a fence that is never closed hides nothing
-            opened = not opened and number != open_at[-1]
-            said = ""
-        else:
-            said = "" if opened else line
-        here = _kind(said)
-        goes_on = here == "prose" and kind in ("prose", "item") and bool(unit) and _goes_on(unit[-1], said)
+        if number in fences:
+            opened = not opened and number != last  # a fence that is never closed hides nothing
+        here = "" if opened or number in fences else _kind(line)
+        goes_on = here == "prose" and bool(unit) and _goes_on(unit[-1], line)
         if not goes_on and unit:
             yield Unit(kind, " ".join(unit))
             unit = []
-        if raw and (here == "raw" or (opened and not here)):
-            yield Unit("raw", " ".join(line.split()))
-        if here not in ("", "raw"):
-            unit.append(_bare(said, here))
+        if here:
+            unit.append(_bare(line))
             kind = kind if goes_on else here
-        if here in ("log", "heading") and unit:
-            yield Unit(here, unit.pop())
     if unit:
         yield Unit(kind, " ".join(unit))
 
 
 def _kind(line: str) -> str:
-    """What a line is: prose, item, log, heading, raw; empty: nothing."""
+    """What a line is: prose or an item; empty: neither."""
     said = line.strip()
-    if not said:
+    if not said or _HEADING.match(line):
         return ""
-    if _HEADING.match(line):
-        return "heading" if said[:1] in "#*" else "raw"
     item = _ITEM.match(line)
     said = line[item.end() :].strip() if item else said
     said = said.lstrip("> ") if said.startswith("> ") else said
     if not item and _LOG.match(said):
-        return "log"
+        return ""
     opening = said.lstrip("`\"'([")  # what is quoted may begin a sentence
     if not _is_prose(opening) or (_RAW.match(said) and opening == said):
-        return "raw"
+        return ""
     return "item" if item else "prose"
 
 
@@ -165,16 +121,10 @@ def _goes_on(before: str, line: str) -> bool:
     return len(before) >= 70 or (len(before) >= 40 and start.islower())
 
 
-def _bare(line: str, kind: str) -> str:
+def _bare(line: str) -> str:
     """A line without what only lays it out."""
-    if kind == "log":
-        line = line[:FAR]
-        stamp = _STAMP.match(line)
-        return " ".join(line[stamp.end() if stamp else 0 :].split())
     item = _ITEM.match(line)
     line = line[item.end() if item else 0 :].strip()
-    if kind == "heading":
-        line = line.lstrip("# ")
     while line.startswith(">"):
         line = line[1:].lstrip()
     return " ".join(line.split())
@@ -219,7 +169,6 @@ would should may might must have has had just also very now all any some into ou
 after before when where which who what how why let us them his her one more most other such
 """
 _STOP = frozenset(_COMMON.split())
-_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed|es|s|e)$")
 
 
 def words(said: str) -> Iterator[str]:
@@ -231,14 +180,3 @@ def words(said: str) -> Iterator[str]:
             yield word
     for run in _WIDE.findall(said):
         yield from (run[at : at + 2] for at in range(len(run) - 1))
-
-
-def stems(said: str) -> Iterator[str]:
-    """The same without their endings: `fixing` is `fixed` is `fixes`."""
-    return (_ENDING.sub("", word) for word in words(said))
-
-
-def length(said: str) -> float:
-    """How many words a text is; two characters of han or kana are one."""
-    wide = sum(map(len, _WIDE.findall(said)))
-    return len(said.split()) + wide / 2

@@ -1,4 +1,4 @@
-"""What an order is about: the kinds of things that rules speak of, and what it says of them letter by letter."""
+"""What an instruction is about: the kinds of things that rules speak of, and what it says of them letter by letter."""
 
 from __future__ import annotations
 

@@ -1,0 +1,189 @@
+"""All that is worth telling, the most needed first: grounded in its events, and the same every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memory_keeper.extract.extraction import extract
+from memory_keeper.extract.facts import KINDS, Fact, dump, say
+from memory_keeper.model import Event
+from memory_keeper.text import clean, tokens
+from tests.extract.hostile import PIECES, SECONDS, long, seconds
+from tests.reduce.story import Story, sessions
+
+ROOT = Path(__file__).parents[2]
+REQUEST = "Uploads hang on large files since the last release. Find out why in src/pool.py, and mend it."
+CAUSE = "The root cause is that open_pool keeps a connection for each part and never gives it back."
+# kinds whose text is a quotation of an event they cite, and kinds whose text is of a call, or a path
+QUOTES = ("request", "said", "finding", "decision", "done", "rule", "question", "answer", "goal", "accepted", "then")
+CALLS = ("command", "check", "error", "edit", "file", "name", "reference")
+
+
+def session(turns: int = 6) -> Story:
+    """A session of some length."""
+    story = Story()
+    story.prompt(REQUEST)
+    story.call("Read", "code", file_path="/srv/app/src/pool.py")
+    story.reply("Now I understand the full picture.")
+    story.run(
+        "cd /srv/app && make test", "--- FAIL: TestUpload (0.00s)\n    up_test.go:41: timed out\nFAIL", failed=True
+    )
+    story.edit("/srv/app/src/pool.py", "pass", "def close_pool(): pass")
+    story.run("cd /srv/app && make test", "ok\n31 passed in 2.0s")
+    story.reply(f"{CAUSE} I fixed it by closing the connection in a finally block.\n\nDoes this work for you?")
+    for number in range(turns):
+        story.prompt(f"And now look at module_{number}.py, which reads the catalogue of shop {number}, please.")
+        story.edit(f"/srv/app/src/module_{number}.py", "a", f"def read_{number}(): pass")
+        story.run(f"pytest tests/test_{number}.py", f"{number + 3} passed in 1.0s")
+        story.reply(f"Module {number} now skips rows without a price because shop {number} sends them by mistake.")
+    return story
+
+
+def letters(text: str) -> str:
+    return "".join(char for char in clean(text) if char.isalnum())
+
+
+def stands_in(text: str, sources: Iterable[str]) -> bool:
+    """Whether the letters of a text stand in one of some others, in order; what is left out may be missing."""
+    wanted = letters(text)
+    for source in sources:
+        rest = iter(letters(source))
+        if all(char in rest for char in wanted):
+            return True
+    return False
+
+
+# --- what is found ----------------------------------------------------------------------------------------------------
+
+
+def test_the_cause_comes_before_what_announces_it() -> None:
+    told = [fact.text for fact in extract(session().events)]
+    cause = next(place for place, text in enumerate(told) if text.startswith("The root cause is"))
+    empty = [place for place, text in enumerate(told) if text == "Now I understand the full picture."]
+    assert not empty or cause < empty[0]
+
+
+def test_paths_are_told_from_the_project_s_folder() -> None:
+    told = [say(fact) for fact in extract(session().events, "/srv/app") if fact.about != "Folder"]
+    assert any("src/pool.py" in text for text in told)
+    assert not any("/srv/app" in text for text in told)
+
+
+def test_nothing_is_said_of_no_events() -> None:
+    assert extract([]) == []
+
+
+def test_an_error_that_is_fixed_says_so() -> None:
+    errors = [fact for fact in extract(session().events) if fact.kind == "error"]
+    assert errors and all(fact.status == "fixed" for fact in errors)
+
+
+@pytest.mark.parametrize("kind", ["goal", "state"])
+def test_the_head_comes_first(kind: str) -> None:
+    found = [fact.kind for fact in extract(session(30).events)]
+    assert found.index(kind) < min(place for place, one in enumerate(found) if KINDS[one].part in ("story", "files"))
+
+
+def test_lists_do_not_crowd_out_what_is_understood() -> None:
+    """Bare names and paths are a small part of what is told."""
+    facts = extract(session(30).events)
+    listed = sum(tokens(say(fact)) for fact in facts if KINDS[fact.kind].part in ("files", "references"))
+    assert listed <= 0.25 * sum(tokens(say(fact)) for fact in facts)
+
+
+# --- whatever comes ---------------------------------------------------------------------------------------------------
+
+
+@given(sessions(), st.sampled_from(("", "/p", "/p/q/")))
+@example(session().events, "/srv/app")
+def test_extracting_twice_says_the_same(events: list[Event], folder: str) -> None:
+    assert extract(events, folder) == extract(list(events), folder)
+
+
+def test_another_process_says_the_same() -> None:
+    """Sets have another order there."""
+    code = (
+        "import json; from tests.extract.test_extraction import session\n"
+        "from memory_keeper.extract.extraction import extract\n"
+        "from memory_keeper.extract.facts import dump\nprint(json.dumps(dump(extract(session(12).events))))"
+    )
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
+    for seed in ("1", "2", "3"):
+        environ = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == json.loads(json.dumps(dump(extract(session(12).events)))), seed
+
+
+@given(sessions())
+@example(session().events)
+def test_every_fact_cites_events_that_are_there(events: list[Event]) -> None:
+    known = {event.id for event in events}
+    for fact in extract(events):
+        assert fact.kind in KINDS
+        assert fact.cites and set(fact.cites) <= known, fact
+
+
+@given(sessions())
+@example(session().events)
+def test_every_quotation_stands_in_what_it_cites(events: list[Event]) -> None:
+    known = {event.id: event for event in events}
+    for fact in extract(events):
+        cited = [known[cite] for cite in fact.cites]
+        if fact.kind in QUOTES and fact.who != "host":
+            assert stands_in(fact.text.replace("…", " "), (event.text for event in cited)), fact
+        if fact.kind in CALLS:
+            sources = [text for event in cited for text in (event.text, event.path)]
+            assert stands_in(fact.text.replace("…", " "), sources), fact
+        if fact.kind in ("check", "error"):
+            why = fact.why.replace("…", " ").partition(" and ")[0]
+            assert all(stands_in(word, (event.text for event in cited)) for word in why.split()), fact
+
+
+@given(sessions())
+def test_only_what_was_typed_is_the_user_s(events: list[Event]) -> None:
+    typed = {event.id for event in events if event.kind in ("prompt", "queued", "result") and not event.agent}
+    for fact in extract(events):
+        if fact.who == "user":
+            assert fact.cites[0] in typed
+
+
+@given(sessions())
+@example(session(12).events)
+def test_nothing_is_told_twice(events: list[Event]) -> None:
+    told = [(fact.kind, fact.text, fact.place) for fact in extract(events)]
+    assert len(told) == len(set(told))
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
+    story = session(2)
+    text = long(piece, 24_000)
+    story.prompt(text)
+    story.thinking(text)
+    story.run(f"git commit -F - <<A\n{text}", text)
+    story.call("Write", file_path=f"/srv/app/{text[:200]}.md", content=text)
+    story.call("Agent", text, prompt=text)
+    story.add("title", text)
+    story.add("summary", text)
+    story.reply(text)
+    assert seconds(lambda: extract(story.events, "/srv/app")) < SECONDS
+
+
+def test_a_long_session_is_read_while_somebody_waits() -> None:
+    story = session(250)
+    assert len(story.events) > 1500
+    assert seconds(lambda: extract(story.events)) < 4 * SECONDS
+
+
+def test_a_fact_is_a_value() -> None:
+    for fact in extract(session().events):
+        assert isinstance(fact, Fact) and isinstance(hash(fact), int)

@@ -1,0 +1,325 @@
+"""The head of a handoff: the goal, the state, what is next, what the user insists on, and the last steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from memory_keeper.extract.extraction import extract
+from memory_keeper.extract.facts import Fact, say
+from tests.extract.hostile import PIECES, SECONDS, long, seconds
+from tests.reduce.story import Story
+
+REQUEST = "Add retry with back-off to the uploader in src/upload.py, at most five tries, and log each try."
+OPTIONS = (
+    "I see three ways:\n\n1. Keep the lock in Redis.\n2. Use an advisory lock of Postgres.\n"
+    "3. Add a lease column to the jobs table.\n\nWhich of them should I take?"
+)
+
+
+def facts(story: Story, *kinds: str, folder: str = "") -> list[Fact]:
+    return [fact for fact in extract(story.events, folder) if fact.kind in kinds]
+
+
+def goal(story: Story) -> str:
+    """What the session is said to be about: what was asked first and last."""
+    return " ".join(fact.text for fact in facts(story, "goal"))
+
+
+def pairs(story: Story) -> dict[str, str]:
+    """The user's answers, with what each answers."""
+    return {fact.text: fact.about for fact in facts(story, "accepted", "then", "answer")}
+
+
+def asked(*later: str, reply: str = OPTIONS) -> Story:
+    story = Story()
+    story.prompt(REQUEST)
+    story.reply(reply)
+    for text in later:
+        story.prompt(text)
+        story.reply("It is done.")
+    return story
+
+
+# --- the goal ---------------------------------------------------------------------------------------------------------
+
+NO_GOALS = {
+    "a nod": "yes",
+    "a letter": "A",
+    "two numbers": "1 and 3",
+    "an answer": "the second one sounds fine",
+    "an answer with a reason": "go with option 2 please, we already have it in the cart service",
+    "thanks": "great, thanks a lot",
+    "a remark": "oh whoops, accidentally switched branches",
+    "JSON": '{"type":"idle_notification","from":"worker-2","timestamp":"2026-03-02T09:00:00Z"}',
+    "a log": "2026-03-02 09:00:01 ERROR upload failed for part 12\n2026-03-02 09:00:02 ERROR upload failed for part 13",
+    "a trace": (
+        'Traceback (most recent call last):\n  File "/srv/app/run.py", line 40, in run\n'
+        "    raise ValueError('bad chunk size in upload session')\nValueError: bad chunk size in upload session"
+    ),
+    "Korean": "네, 그렇게 해 주세요",
+}
+
+
+@pytest.mark.parametrize("name", NO_GOALS)
+def test_an_answer_a_nod_or_a_paste_is_never_the_goal(name: str) -> None:
+    story = asked(NO_GOALS[name])
+    assert goal(story) == REQUEST
+
+
+def test_a_new_request_is_the_goal_and_the_first_one_stays_told() -> None:
+    story = asked("yes", "Now write the page about retries, with an example for each kind of error.")
+    assert "write the page about retries" in goal(story) and REQUEST in goal(story)
+
+
+def test_where_nothing_else_was_said_a_nod_is_told() -> None:
+    story = Story()
+    story.prompt("go on")
+    story.reply("With what?")
+    assert goal(story) == "go on"
+
+
+def test_the_session_s_title_and_folder_are_told() -> None:
+    story = asked()
+    story.add("title", "Retry for uploads")
+    found = {fact.about: fact.text for fact in facts(story, "goal", folder="/srv/app")}
+    assert found["Session"] == "Retry for uploads" and found["Folder"] == "/srv/app"
+
+
+def test_a_title_that_names_a_line_of_another_session_is_that_one_s() -> None:
+    story = asked()
+    story.add("title", "Something else entirely", ref="0badf00d-0000-4000-8000-000000000000")
+    assert "Something else" not in goal(story)
+
+
+# --- decisions of the user's ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "proposals"),
+    [
+        ("1", ["Keep the lock in Redis"]),
+        ("1 and 3", ["Keep the lock in Redis", "Add a lease column"]),
+        ("option 2", ["Use an advisory lock"]),
+        ("the second one sounds fine", ["Use an advisory lock"]),
+        ("go with option 2 please, we already have it in the cart service", ["Use an advisory lock"]),
+        ("yes", ["Which of them should I take?"]),
+    ],
+)
+def test_an_answer_is_paired_with_what_it_accepts(answer: str, proposals: list[str]) -> None:
+    accepted = pairs(asked(answer))[answer]
+    assert all(proposal in accepted for proposal in proposals)
+    others = [text for text in ("Redis", "advisory", "lease") if not any(text in proposal for proposal in proposals)]
+    assert not any(text in accepted for text in others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes, and add a test for 3 retries",
+        "do a quick check of it first, with 2 parts",
+        "use the pool of 3 that we have",
+        "I want 2 of them in the cart, as before",
+    ],
+)
+def test_a_number_that_names_no_option_is_paired_with_none(text: str) -> None:
+    for accepted in pairs(asked(text)).values():
+        assert not any(word in accepted for word in ("Redis", "advisory", "lease"))
+
+
+@pytest.mark.parametrize(("answer", "proposal"), [("A", "Keep the lock"), ("b", "advisory lock"), ("B.", "advisory")])
+def test_letters_name_options_too(answer: str, proposal: str) -> None:
+    reply = "Two ways:\n\nA) Keep the lock in Redis.\nB) Use an advisory lock of Postgres.\n\nWhich one?"
+    assert proposal in pairs(asked(answer, reply=reply))[answer]
+
+
+def test_a_yes_is_paired_with_the_question() -> None:
+    story = asked("yes please", reply="The log is long. Shall I also drop the old table?")
+    assert "Shall I also drop the old table?" in pairs(story)["yes please"]
+
+
+def test_an_answer_rests_on_what_it_answers_too() -> None:
+    story = asked("1")
+    (fact,) = facts(story, "accepted", "then")
+    assert {story.events[1].id, story.events[2].id} <= set(fact.cites)
+
+
+@pytest.mark.parametrize("no", ["no, drop tenacity again, we take no new dependencies", "don't use tenacity please"])
+def test_a_decision_that_the_next_prompt_overturns_is_not_told_as_decided(no: str) -> None:
+    story = Story()
+    story.prompt(REQUEST)
+    story.reply("I decided to use tenacity because it has back-off built in.")
+    story.prompt(f"{no}. Write the loop by hand.")
+    story.reply("The loop is in src/upload.py now.")
+    for fact in facts(story, "decision"):
+        assert "tenacity" not in fact.text or fact.status == "dropped"
+        assert "I decided to use tenacity" not in say(fact) or say(fact) != fact.text
+
+
+# --- the state --------------------------------------------------------------------------------------------------------
+
+
+def state(story: Story) -> str:
+    return "; ".join(fact.text for fact in facts(story, "state"))
+
+
+def test_nothing_was_committed_and_nothing_was_run() -> None:
+    story = asked()
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    assert "upload.py" in state(story) and "committed" in state(story)
+    assert "no test or build was run" in state(story)
+
+
+def test_committed_but_not_pushed() -> None:
+    story = asked()
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
+    said = state(story)
+    assert "1a2b3c4" in said and "Retry uploads" in said and "fix/retry" in said and "not pushed" in said
+
+
+def test_pushed_with_a_pull_request_and_edited_since() -> None:
+    story = asked()
+    story.run("pytest -q", "31 passed in 2.0s")
+    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
+    story.run("git push", "To github.com:x/y.git")
+    story.run("gh pr create --fill", "https://github.com/x/y/pull/41")
+    story.edit("/srv/app/src/cart.py", "a", "b")
+    said = state(story)
+    assert "pushed" in said and "not pushed" not in said and "https://github.com/x/y/pull/41" in said
+    assert "cart.py" in said and "pytest -q" in said and "31 passed" in said and "not run again" in said
+
+
+def test_verified_after_the_last_edit() -> None:
+    story = asked()
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    story.run("cd sub && . ./env && make test", "41 passed")
+    assert "`make test` passed" in state(story) and "not run again" not in state(story)
+
+
+def test_the_last_check_failed() -> None:
+    story = asked()
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    story.run("make test", "--- FAIL: TestRetry (0.00s)\nFAIL", failed=True)
+    assert "make test" in state(story) and "failed" in state(story) and "TestRetry" in state(story)
+
+
+# --- what is next -----------------------------------------------------------------------------------------------------
+
+STEPS = ["Write tests for quoted fields.", "Wire the importer into the command line.", "Document the option."]
+
+
+@pytest.mark.parametrize(
+    "heading", ["## Next steps", "**Next steps:**", "Remaining:", "Next:", "What is left:", "TODO:", "Still to do:"]
+)
+@pytest.mark.parametrize("mark", ["- {}", "{}. ", "- [ ] {}"])
+def test_all_steps_of_a_list_are_next(heading: str, mark: str) -> None:
+    items = "\n".join(
+        f"{mark.format('') if '[' in mark or '-' in mark else f'{number}. '}{step}"
+        for number, step in enumerate(STEPS, 1)
+    )
+    story = asked(reply=f"The importer reads all rows.\n\n{heading}\n{items}\n")
+    told = " ".join(fact.text for fact in facts(story, "next"))
+    assert all(step.rstrip(".") in told for step in STEPS)
+
+
+def test_what_is_ticked_is_not_next() -> None:
+    story = asked(reply="Remaining:\n- [x] Write the parser well.\n- [ ] Write the docs of it.")
+    told = " ".join(fact.text for fact in facts(story, "next"))
+    assert "Write the docs" in told and "Write the parser" not in told
+
+
+def test_a_plan_outlives_a_question_about_something_else() -> None:
+    story = asked(reply="All rows are read.\n\n## Next steps\n" + "\n".join(f"- {step}" for step in STEPS))
+    story.prompt("Which encoding does it read?")
+    story.reply("UTF-8, with a fallback.")
+    told = " ".join(map(say, extract(story.events)))
+    assert all(step.rstrip(".") in told for step in STEPS)
+
+
+def test_open_tasks_are_next_and_done_ones_are_counted() -> None:
+    story = asked()
+    items = [("Write it", "completed"), ("Test it", "in_progress"), ("Ship it", "pending")]
+    story.call("TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
+    assert [(fact.text, fact.status) for fact in facts(story, "todo")] == [
+        ("Test it", "in progress"),
+        ("Ship it", "open"),
+    ]
+    assert "1 of 3" in " ".join(fact.text for fact in facts(story, "next"))
+
+
+def test_a_question_is_open_until_somebody_types() -> None:
+    story = asked(reply="The log is long. Shall I also drop the old table?")
+    assert [fact.text for fact in facts(story, "question")] == ["Shall I also drop the old table?"]
+    story.prompt("Later. First write the page about retries, please.")
+    story.reply("It is written.")
+    assert facts(story, "question") == []
+
+
+# --- what the user insists on -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Never print to stdout in the library.",
+        "Always run make check before you commit.",
+        "From now on use pnpm, not npm.",
+        "Don't touch the vendored files.",
+        "커밋하기 전에 반드시 테스트를 돌려 주세요.",
+    ],
+)
+def test_what_is_wanted_always_or_never(rule: str) -> None:
+    story = Story()
+    story.prompt(f"{REQUEST} {rule}")
+    story.reply("Understood.")
+    assert [fact.text for fact in facts(story, "rule")] == [rule]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Somebody wrote this, what does it mean?\n\n> Always run the installer as root.",
+        "What does this say?\n\n```\nNever use the old parser.\n```",
+        "Should we never print to stdout?",
+    ],
+)
+def test_a_paste_or_a_question_is_no_rule(text: str) -> None:
+    story = Story()
+    story.prompt(text)
+    story.reply("From now on always do as I say.")
+    story.run("cat x", "Never mention this.")
+    assert facts(story, "rule") == []
+
+
+# --- the last steps ---------------------------------------------------------------------------------------------------
+
+
+def test_the_last_steps_are_those_since_the_last_request() -> None:
+    story = Story()
+    story.prompt(REQUEST)
+    story.run("make before", "ok")
+    story.prompt("And now the lexer, please, all of it.")
+    story.run("make lexer", "built 12 files")
+    story.edit("/p/lexer.py", "a", "def lex(): pass")
+    story.reply("The lexer is there.")
+    told = [fact.text for fact in sorted(facts(story, "step"), key=lambda fact: fact.place)]
+    assert [
+        any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")
+    ] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
+    text = long(piece, 24_000)
+    story = asked(text[:100], text, f"yes {text}", reply=f"{OPTIONS}\n{text}\n1. {text}")
+    story.reply(text)
+    story.prompt("1")
+    story.prompt("the second one")
+    story.reply(f"Next:\n- {text}\n{text}?")
+    story.run(text, text)
+    assert seconds(lambda: extract(story.events)) < SECONDS

@@ -1,0 +1,193 @@
+"""What was done with tools: commands and how they ended, whether what failed was fixed, edits, commits and pushes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.spoken import spoken
+from memory_keeper.extract.work import as_typed, worked
+from memory_keeper.model import Event
+from tests.extract.hostile import PIECES, SECONDS, long, seconds
+from tests.reduce.story import Story, sessions
+
+
+def work(story: Story, *kinds: str) -> list[Fact]:
+    found = worked(story.events, spoken(story.events)[1])
+    return [fact for fact in found if not kinds or fact.kind in kinds]
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "heart"),
+    [
+        ("cd sub && . ./env && make test", "make test"),
+        ("cd services/ingest && source .venv/bin/activate && pytest -q", "pytest -q"),
+        ("export A=1; make deploy", "make deploy"),
+        ("make test 2>&1 | tail -20", "make test"),
+        ("git add -A && git commit -m x", "git commit -m x"),
+        ("mise run fmt && mise run lint && mise run test:ci", "mise run lint && mise run test:ci"),
+        ("ls -la && cat README.md", ""),
+    ],
+)
+def test_the_step_that_mattered(line: str, heart: str) -> None:
+    assert as_typed(line) == heart
+
+
+def test_settings_before_a_program_do_not_hide_it() -> None:
+    line = as_typed("LOG_LEVEL=debug DB_HOST=127.0.0.1 ./bin/replay --from 2026-01-01 orders")
+    assert line.endswith("./bin/replay --from 2026-01-01 orders")
+
+
+def test_commands_that_worked_are_recipes() -> None:
+    story = Story()
+    story.run("cd sub && . ./env && make test", "41 passed")
+    story.run("make deploy", "boom", failed=True)
+    assert [fact.text for fact in work(story, "command")] == ["make test"]
+
+
+@pytest.mark.parametrize(
+    ("said", "sum"),
+    [
+        ("collected\n===== 31 passed in 2.0s =====", "31 passed in 2.0s"),
+        ("ok  \texample.org/app/upload\t0.41s", "ok example.org/app/upload 0.41s"),
+        ("Found 0 errors in 31 files", "Found 0 errors in 31 files"),
+        ("nothing of that kind", ""),
+    ],
+)
+def test_a_check_says_how_it_ended(said: str, sum: str) -> None:
+    story = Story()
+    story.run("make test", said)
+    (check,) = work(story, "check")
+    assert (check.text, check.why, check.status) == ("make test", sum, "passed")
+
+
+def test_an_error_names_what_failed() -> None:
+    story = Story()
+    story.run(
+        "go test ./...", "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True
+    )
+    (error,) = work(story, "error")
+    assert error.text == "go test ./..." and "TestRetry" in error.why
+
+
+# --- fixed or not -----------------------------------------------------------------------------------------------------
+
+FAILED = "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL"
+# what failed, what was run later and how that ended, and whether it is fixed then
+LATER = [
+    ("pytest tests/test_a.py", "pytest tests/test_a.py", False, True),
+    ("pytest tests/test_a.py::test_five", "pytest -q", False, True),
+    ("mise run test:ci", "mise run fmt && mise run lint && mise run test:ci", False, True),
+    ("go test ./upload", "go test ./...", False, True),
+    ("npm run lint", "npm run lint -- --fix", False, True),
+    ("make test", "cd sub && make test", False, True),
+    ("pytest tests/test_a.py", "pytest tests/test_a.py", True, False),
+    ("pytest tests/test_a.py", "pytest tests/test_b.py", False, False),
+    ("pytest -q", "pytest tests/test_b.py", False, False),
+    ("make deploy", "make lint", False, False),
+    ("make test", "ls -la", False, False),
+]
+
+
+@pytest.mark.parametrize(("failed", "later", "wrong", "fixed"), LATER)
+def test_an_error_is_closed_by_a_broader_success(failed: str, later: str, wrong: bool, fixed: bool) -> None:
+    story = Story()
+    story.run(failed, FAILED, failed=True)
+    story.edit("/p/a.py", "a", "b")
+    story.run(later, FAILED if wrong else "ok\n31 passed", failed=wrong)
+    assert [fact.status for fact in work(story, "error")][:1] == ["fixed" if fixed else "open"]
+
+
+def test_an_error_with_nothing_after_it_is_open() -> None:
+    story = Story()
+    story.run("make test", "31 passed")
+    story.run("make test", FAILED, failed=True)
+    assert [fact.status for fact in work(story, "error")] == ["open"]
+
+
+# --- commits, pushes, pull requests -----------------------------------------------------------------------------------
+
+
+def test_what_was_published() -> None:
+    story = Story()
+    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
+    story.run("git push -u origin fix/retry", "To github.com:x/y.git\n * [new branch] fix/retry -> fix/retry")
+    story.run("gh pr create --fill", "https://github.com/x/y/pull/41")
+    commit, push, pull = work(story, "commit", "push", "pr")
+    assert (commit.text, commit.about, commit.status) == ("Retry uploads", "1a2b3c4", "fix/retry")
+    assert push.kind == "push" and pull.text == "https://github.com/x/y/pull/41"
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "failed"),
+    [
+        ("git commit -m x", "nothing to commit, working tree clean", True),
+        ("git push", " ! [rejected] main -> main (fetch first)", False),
+        ("git push", "fatal: no upstream", True),
+        ("git log --oneline", "1a2b3c4 Retry uploads", False),
+        ("echo git push", "git push", False),
+    ],
+)
+def test_what_was_not_published(command: str, said: str, failed: bool) -> None:
+    story = Story()
+    story.run(command, said, failed=failed)
+    assert work(story, "commit", "push", "pr") == []
+
+
+# --- edits ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_was_changed_says_what_was_defined_in_it() -> None:
+    story = Story()
+    story.prompt("Write the helper.")
+    story.call("Write", file_path="/p/retry.py", content="def with_retry():\n    pass\n\nclass Policy:\n    pass\n")
+    story.edit("/p/up.py", "def old_one(): pass", "def old_one(): pass\ndef new_one(): pass")
+    created, changed = work(story, "edit")
+    assert (created.text, created.status, created.about) == ("/p/retry.py", "created", "with_retry, Policy")
+    assert (changed.text, changed.status, changed.about) == ("/p/up.py", "changed", "new_one")
+    assert created.turn == changed.turn == 1
+
+
+def test_an_edit_that_was_refused_is_none() -> None:
+    story = Story()
+    story.edit("/p/a.py", "a", "b", failed=True)
+    assert work(story, "edit") == []
+
+
+def test_an_edit_that_was_taken_back_is_not_told_as_a_change() -> None:
+    story = Story()
+    story.edit("/p/b.py", "a", "b")
+    story.edit("/p/b.py", "b", "a")
+    assert all(fact.status not in ("created", "changed") for fact in work(story, "edit"))
+
+
+# --- whatever comes ---------------------------------------------------------------------------------------------------
+
+
+@given(sessions())
+def test_all_of_it_in_order_and_cited(events: list[Event]) -> None:
+    known = {event.id for event in events}
+    found = worked(events, spoken(events)[1])
+    assert [fact.place for fact in found] == sorted(fact.place for fact in found)
+    for fact in found:
+        assert fact.cites and set(fact.cites) <= known
+        assert fact.who == "tool"
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
+    text = long(piece, 24_000)
+    story = Story()
+    for command in (text, f"make test {text}", f"git commit -m {text}", f"git commit -F - <<A\n<<A\n{text}"):
+        story.run(command, text)
+        story.run(command, text, failed=True)
+    story.run("gh pr create", text)
+    story.call("Write", file_path="/p/a.py", content=text)
+    story.edit("/p/a.py", text, text)
+    story.call("Grep", text, pattern="upload_part")
+    turns = spoken(story.events)[1]
+    assert seconds(lambda: worked(story.events, turns)) < SECONDS
