@@ -150,7 +150,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     came: dict[int, list[Scored]] = {}
     for one, score, found in zip(said, worth, session.concepts, strict=True):
         fact = one.fact
-        if fact.who == "user":
+        if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
         elif (score := score * _says(one, session, found)) > 0:
@@ -189,7 +189,7 @@ def _cited(fact: Fact) -> Fact:
 
 def _short(fact: Fact, kind: str) -> Fact:
     why = reason(fact.text) if kind == "decision" else ""
-    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID), why=why)
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID), why=why)
 
 
 def cut(text: str, characters: int) -> str:
@@ -210,8 +210,6 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
-    if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
-        return 0.5
     announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
     lead = LEAD if concludes and one.number == 0 else 1.0

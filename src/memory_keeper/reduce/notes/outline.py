@@ -225,7 +225,9 @@ def _worth(facts: Sequence[Fact]) -> float:
 
 
 def _is_told(fact: Fact) -> bool:
-    return fact.kind == "written" or (fact.who == "user" and not is_passing(fact.text))
+    return fact.kind == "written" or (
+        (fact.who == "user" or fact.kind == "request") and not is_passing(fact.text)
+    )
 
 
 def _by_rounds(queues: Mapping[str, Sequence[list[Fact]]]) -> Iterator[tuple[str, list[Fact]]]:
@@ -240,9 +242,7 @@ def _heading(of: str, facts: Sequence[Fact], titles: Mapping[str, str]) -> str:
 
 def _shortened(facts: Sequence[Fact], room: int) -> list[Fact]:
     """Of the facts of a turn those that come first, cut to some characters: the request, what came of it, commits."""
-    asked = [as_request(fact) for fact in facts if fact.who == "user" and fact.kind in ("request", "rule", "accepted")][
-        :SAID
-    ]
+    asked = [as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")][:SAID]
     said = [fact for fact in facts if fact.who != "tool" and as_request(fact) not in asked][:SAID]
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     whole = any(fact.kind == "written" for fact in facts)
@@ -397,7 +397,7 @@ def _name(facts: Sequence[Fact]) -> str:
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
     """The first request of a session that says what to do; else the first."""
-    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
+    asked = [fact for fact in facts if fact.kind in ("request", "rule")]
     asked.sort(key=lambda fact: (len(concepts(fact.text)) < TELLING, fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
 
