@@ -50,7 +50,7 @@ NO_GOALS = {
     "an answer with a reason": "go with option 2 please, we already have it in the cart service",
     "thanks": "great, thanks a lot",
     "a remark": "oh whoops, accidentally switched branches",
-    "JSON": '{"type":"idle_notification","from":"worker-2","timestamp":"2026-03-02T09:00:00Z","idleReason":"available"}',
+    "JSON": '{"type":"idle_notification","from":"worker-2","timestamp":"2026-03-02T09:00:00Z"}',
     "a log": "2026-03-02 09:00:01 ERROR upload failed for part 12\n2026-03-02 09:00:02 ERROR upload failed for part 13",
     "a trace": (
         'Traceback (most recent call last):\n  File "/srv/app/run.py", line 40, in run\n'

@@ -157,9 +157,8 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
             came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
-    talk = {turn for turn in newest if _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)}
-    order = [turn for turn in newest if turn not in talk]
-    order = [*order[:1], *order[-1:], *order[1:-1], *(turn for turn in newest if turn in talk)]
+    telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
+    order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
     leads = {turn: [*_lead(asked.get(turn, ())), *_best(came.get(turn, ()))] for turn in order}
     left = [fact for fact in head.coming(said, events) if fact.kind != "next" or _is_step(fact, events)]
     errors = [fact for fact in work if is_open(fact)]
@@ -172,7 +171,8 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
         *wanted[:RULES],
         *(fact for turn in order[2:] for fact in leads[turn]),
     ]
-    return list(dict.fromkeys([*first, *_details(asked, came, work)]))
+    details = _details([one for turn in order for one in (*asked.get(turn, ()), *came.get(turn, ()))], work)
+    return list(dict.fromkeys([*first, *details]))
 
 
 def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
@@ -240,9 +240,8 @@ def _best(came: Sequence[Scored]) -> list[Fact]:
     return [max(came, key=lambda one: one.worth).fact] if came else []
 
 
-def _details(asked: dict[int, list[Scored]], came: dict[int, list[Scored]], work: Sequence[Fact]) -> list[Fact]:
+def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     """Everything else, by what it is worth for its length."""
-    found = [one for those in (*asked.values(), *came.values()) for one in those]
     files: dict[int, int] = {}
     for fact in work:
         if fact.kind == "edit":
