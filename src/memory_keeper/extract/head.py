@@ -199,7 +199,11 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     elif commit and not any(PULL.search(one.fact.text) for one in said):
         yield _state(commit, "no pull request yet")
     check = next(
-        (fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))),
+        (
+            fact
+            for fact in reversed(work)
+            if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))
+        ),
         None,
     )
     if check:

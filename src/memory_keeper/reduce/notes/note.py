@@ -7,6 +7,7 @@ answer. What is kept of the facts is more than is told: the outlines above are m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +39,7 @@ OPEN_KINDS = ("todo", "next", "question")
 # how much the sentences of a source count that say what came of a request, and those of the last answer
 SOURCES = {"reply": 1.0, "plan": 0.8, "message": 0.7, "report": 0.6, "thinking": 0.4, "document": 0.3, "summary": 0.3}
 CONCLUDING, LEAD = 1.8, 1.3
+BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
 
@@ -148,8 +150,9 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
-    for one, score, found in zip(said, worth, session.concepts, strict=True):
-        fact = one.fact
+    after = [*said[1:], None][: len(said)]
+    for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
+        fact = one.fact._replace(why=_why(one, next_one)) if one.fact.kind == "decision" else one.fact
         if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
@@ -188,8 +191,13 @@ def _cited(fact: Fact) -> Fact:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    why = reason(fact.text) if kind == "decision" else ""
-    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID), why=why)
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID))
+
+
+def _why(one: Spoken, after: Spoken | None) -> str:
+    """The reason of a decision, which may stand in the next sentence."""
+    because = BECAUSE.match(after.fact.text) if after and after.fact.cites == one.fact.cites else None
+    return reason(one.fact.text) or (because[1] if because else "")
 
 
 def cut(text: str, characters: int) -> str:
