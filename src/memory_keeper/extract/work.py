@@ -37,7 +37,8 @@ LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
     r"(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
-    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)[ \t]+([A-Za-z_]\w{2,60})",
+    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)"
+    r"[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
@@ -46,7 +47,8 @@ FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M
 FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
-    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
+    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)"
+    r"|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
 )
 
 

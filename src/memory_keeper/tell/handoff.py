@@ -228,8 +228,13 @@ def _files(facts: Sequence[Fact]) -> Iterator[Line]:
 
 
 def _joined(part: str, facts: Sequence[Fact]) -> Iterator[Line]:
-    text = JOINED[part].join(dict.fromkeys(clean(say(fact)) for fact in facts))
+    text = JOINED[part].join(dict.fromkeys(clean(_marked(fact)) for fact in facts))
     yield Line(part, one_line(text, 1 << 20), facts[-1].cites)
+
+
+def _marked(fact: Fact) -> str:
+    """A fact in words; what nobody has answered is marked."""
+    return f"UNCONFIRMED: {say(fact)}" if fact.kind == "question" else say(fact)
 
 
 def _goal(facts: Sequence[Fact]) -> Iterator[Line]:
