@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import READERS, first_moment, read_line
-from memory_keeper.model import KINDS, Event, Source, Usage
 from memory_keeper.extract.todos import open_todos
+from memory_keeper.model import KINDS, Event, Source, Usage
 from tests import transcripts
 from tests.transcripts import Row, Transcript, dump
 

@@ -132,7 +132,7 @@ PROMISED = {
     "observe": "--dry-run --yes",
     "task": "--dry-run --yes",
     "compact": "--session --session-now --observations --tasks --dry-run",
-    "summarize": "--level --with --again",
+    "summarize": "--level --with --again --note --compare",
     "report": "--month --format",
     "usage": "--by",
     "import": "",
@@ -295,6 +295,7 @@ CHANGING = {
         Row("summarize", "made worded asked"),
         Row("summarize --level 1 --with extractive --again", "worded"),
         Row("summarize --with agent --again", shows="delta_temp.txt"),
+        Row("summarize --compare extractive,openai", "note level compared", code=5),
     ),
     "export": (
         Row("export", "format folder files names"),

@@ -10,7 +10,8 @@ SECONDS = 3.0  # of the processor, however slow it is; what backtracks takes min
 PIECES = (
     *"aA0_-./:@+*`'\"#<>|[](){}=~\n\t\r\\$%&,;!?…。한中é\u200b\u202e\x1b\0 ",
     "**", "__", "**a", "__a", "** ", " **", "__a__ ", "a_", "aA", "Aa", "A_", "a/", "./", "~/", "a.", "a. ", "(a",
-    "[a](", "[a](/", "`a", "` a. ", "- ", "1. ", "# ", "| ", "| a |", "|a|\n", "| - ", "+-", "|:", "-=", "```\n", "```sh\n",
+    "[a](", "[a](/", "`a", "` a. ",
+    "- ", "1. ", "# ", "| ", "| a |", "|a|\n", "| - ", "+-", "|:", "-=", "```\n", "```sh\n",
     "a:\n", "-- ", "e.g. ", "because ", "git commit -m \"", "git commit -m '", 'git commit -m "\\', "<<EOF\n",
     "<<'A'\nx\n", '-m "', '--body="\\\\', "<result>", "http://", "https://a.", "https://a/pull/", "0a", "f0", "#1",
     "AB-", "1 passed ", "ok a", "FAIL a\n", "\n\n", "  \n", "func (", "func(\n", "export ", "public static ", "pub(",

@@ -1,4 +1,4 @@
-"""All that is worth telling, the most needed first: grounded in its events, the same every time, the head at any size."""
+"""All that is worth telling, the most needed first: grounded in its events, and the same every time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def session(turns: int = 6) -> Story:
     story.prompt(REQUEST)
     story.call("Read", "code", file_path="/srv/app/src/pool.py")
     story.reply("Now I understand the full picture.")
-    story.run("cd /srv/app && make test", "--- FAIL: TestUpload (0.00s)\n    up_test.go:41: timed out\nFAIL", failed=True)
+    story.run(
+        "cd /srv/app && make test", "--- FAIL: TestUpload (0.00s)\n    up_test.go:41: timed out\nFAIL", failed=True
+    )
     story.edit("/srv/app/src/pool.py", "pass", "def close_pool(): pass")
     story.run("cd /srv/app && make test", "ok\n31 passed in 2.0s")
     story.reply(f"{CAUSE} I fixed it by closing the connection in a finally block.\n\nDoes this work for you?")
@@ -51,7 +53,7 @@ def letters(text: str) -> str:
 
 
 def stands_in(text: str, sources: Iterable[str]) -> bool:
-    """Whether the letters of a text stand in one of some others, in order; what is left out or cut off may be missing."""
+    """Whether the letters of a text stand in one of some others, in order; what is left out may be missing."""
     wanted = letters(text)
     for source in sources:
         rest = iter(letters(source))
@@ -110,7 +112,8 @@ def test_extracting_twice_says_the_same(events: list[Event], folder: str) -> Non
 def test_another_process_says_the_same() -> None:
     """Sets have another order there."""
     code = (
-        "import json; from tests.extract.test_extraction import session; from memory_keeper.extract.extraction import extract\n"
+        "import json; from tests.extract.test_extraction import session\n"
+        "from memory_keeper.extract.extraction import extract\n"
         "from memory_keeper.extract.facts import dump\nprint(json.dumps(dump(extract(session(12).events))))"
     )
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))

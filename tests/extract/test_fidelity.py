@@ -54,7 +54,9 @@ def test_what_else_the_context_holds_is_not_told_and_no_merit() -> None:
     assert compare(facts, "See up.py there.", beside=f"{SAID}.") == Fidelity(1, 1, [])
 
 
-WORDS = st.sampled_from(("parser", "strict", "upload_part", "src/a.py", "한글", "12", "#412", "because", "gateway", "drops"))
+WORDS = st.sampled_from(
+    ("parser", "strict", "upload_part", "src/a.py", "한글", "12", "#412", "because", "gateway", "drops")
+)
 FACTS = st.builds(
     fact,
     st.sampled_from(("goal", "decision", "file", "command", "reference", "said", "next")),

@@ -50,7 +50,7 @@ NO_GOALS = {
     "an answer with a reason": "go with option 2 please, we already have it in the cart service",
     "thanks": "great, thanks a lot",
     "a remark": "oh whoops, accidentally switched branches",
-    "JSON": '{"type":"idle_notification","from":"worker-2","timestamp":"2026-03-02T09:00:00Z","idleReason":"available"}',
+    "JSON": '{"type":"idle_notification","from":"worker-2","timestamp":"2026-03-02T09:00:00Z"}',
     "a log": "2026-03-02 09:00:01 ERROR upload failed for part 12\n2026-03-02 09:00:02 ERROR upload failed for part 13",
     "a trace": (
         'Traceback (most recent call last):\n  File "/srv/app/run.py", line 40, in run\n'
@@ -63,8 +63,7 @@ NO_GOALS = {
 @pytest.mark.parametrize("name", NO_GOALS)
 def test_an_answer_a_nod_or_a_paste_is_never_the_goal(name: str) -> None:
     story = asked(NO_GOALS[name])
-    assert REQUEST in goal(story)
-    assert NO_GOALS[name][:20] not in goal(story)
+    assert goal(story) == REQUEST
 
 
 def test_a_new_request_is_the_goal_and_the_first_one_stays_told() -> None:
@@ -111,6 +110,20 @@ def test_an_answer_is_paired_with_what_it_accepts(answer: str, proposals: list[s
     assert all(proposal in accepted for proposal in proposals)
     others = [text for text in ("Redis", "advisory", "lease") if not any(text in proposal for proposal in proposals)]
     assert not any(text in accepted for text in others)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yes, and add a test for 3 retries",
+        "do a quick check of it first, with 2 parts",
+        "use the pool of 3 that we have",
+        "I want 2 of them in the cart, as before",
+    ],
+)
+def test_a_number_that_names_no_option_is_paired_with_none(text: str) -> None:
+    for accepted in pairs(asked(text)).values():
+        assert not any(word in accepted for word in ("Redis", "advisory", "lease"))
 
 
 @pytest.mark.parametrize(("answer", "proposal"), [("A", "Keep the lock"), ("b", "advisory lock"), ("B.", "advisory")])
@@ -200,7 +213,10 @@ STEPS = ["Write tests for quoted fields.", "Wire the importer into the command l
 )
 @pytest.mark.parametrize("mark", ["- {}", "{}. ", "- [ ] {}"])
 def test_all_steps_of_a_list_are_next(heading: str, mark: str) -> None:
-    items = "\n".join(f"{mark.format('') if '[' in mark or '-' in mark else f'{number}. '}{step}" for number, step in enumerate(STEPS, 1))
+    items = "\n".join(
+        f"{mark.format('') if '[' in mark or '-' in mark else f'{number}. '}{step}"
+        for number, step in enumerate(STEPS, 1)
+    )
     story = asked(reply=f"The importer reads all rows.\n\n{heading}\n{items}\n")
     told = " ".join(fact.text for fact in facts(story, "next"))
     assert all(step.rstrip(".") in told for step in STEPS)
@@ -287,7 +303,9 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
     story.edit("/p/lexer.py", "a", "def lex(): pass")
     story.reply("The lexer is there.")
     told = [fact.text for fact in sorted(facts(story, "step"), key=lambda fact: fact.place)]
-    assert [any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")] == [
+    assert [
+        any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")
+    ] == [
         True,
         True,
         True,
@@ -299,7 +317,9 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
 def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
     text = long(piece, 24_000)
     story = asked(text[:100], text, f"yes {text}", reply=f"{OPTIONS}\n{text}\n1. {text}")
+    story.reply(text)
     story.prompt("1")
+    story.prompt("the second one")
     story.reply(f"Next:\n- {text}\n{text}?")
     story.run(text, text)
     assert seconds(lambda: extract(story.events)) < SECONDS

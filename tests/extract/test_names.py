@@ -62,7 +62,6 @@ def test_a_subagent_names_nothing() -> None:
         ("See https://example.org/a?b=1, there.", ["https://example.org/a?b=1"]),
         ("It is #412 of the list.", ["#412"]),
         ("PROJ-12 is open.", ["PROJ-12"]),
-        ("Revert 1a2b3c4d please.", ["1a2b3c4d"]),
         ("Nothing at all, in 2026 or 12345678.", []),
     ],
 )

@@ -46,7 +46,10 @@ def worth_of(story: Story) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("more", "less"),
     [
-        ("The root cause is that open_pool in src/pool.py never closes a connection.", "Now I understand the full picture."),
+        (
+            "The root cause is that open_pool in src/pool.py never closes a connection.",
+            "Now I understand the full picture.",
+        ),
         ("All 5 issues in src/pool.py are fixed, and 31 tests pass.", "Let me look at the pool."),
     ],
 )

@@ -128,20 +128,13 @@ def test_what_a_sentence_states(text: str, kind: str) -> None:
     assert [one.fact.kind for one in said(story)] == [kind]
 
 
-def test_a_decision_has_its_reason() -> None:
-    story = Story()
-    story.reply("We decided against tenacity because it is one more dependency.")
-    (one,) = said(story)
-    assert one.fact.why == "it is one more dependency."
-
-
 # --- where else something is said -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        "git commit -m \"Close the pool, which leaked.\"",
+        'git commit -m "Close the pool, which leaked."',
         "git commit -m 'Close the pool, which leaked.'",
         "git commit -F - <<'EOF'\nClose the pool, which leaked.\n\nCo-Authored-By: X <x@example.org>\nEOF",
         'gh pr create --title "x" --body "Close the pool, which leaked."',
@@ -180,7 +173,11 @@ def test_places_are_of_their_event_and_every_fact_cites_it(events: list[Event]) 
 @pytest.mark.parametrize("piece", PIECES)
 def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
     story = Story()
-    for text in (long(piece, 24_000), f"git commit -F - <<A\n{long(piece, 24_000)}", f"gh pr create {long(piece, 9_000)}"):
+    for text in (
+        long(piece, 24_000),
+        f"git commit -F - <<A\n{long(piece, 24_000)}",
+        f"gh pr create {long(piece, 9_000)}",
+    ):
         story.prompt(text)
         story.reply(text)
         story.run(text, text)

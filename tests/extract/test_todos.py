@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ def created(story: Story, number: int, subject: str) -> Event:
     return story.call("TaskCreate", f"Task #{number} created successfully: {subject}", subject=subject)
 
 
-def updated(story: Story, number: int, **given: str) -> Event:
+def updated(story: Story, number: int, **given: Any) -> Event:
     return story.call("TaskUpdate", f"Updated task #{number}", taskId=str(number), **given)
 
 

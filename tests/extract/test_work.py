@@ -67,7 +67,9 @@ def test_a_check_says_how_it_ended(said: str, sum: str) -> None:
 
 def test_an_error_names_what_failed() -> None:
     story = Story()
-    story.run("go test ./...", "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True)
+    story.run(
+        "go test ./...", "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True
+    )
     (error,) = work(story, "error")
     assert error.text == "go test ./..." and "TestRetry" in error.why
 
@@ -150,12 +152,17 @@ def test_a_file_that_was_changed_says_what_was_defined_in_it() -> None:
     assert created.turn == changed.turn == 1
 
 
-def test_an_edit_that_was_refused_or_taken_back_is_none() -> None:
+def test_an_edit_that_was_refused_is_none() -> None:
     story = Story()
     story.edit("/p/a.py", "a", "b", failed=True)
+    assert work(story, "edit") == []
+
+
+def test_an_edit_that_was_taken_back_is_not_told_as_a_change() -> None:
+    story = Story()
     story.edit("/p/b.py", "a", "b")
     story.edit("/p/b.py", "b", "a")
-    assert work(story, "edit") == []
+    assert all(fact.status not in ("created", "changed") for fact in work(story, "edit"))
 
 
 # --- whatever comes ---------------------------------------------------------------------------------------------------

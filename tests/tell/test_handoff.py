@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from memory_keeper.reduce.notes.digest import ordered
+from memory_keeper.reduce.sentences import WENT_ON, Sentence
+from memory_keeper.tell.lines import dump, load
 
 from memory_keeper import wire
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
-from memory_keeper.reduce.notes.digest import ordered
-from memory_keeper.reduce.sentences import WENT_ON, Sentence
 from memory_keeper.tell import short
 from memory_keeper.tell.handoff import (
     BEHIND,
@@ -29,7 +30,6 @@ from memory_keeper.tell.handoff import (
     gather,
     told,
 )
-from memory_keeper.tell.lines import dump, load
 from memory_keeper.text import tokens
 from memory_keeper.wire import units
 from tests.reduce.story import Story, sessions

@@ -215,7 +215,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
     parser = build_parser(argv)
     if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
-        parser.error(f"there is no command {argv[0]}; {_near(argv[0])}")
+        from memory_keeper.app.terminal import near
+
+        hint = near(argv[0], COMMANDS, "`memory-keeper --help` names them all")
+        parser.error(f"there is no command {argv[0]}; {hint}")
     args, rest = parser.parse_known_args(argv)
     words: list[str] | None = getattr(args, getattr(args, "words", ""), None)
     dashes = getattr(args, "dashes", False)  # those that are no options of ours are words too
@@ -225,13 +228,6 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     if words is not None:
         words.extend(rest)
     return args
-
-
-def _near(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.lower(), COMMANDS, 2)
-    return f"did you mean {' or '.join(near)}?" if near else "`memory-keeper --help` names them all"
 
 
 def _say(message: object, hint: str, code: int) -> int:

@@ -10,6 +10,7 @@ from memory_keeper.text import local_moment, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, TextIO
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -115,6 +116,14 @@ def _cells(text: str) -> int:
 
         text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return columns(text)
+
+
+def near(name: str, known: Iterable[str], otherwise: str) -> str:
+    """What somebody may have meant by a name that there is not."""
+    from difflib import get_close_matches
+
+    names = get_close_matches(name.lower(), list(known), 2)
+    return f"did you mean {' or '.join(names)}?" if names else otherwise
 
 
 def hint(text: str) -> None:

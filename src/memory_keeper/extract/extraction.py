@@ -61,14 +61,17 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     first, later = _head(said, work, events, folder)
     chosen = [shorten(fact) for fact in first]
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
+    answers = [shorten(fact) for fact in head.accepted(said, events)]
     candidates = [
         *_sentences(said, worth, session, shorten),
         *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
         *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
-        *((shorten(fact), ACCEPTED) for fact in head.accepted(said, events)),
+        *((fact, ACCEPTED) for fact in answers),
     ]
     told = {fact.text.casefold() for fact in chosen}
-    ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), _leads(said, chosen, shorten))]
+    leads = _leads(said, chosen, shorten)
+    leads |= {fact.turn: fact for fact in answers if fact.turn in leads}
+    ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), leads)]
     recipes = (shorten(fact) for fact in _recipes(work))
     names = (shorten(fact) for fact in named(events, session.rarity))
     lists = ((recipes, RECIPES), (names, NAMES), (iter(referred(events)), REFERENCES))
@@ -133,7 +136,7 @@ def _sentences(
 
 def _plain(fact: Fact, session: ranker.Session) -> Fact:
     """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
-    about = fact.about if _says(fact.about, session) else ""
+    about = fact.about if fact.kind == "answer" or _says(fact.about, session) else ""
     return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
 
 
@@ -155,9 +158,9 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], first: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
-    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
+    told = {fact.cites[0] for fact in first if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact
@@ -168,11 +171,14 @@ def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> di
 
 def _led(facts: Iterable[Fact], leads: dict[int, Fact]) -> Iterator[Fact]:
     """Facts, the first of each turn after what was asked there: an answer says little without its question."""
+    led: set[tuple[str, int]] = set()
     for fact in facts:
         lead = leads.pop(fact.turn, None) if fact.kind not in ("goal", "step", "next") else None
         if lead and fact.place != lead.place:
+            led.add((lead.kind, lead.place))
             yield lead
-        yield fact
+        if (fact.kind, fact.place) not in led or fact.kind != "accepted":
+            yield fact
 
 
 def _recipes(work: Sequence[Fact]) -> list[Fact]:
@@ -216,14 +222,15 @@ def _ordered(
     rows = []
     for fact, score in candidates:
         words = say(fact)
-        rows.append((fact, score / (tokens(words, family) + JOINT), concepts(words)))
+        # in one order, and rounded: the order of a set, and with it the last digit of a sum, differs from run to run
+        rows.append((fact, score / (tokens(words, family) + JOINT), sorted(concepts(words))))
     covered = Counter(known)
-    typical = sum(value.values()) / max(1, len(value))
+    typical = round(sum(value.values()) / max(1, len(value)), 6)
     again = [AGAIN**times for times in range(12)]
 
     def gain(number: int) -> float:
         _, score, found = rows[number]
-        return score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found)
+        return round(score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found), 9)
 
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)

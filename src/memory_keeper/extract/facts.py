@@ -108,6 +108,10 @@ def _found(fact: Fact) -> str:
     return f"`{fact.text}` is in {fact.about}"
 
 
+def _decision(fact: Fact) -> str:
+    return f"{fact.text} (which the user took back)" if fact.status == "dropped" else fact.text
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -128,7 +132,7 @@ KINDS = {
     "answer": Kind("what the user chose when asked", "story", _answer, True),
     "said": Kind("a sentence of the model's", "story", _text),
     "finding": Kind("a cause or a conclusion", "story", _text),
-    "decision": Kind("what was decided, and why", "story", _text, True),
+    "decision": Kind("what was decided, and whether the user took it back", "story", _decision, True),
     "done": Kind("what was finished", "story", _text),
     "written": Kind("a line that a person or a model wrote into a note", "story", _text, True),
     "error": Kind("a command that failed, and whether that is fixed", "story", _error, True),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.own_words import PASTED
 from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.spoken import EACH, Spoken
@@ -28,7 +30,8 @@ NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
-    r"|option|[a-e1-9]|네|응|좋아|진행|はい|進めて)(?!\w)",
+    r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]"
+    r"|네|응|좋아|진행|はい|進めて)(?!\w)",
     re.I,
 )
 ANSWERS = re.compile(
@@ -55,7 +58,14 @@ LEFT = re.compile(
     r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
-MARKS = re.compile(r"(?<!\w)([A-Ea-e]|[1-9])(?!\w)")
+# the mark of an option; `a` may be a word
+MARK = r"(?:[A-Eb-e1-9](?!\w)|a(?=\W*(?:$|and\b|[,&+]))|(?:first|second|third|fourth)\b)"
+TAKES = re.compile(
+    r"\W*(?:(?i:option|approach|number|yes|yeah|ok(?:ay)?|the|both|go with|take|use|do|let['’]?s"
+    r"|i (?:like|prefer))\W+)*"
+    rf"({MARK}(?:(?:\W|and|plus){{1,9}}{MARK})*)"
+)
+ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
 OFFERS = 3  # answers in which an option may have been offered
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
@@ -64,8 +74,9 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     """What the session is about: its title, what was asked first, and the newest request that says what to do; a nod
     that came after it, with the proposal that it accepts."""
     last = events[-1]
-    titles = [event for event in events if event.kind == "title"]
-    if titles:
+    lines = {event.id.rpartition(":")[0] for event in events}
+    titles = [event for event in events if event.kind == "title" and (not event.ref or event.ref in lines)]
+    if titles:  # one that names a line of another session is that one's
         yield Fact(
             "goal", one_line(clean(titles[-1].text), FIRST), (titles[-1].id,), titles[-1].at, "host", about="Session"
         )
@@ -76,7 +87,11 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         return
     sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
     newest = max(
-        (number for number, one in enumerate(requests) if sent[number] and _has_substance(one)),
+        (
+            number
+            for number, one in enumerate(requests)
+            if sent[number] and _has_substance(one) and not _takes(one, events)
+        ),
         default=len(requests) - 1,
     )
     if newest:
@@ -105,26 +120,41 @@ def accepted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tuple[str, ...]]:
     """What a short answer answers, and the event that says it: the option it names, else the question before it; empty
     for others."""
-    short = len(text) < NOD and NODS.match(text)
-    if not short and not (len(text) < ANSWER and ANSWERS.match(text)):
+    for reply in _replies_before(fact, events):
+        if options := _options(text, reply):
+            return one_line(" … ".join(options), PROPOSED), (reply.id,)
+    replies, short = _replies_before(fact, events), len(text) < NOD and NODS.match(text)
+    if not replies or not (short or (len(text) < ANSWER and ANSWERS.match(text))):
         return "", ()
-    before = events[: fact.place // EACH]
-    replies = [event for event in before if event.kind == "reply" and not event.agent][-OFFERS:]
-    for reply in reversed(replies):
-        options = [_option(reply.text, mark) for mark in MARKS.findall(text)]
-        if any(options):
-            return one_line(" … ".join(dict.fromkeys(filter(None, options))), PROPOSED), (reply.id,)
-    if not replies:
-        return "", ()
-    told = [one.text for one in sentences(replies[-1].text[-4000:])][-ENDING:]
+    told = [one.text for one in sentences(replies[0].text[-4000:])][-ENDING:]
     asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED), (replies[-1].id,)
+    return one_line((asked or told or [""])[-1], PROPOSED), (replies[0].id,)
+
+
+def _takes(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
+    """Whether a request only takes an option that was offered."""
+    text = " ".join(one.fact.text for one in request)
+    return any(_options(text, reply) for reply in _replies_before(request[0].fact, events))
+
+
+def _replies_before(fact: Fact, events: Sequence[Event]) -> list[Event]:
+    """The answers in which something may have been offered, the newest first."""
+    before = reversed(events[: fact.place // EACH])
+    return list(islice((event for event in before if event.kind == "reply" and not event.agent), OFFERS))
+
+
+def _options(text: str, reply: Event) -> list[str]:
+    """What was offered under the marks that a short answer names."""
+    taken = TAKES.match(text) if len(text) < ANSWER else None
+    marks = re.findall(MARK, taken[1]) if taken else []
+    offered = (_option(reply.text, mark) for found in marks for mark in ORDINALS.get(found, found))
+    return list(dict.fromkeys(filter(None, offered)))
 
 
 def _option(text: str, mark: str) -> str:
     """What a text offers under a mark: `B) …`, `Option 2: …`, `**B — …**`; the last time it does."""
-    named = r"(?:option|approach|choice|plan|solution|variant)?"
-    pattern = rf"^[\s>*#_|-]*{named}\s*[(\[]?{re.escape(mark)}[)\]]?\s*[.:)—–|*-]+[\s*_:.–—-]*(\S.{{4,}})$"
+    named = r"(?:(?:option|approach|choice|plan|solution|variant)[ \t]*)?"
+    pattern = rf"^[ \t>*#_|-]*+{named}[(\[]?{re.escape(mark)}[)\]]?[ \t]*[.:)—–|*-][ \t*_:.)|–—-]*+(.{{5,}})$"
     offered = re.findall(pattern, text, re.I | re.M)
     return str(offered[-1]).replace("**", "").strip() if offered else ""
 
@@ -139,7 +169,9 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 
 
 def _has_substance(request: Sequence[Spoken]) -> bool:
-    text = " ".join(one.fact.text for one in request)
+    """Whether somebody says in words of their own what to do: more than a nod, and not in what they pasted."""
+    own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
+    text = " ".join(own)
     return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
 
 
@@ -167,7 +199,12 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     elif commit and not any(PULL.search(one.fact.text) for one in said):
         yield _state(commit, "no pull request yet")
     check = next(
-        (fact for fact in reversed(work) if fact.kind in ("check", "error") and CHECKS.search(fact.text)), None
+        (
+            fact
+            for fact in reversed(work)
+            if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))
+        ),
+        None,
     )
     if check:
         how = "passed" if check.kind == "check" else "failed"

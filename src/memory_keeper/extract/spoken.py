@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.typed import Typed, typed_words
+from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.prose import Sentence, sentences
 from memory_keeper.model import Event
+from memory_keeper.text import clean
 
 EACH = 1000  # places between two events: their sentences lie between
 REPORT = 6_000  # characters of a subagent's report that are read
@@ -68,13 +70,21 @@ FINISHES = re.compile(
     re.I,
 )
 
+# what takes back what was decided
+REJECTS = re.compile(
+    r"^\W*(?:no|nope|nah|actually|wait|hmm+|stop|please)?\b\W*(?:don['’]?t|do not|drop|revert|undo|remove|get rid of"
+    r"|take \w+ out|not)\b"
+    r"|^\W*(?:no|nope|nah)\b[,.!:]|\b(?:drop|revert|undo|get rid of) (?:it|that|this)\b|하지 마|말고|やめて",
+    re.I,
+)
+
 
 class Spoken(NamedTuple):
     """A fact that somebody put in words, and where these words stood."""
 
     fact: Fact
     source: str  # request | answer | reply | thinking | summary | message | plan | document | report
-    form: str  # prose | item | row | code | done
+    form: str  # prose | item | row | code | done | raw
     number: int  # among the sentences of its text
     many: int
 
@@ -98,7 +108,20 @@ def spoken(events: Sequence[Event]) -> tuple[list[Spoken], list[int]]:
         elif not event.agent:
             for source, text in _texts(event, calls):
                 found += _quoted(source, text, event, turn, place)
-    return found, turns
+    return list(_overturned(found)), turns
+
+
+def _overturned(said: Sequence[Spoken]) -> Iterator[Spoken]:
+    """What was said, where a decision that the next request takes back is dropped."""
+    against: dict[int, set[str]] = {}
+    for one in said:
+        if one.source == "request" and one.fact.who == "user" and REJECTS.search(one.fact.text):
+            against.setdefault(one.fact.turn - 1, set()).update(concepts(one.fact.text))
+    for one in said:
+        rejected = one.fact.kind == "decision" and against.get(one.fact.turn)
+        if rejected and rejected & concepts(one.fact.text):
+            one = one._replace(fact=one.fact._replace(status="dropped"))
+        yield one
 
 
 def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken]:
@@ -133,9 +156,10 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
+    text = clean(text)  # before its lines are joined: an escape sequence may end with one
     found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
-        found = [Sentence(_short(text), "prose", "", 0)]
+        found = [Sentence(_short(text), "raw", "", 0)]
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
@@ -176,5 +200,5 @@ def reason(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(clean(text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

@@ -35,17 +35,20 @@ EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is a
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
+    r"(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
+    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)"
+    r"[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
 SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
-FOUND_IN = 5  # files
+FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
-    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)"
+    r"|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
 )
 
 
@@ -78,9 +81,11 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    return sorted(
-        [*_ran(events, turns), *_edited(events, turns), *_searched(events, turns)], key=lambda fact: fact.place
-    )
+    found: dict[int, list[Fact]] = {}
+    for fact in _searched(events, turns):
+        found.setdefault(fact.turn, []).append(fact)
+    searches = (fact for those in found.values() for fact in those[-SEARCHES:])
+    return sorted([*_ran(events, turns), *_edited(events, turns), *searches], key=lambda fact: fact.place)
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -100,7 +105,7 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif CHECKS.search(line):
+        elif CHECKS.search(line) or PASSED.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
@@ -179,6 +184,15 @@ def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
                 yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
 
 
+def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -> Iterator[Fact]:
+    """The files of which changes were taken back: what was tried there did not do."""
+    last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
+    for path, (place, event) in last.items():
+        yield Fact(
+            "edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of"
+        )
+
+
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
@@ -196,6 +210,7 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             created = event.tool == "Write" and event.path not in known
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
+    yield from _taken_back(events, turns, gone)
     yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]

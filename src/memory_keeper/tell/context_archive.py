@@ -189,8 +189,7 @@ def as_json(entry: Entry) -> Json:
         "in_progress": [task.text for task in entry.doing],
         "open": [task.text for task in entry.open],
         "decisions": [
-            {"text": facts.say(fact), "because": fact.why, "cites": list(fact.cites)}
-            for fact in entry.decisions
+            {"text": facts.say(fact), "because": fact.why, "cites": list(fact.cites)} for fact in entry.decisions
         ],
         "asked": entry.asked,
         "compactions": [

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from memory_keeper import wire
+from memory_keeper.app.chores.allowance import attempts
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Note
+from memory_keeper.model import Note, origin
+from memory_keeper.reduce.kept_note import measure
 from tests.machine import START, Machine
 from tests.reduce.summarizers.service import Service, answering, said_by_openai
 
@@ -225,6 +227,146 @@ def test_without_a_key_it_says_what_to_do(machine: Machine) -> None:
     summarize(machine)
     done = summarize(machine, "--with", "anthropic", "--again", code=3, environ={"ANTHROPIC_API_KEY": ""})
     assert "ANTHROPIC_API_KEY" in done.stderr
+
+
+# --- by two ----------------------------------------------------------------------------------------------------------
+
+
+def kept(machine: Machine) -> tuple[list[Note], list[str], int]:
+    """What is kept of the project's notes, all wordings of them and what they cover; how often a model was asked."""
+    with Keeper(str(machine.home)) as keeper:
+        firsts = keeper.store.notes(keeper.project(str(machine.project)))
+        events = [event.id for note in firsts for event in keeper.store.covered(note.id) if event.kind != "spent"]
+        wordings = [wording for note in firsts for wording in keeper.store.wordings(origin(note))]
+        return wordings, events, len(attempts(keeper.store.spent()))
+
+
+def test_the_same_note_by_two_with_their_scores_and_neither_is_kept(machine: Machine, service: Service) -> None:
+    body = said_by_openai(GOOD)
+    service.act = answering({**body, "usage": {**body["usage"], "cost": 0.0125}})
+    summarize(machine)
+    before = kept(machine)
+    (note,) = notes(machine)
+    page = (machine.project / ".claude/memory/memory.md").read_bytes()
+    said = summarize(machine, "--compare", "extractive,openai", environ=asking(service)).stdout
+    assert said.startswith(f"Note {note.id}, level 1. Neither of these is kept.\n\nextractive\n  ")
+    assert "\nopenai (claude-x)\n  " + GOOD + "\n\n" in said
+    scores = [line.split(None, 1) for line in said.splitlines() if line.startswith("  tokens")]
+    assert [tokens for _, tokens in scores] == [str(note.tokens), str(measure(GOOD))]
+    assert said.count("  facts kept        ") == said.count("  would be taken    yes\n") == 2
+    assert said.count("  ungrounded names  0\n") == 2
+    assert "  asked             no model\n" in said
+    assert said.endswith("  asked             100 tokens in, 20 out, $0.0125\n")
+    assert kept(machine) == (*before[:2], before[2] + 1)
+    assert (machine.project / ".claude/memory/memory.md").read_bytes() == page
+
+
+def test_a_comparison_as_json_and_of_the_note_that_is_named(machine: Machine, service: Service) -> None:
+    summarize(machine)
+    (note,) = notes(machine)
+    work(machine)
+    summarize(machine)
+    line = ("--compare", "openai, extractive", "--note", note.id, "--json")
+    said = document(summarize(machine, *line, environ=asking(service)))
+    assert (said["note"], said["level"]) == (note.id, 1)
+    model, rule = said["compared"]
+    facts = model["kept"] + model["lost"]
+    assert facts == rule["kept"] + rule["lost"] > model["kept"] > 0
+    assert model == {
+        "by": "openai",
+        "text": GOOD,
+        "tokens": measure(GOOD),
+        "kept": model["kept"],
+        "lost": facts - model["kept"],
+        "ungrounded": [],
+        "citations": model["citations"],
+        "taken": True,
+        "why": "",
+        "tokens_in": 100,
+        "tokens_out": 20,
+        "cost": None,
+    }
+    assert list(rule) == list(model) and model["citations"] > 0 < rule["citations"]
+    assert (rule["by"], rule["text"], rule["taken"], rule["tokens_in"]) == ("extractive", note.text, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown", "names", "why"),
+    [
+        ("The retry in src/other.py makes 5 attempts.", "src/other.py", ["src/other.py"], "it names src/other.py"),
+        ("I cannot do that.", "I cannot do that.", [], "it is no summary"),
+        ("The key is sk-ant-api03-" + "a1B2" * 23 + "-AA.", "<REDACTED:", None, "there is a secret in it"),
+    ],
+)
+def test_an_answer_that_would_not_be_taken_is_shown_with_the_reason(
+    machine: Machine, service: Service, answer: str, shown: str, names: list[str] | None, why: str
+) -> None:
+    summarize(machine)
+    before = kept(machine)
+    service.act = answering(said_by_openai(answer))
+    done = summarize(machine, "--compare", "extractive,openai", "--json", environ=asking(service))
+    assert "a1B2" not in done.stdout
+    _, model = document(done)["compared"]
+    assert (model["taken"], model["citations"]) == (False, 0) and why in model["why"]
+    assert shown in model["text"] and model["tokens"] > 0
+    assert names is None or model["ungrounded"] == names
+    assert (
+        f"would be taken    no: {why}"
+        in summarize(machine, "--compare", "extractive,openai", environ=asking(service)).stdout
+    )
+    assert kept(machine) == (*before[:2], before[2] + 2)
+
+
+def test_one_that_cannot_be_asked_leaves_the_other_to_be_shown(machine: Machine, service: Service) -> None:
+    summarize(machine)
+    nobody = {**asking(service), "MEMORY_KEEPER_SUMMARIZE_URL": "", "ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": ""}
+    done = summarize(machine, "--compare", "anthropic,extractive", "--json", code=5, environ=nobody)
+    assert done.stderr.splitlines()[0].startswith("memory-keeper: anthropic gave no answer: No key for ")
+    assert "  hint: set ANTHROPIC_API_KEY" in done.stderr
+    model, rule = document(done)["compared"]
+    assert (model["text"], model["kept"], model["lost"], model["taken"]) == ("", None, None, False) and model["why"]
+    assert rule["taken"] and rule["text"]
+    shown = summarize(machine, "--compare", "anthropic,extractive", code=5, environ=nobody).stdout
+    assert "  no answer: No key for " in shown and rule["text"].splitlines()[0] in shown
+    service.act = answering({}, 503)
+    done = summarize(machine, "--compare", "extractive,openai", code=5, environ=asking(service))
+    assert "openai gave no answer: " in done.stderr and "answered 503" in done.stderr
+
+
+def test_where_neither_can_be_asked_it_fails_as_the_first_did(machine: Machine, service: Service) -> None:
+    summarize(machine)
+    service.act = answering({}, 503)
+    done = summarize(machine, "--compare", "openai,anthropic", code=4, environ=asking(service))
+    assert [line.split(" gave")[0] for line in done.stderr.splitlines() if "gave" in line] == [
+        "memory-keeper: openai",
+        "memory-keeper: anthropic",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["extractive,claude"], "there is no summarizer claude; did you mean claude-cli?"),
+        (["Anthropc,openai"], "there is no summarizer Anthropc; did you mean anthropic?"),
+        (["extractive,agent"], "there is no summarizer agent; "),
+        (["extractive,zzz"], "there is no summarizer zzz; there are extractive, claude-cli, anthropic, openai"),
+        (["openai"], "it takes two different ones of extractive, claude-cli, anthropic, openai"),
+        ([""], "it takes two different ones"),
+        (["openai,openai"], "it takes two different ones"),
+        (["extractive,openai,anthropic"], "it takes two different ones"),
+        (["extractive,openai", "--with", "openai"], "does not go with --with or --again"),
+        (["extractive,openai", "--again"], "does not go with --with or --again"),
+    ],
+)
+def test_what_cannot_be_compared_is_said_before_anybody_is_asked(machine: Machine, words: list[str], says: str) -> None:
+    assert says in summarize(machine, "--compare", *words, code=2).stderr
+
+
+def test_where_there_is_no_note_none_is_made(machine: Machine) -> None:
+    done = summarize(machine, "--compare", "extractive,openai", code=3)
+    assert "no such note yet" in done.stderr and "`memory-keeper summarize`" in done.stderr
+    assert notes(machine) == []
+    assert "No note" in summarize(machine, "--compare", "extractive,openai", "--note", "note-none", code=1).stderr
 
 
 # --- by an agent -----------------------------------------------------------------------------------------------------

@@ -84,11 +84,21 @@ class Outcome(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a wording would say."""
+    """What a wording would say; where it is not taken, what was answered, without secrets."""
 
-    text: str = ""
+    text: str
     extra: Json = {}  # noqa: RUF012  (never changed)
     why: str = ""  # it is not taken
+
+
+class Draft(NamedTuple):
+    """Another wording of a note that is not kept yet."""
+
+    first: Note  # in its first wording
+    outcome: Outcome
+    text: str = ""  # what was answered, taken or not
+    note: Note | None = None  # only if it can be taken
+    begun: str = ""  # of the events that say that a model was asked: how their ids begin
 
 
 class Matter(NamedTuple):
@@ -111,8 +121,7 @@ def improve(keeper: Keeper, notes: Sequence[Note], job: Job) -> Iterator[Outcome
     for note in notes:
         first = keeper.store.note(origin(note))
         if first:
-            matter = read_matter(keeper, first, job.settings)
-            yield _recount(keeper, matter, job) if job.by == "extractive" else _ask(keeper, matter, job)
+            yield keep(keeper, job, draft(keeper, read_matter(keeper, first, job.settings), job))
 
 
 def wordable(notes: Sequence[Note]) -> list[Note]:
@@ -123,7 +132,12 @@ def wordable(notes: Sequence[Note]) -> list[Note]:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
+def draft(keeper: Keeper, matter: Matter, job: Job) -> Draft:
+    """Have a note worded. Nothing is kept but that a model was asked: whoever calls this has to `keep` or `drop` it."""
+    return _recount(keeper, matter, job) if job.by == "extractive" else _ask(keeper, matter, job)
+
+
+def _ask(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai, outline_answer
     from memory_keeper.reduce.summarizers.asking import Unfinished, prompt
 
@@ -143,12 +157,12 @@ def _ask(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
         # whoever was asked may have read it all before failing; who was not there has not
         read = 0 if isinstance(error, NotSetUp) else under_way.tokens_in
         outcome = under_way._replace(why=str(error), code=error.code, hint=error.hint, tokens_in=read)
-        if isinstance(error, Unfinished):  # it would not finish the next time either
-            outcome = _answered(outcome, error.answer)
-        _keep(keeper, _spent(begun + ":1", matter.first, outcome, job), None)
-        return outcome
+        if not isinstance(error, Unfinished):
+            return Draft(matter.first, outcome, begun=begun)
+        outcome = _answered(outcome, error.answer)  # it would not finish the next time either
+        return Draft(matter.first, outcome, _without_secrets(keeper, job, error.answer.text), begun=begun)
     outcome = _answered(under_way._replace(why=""), answer)
-    return keep_answer(keeper, matter, job, outcome, answer.text, begun)
+    return draft_of(keeper, matter, job, outcome, answer.text, begun)
 
 
 def _answered(outcome: Outcome, answer: Answer) -> Outcome:
@@ -168,39 +182,53 @@ def estimate(matter: Matter) -> int:
     return sum(map(tokens, matter.texts)) + ASIDE
 
 
-def keep_answer(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Outcome:
-    """Keep an answer as the wording of a note, if it can be one; with it, that it was asked for."""
-    draft = read_answer(keeper, matter, job, answer)
-    outcome = outcome._replace(why=draft.why, code=1 if draft.why else 0)
+def draft_of(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Draft:
+    """What an answer would make of a note; without a wording, and with the reason, if it cannot be one."""
+    proposal = read_answer(keeper, matter, job, answer)
+    if proposal.why:
+        return Draft(matter.first, outcome._replace(why=proposal.why, code=1), proposal.text, begun=begun)
     said = {name: getattr(outcome, name) for name in FACTS}
-    note = None if draft.why else _wording(matter.first, draft.text, {**draft.extra, **said})
-    if note:
-        outcome = outcome._replace(ok=True, id=note.id, text=note.text)
-    event = _spent(begun + ":1", matter.first, outcome, job) if begun else None
-    fault = _keep(keeper, event, note)
-    return outcome._replace(ok=False, id="", text="", why=fault, code=1) if fault else outcome
+    note = _wording(matter.first, proposal.text, {**proposal.extra, **said})
+    return Draft(matter.first, _worded(outcome, note), note.text, note, begun)
 
 
-def _recount(keeper: Keeper, matter: Matter, job: Job) -> Outcome:
+def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     """Have a note made again by rule: by the rules of today, or in place of a model's words."""
     from memory_keeper.app.chores.distil import write_note, write_outline
 
     first = matter.first
     if first.level == 1:
-        events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
-        again = write_note(events, job.settings["reduce.noteTokens"], job.root)
+        again = write_note(covered(keeper, first), job.settings["reduce.noteTokens"], job.root)
     else:
         notes = keeper.store.notes(first.project, above=first.id)
         again = write_outline(keeper, notes, job.settings["reduce.outlineTokens"])
     note = _wording(first, again.text, wire.loads(again.extra))
-    outcome = Outcome(first.id, first.level, first.project, job.by)
-    fault = _keep(keeper, None, note)
-    return outcome._replace(why=fault, code=1) if fault else outcome._replace(ok=True, id=note.id, text=note.text)
+    return Draft(first, _worded(Outcome(first.id, first.level, first.project, job.by), note), note.text, note)
+
+
+def _worded(outcome: Outcome, note: Note) -> Outcome:
+    return outcome._replace(ok=True, id=note.id, text=note.text)
 
 
 def _wording(first: Note, text: str, extra: Json) -> Note:
     id = "note-" + digest_of(first.id, text, token_hex(6))
     return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
+
+
+# --- keeping ---------------------------------------------------------------------------------------------------------
+
+
+def keep(keeper: Keeper, job: Job, draft: Draft) -> Outcome:
+    """Keep a wording, if there is one, and with it what was spent on it."""
+    outcome = draft.outcome
+    event = _spent(draft.begun + ":1", draft.first, outcome, job) if draft.begun else None
+    fault = _keep(keeper, event, draft.note)
+    return outcome._replace(ok=False, id="", text="", why=fault, code=1) if fault else outcome
+
+
+def drop(keeper: Keeper, job: Job, draft: Draft) -> Outcome:
+    """Keep what was spent on a wording, and not the wording."""
+    return keep(keeper, job, draft._replace(note=None, outcome=draft.outcome._replace(id="")))
 
 
 def _spent(id: str, first: Note, outcome: Outcome, job: Job) -> Event:
@@ -213,6 +241,8 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
     """Keep what was spent and the wording that came of it, in one; why the wording was not kept."""
     if not os.path.isdir(keeper.home):
         raise KeeperError(f"{keeper.home} is gone")  # it was deleted meanwhile: do not make it again
+    if not spent and not note:
+        return ""
     with keeper.writing(PATIENCE):
         now = keeper.writer.wording(note.replaces) if note else None
         if note and (not now or now.who == "user"):
@@ -233,7 +263,7 @@ def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
     """What a note is about: the events of a session, or the notes beneath it in the wording in force; and what was
     found in them."""
     if first.level == 1:
-        events = [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
+        events = covered(keeper, first)
         found, rests = _stated(first)
         sources = [*(Record(event.id, (event.text, event.path, event.tool)) for event in events), *found]
         texts = [*shown(events), *(f"found: {one.texts[0]}" for one in found)]
@@ -255,6 +285,11 @@ def _stated(note: Note) -> tuple[list[Record], dict[str, Sequence[str]]]:
     facts = facts_of(note)
     found = [Record(f"{origin(note)} {number}", (clean(say(fact)),)) for number, fact in enumerate(facts)]
     return found, {one.id: fact.cites or (origin(note),) for one, fact in zip(found, facts, strict=True)}
+
+
+def covered(keeper: Keeper, first: Note) -> list[Event]:
+    """The events of a session that a note is about."""
+    return [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
 
 
 def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
@@ -282,12 +317,11 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 
 def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
-    from memory_keeper.capture.redact import known_values, redact
     from memory_keeper.reduce.summarizers.verdict import judge
 
-    known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
-    if redact(answer, keeper.salt, known) != answer:
-        return Proposal(why="there is a secret in it")
+    safe = _without_secrets(keeper, job, answer)
+    if safe != answer:
+        return Proposal(safe, why="there is a secret in it")
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
@@ -295,18 +329,25 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
 
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
-            return Proposal(why=why)
+            return Proposal(answer, why=why)
         said = outline["overallSummary"]
     said, why = judge(said, matter.said, matter.budget)
     linked = [] if why else link(said, matter.sources)
     if not linked:
-        return Proposal(why=why or "none of it can be found in what it is about")
+        return Proposal(answer, why=why or "none of it can be found in what it is about")
     text = "\n".join(one.sentence for one in linked)
     rests = [[cite for source in one.cites for cite in matter.rests.get(source, (source,))] for one in linked]
     extra["cites"] = [list(dict.fromkeys(cites))[:CITED] for cites in rests]
     if isinstance(outline, dict):
         extra["outline"] = {**outline, "overallSummary": text}
     return Proposal(text, extra)
+
+
+def _without_secrets(keeper: Keeper, job: Job, answer: str) -> str:
+    from memory_keeper.capture.redact import known_values, redact
+
+    known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
+    return redact(answer, keeper.salt, known)
 
 
 # --- in the background -----------------------------------------------------------------------------------------------

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import suppress
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_keeper import config
 from memory_keeper.app.chores.improve import (
     Job,
     Outcome,
+    draft_of,
     improve,
     job_for,
-    keep_answer,
+    keep,
     read_matter,
     summarizer,
     wordable,
 )
 from memory_keeper.app.commands import catch_up, folder_of, make_notes, positive, project_of, render_memory
-from memory_keeper.app.terminal import Bar, print_json, say, say_problem
+from memory_keeper.app.terminal import Bar, near, print_json, say, say_problem
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
@@ -28,11 +29,18 @@ from memory_keeper.settings import SUMMARIZERS
 from memory_keeper.tell.files import HANDED_OUT
 from memory_keeper.text import many
 
-EXAMPLE = "memory-keeper summarize --again --with claude-cli --limit 3"
+if TYPE_CHECKING:
+    from memory_keeper.app.chores.compare import Score
+
+EXAMPLES = {
+    "--again": "memory-keeper summarize --again --with claude-cli --limit 3",
+    "--compare": "memory-keeper summarize --compare extractive,claude-cli",
+}
 AGENT = "agent"
 FILE = (HANDED_OUT,)
 LARGEST = 1 << 20  # characters of an answer
 ERRORS = {3: NotSetUp, 4: Busy}
+LABEL = 18  # columns
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -50,10 +58,34 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--again", action="store_true", help="also notes that exist, the newest first")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="how many of those; default: 10")
     parser.add_argument("--note", default="", metavar="ID", help="only this one")
+    parser.add_argument(
+        "--compare",
+        type=_two,
+        default=(),
+        metavar="A,B",
+        help="show the same note by two summarizers, with their scores, and keep neither: the one that --note names,"
+        " else the newest",
+    )
+    parser.set_defaults(fail=parser.error)
+
+
+def _two(said: str) -> tuple[str, ...]:
+    """Two summarizers, for a parser."""
+    names = tuple(filter(None, (name.strip() for name in said.split(","))))
+    every = ", ".join(SUMMARIZERS)
+    for name in names:
+        if name not in SUMMARIZERS:
+            hint = near(name, SUMMARIZERS, f"there are {every}")
+            raise ArgumentTypeError(f"there is no summarizer {name}; {hint}")
+    if len(names) != 2 or len({*names}) != 2:
+        raise ArgumentTypeError(f"it takes two different ones of {every}, with a comma between them")
+    return names
 
 
 def run(args: Namespace) -> int:
     """Make what can be made, then ask for wordings, and say what that took."""
+    if args.compare:
+        return _compare(args)
     with Keeper(args.home) as keeper:
         project, root = project_of(keeper, args), config.find_root(folder_of(args))
         said = _read_answer() if args.by == AGENT and args.note else None
@@ -111,6 +143,94 @@ def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome
     return outcomes
 
 
+# --- by two ----------------------------------------------------------------------------------------------------------
+
+
+def _compare(args: Namespace) -> int:
+    """Show a note by two summarizers, and keep neither."""
+    from memory_keeper.app.chores.compare import compare
+
+    if args.by or args.again:
+        args.fail("--compare keeps nothing: it does not go with --with or --again")
+    with Keeper(args.home) as keeper:
+        project, root = project_of(keeper, args), config.find_root(folder_of(args))
+        note = _first(keeper, _compared(keeper, args, project))
+        scores: list[Score] = []
+        with Bar("asking", len(args.compare), bytes=False) as bar:
+            for score in compare(keeper, note, job_for(keeper, root), args.compare):
+                scores.append(score)
+                bar.advance(1)
+    if args.json:
+        print_json({"note": note.id, "level": note.level, "compared": [_scored(score) for score in scores]})
+    else:
+        say(f"Note {note.id}, level {note.level}. Neither of these is kept.")
+        for score in scores:
+            _show(score)
+    _complain_of(scores)
+    return 0
+
+
+def _compared(keeper: Keeper, args: Namespace, project: str) -> Note:
+    """The note that is named, else the newest that can be worded."""
+    if args.note:
+        return _named(keeper, args.note, project)
+    notes = wordable(keeper.store.notes(project, args.level or None))
+    if not notes:
+        raise NotSetUp("This project has no such note yet", hint="`memory-keeper summarize` makes what can be made")
+    return notes[0]
+
+
+def _scored(score: Score) -> dict[str, Any]:
+    return {
+        "by": score.outcome.by,
+        "text": score.text,
+        "tokens": score.tokens,
+        "kept": score.kept,
+        "lost": score.lost,
+        "ungrounded": list(score.ungrounded),
+        "citations": score.citations,
+        "taken": score.outcome.ok,
+        "why": score.outcome.why,
+        "tokens_in": score.outcome.tokens_in,
+        "tokens_out": score.outcome.tokens_out,
+        "cost": score.outcome.cost,
+    }
+
+
+def _show(score: Score) -> None:
+    """A wording, then its scores."""
+    outcome = score.outcome
+    say()
+    say(outcome.by + (f" ({outcome.model})" if outcome.model else ""), style="bold")
+    if score.kept is None or score.lost is None:
+        return say(f"no answer: {outcome.why}", "  ", "  ")
+    say(score.text, "  ", "  ")
+    say()
+    facts = score.kept + score.lost
+    names = f"{len(score.ungrounded)}: {', '.join(score.ungrounded)}" if score.ungrounded else "0"
+    rows = {
+        "tokens": f"{score.tokens:,}",
+        "facts kept": f"{score.kept} of {facts}" + (f" ({score.kept / facts:.0%})" if facts else ""),
+        "ungrounded names": names,
+        "citations": many(score.citations, "event"),
+        "would be taken": "yes" if outcome.ok else f"no: {outcome.why}",
+        "asked": "no model" if outcome.by == "extractive" else _took(outcome._asdict()),
+    }
+    for label, value in rows.items():
+        say(f"{label:<{LABEL}}{value}", "  ", " " * (LABEL + 2))
+
+
+def _complain_of(scores: list[Score]) -> None:
+    """Say who gave no answer; the exit code is that of the failure when nobody did."""
+    failed = [score.outcome for score in scores if score.kept is None]
+    if not failed:
+        return
+    error = PartlyDone if len(failed) < len(scores) else ERRORS.get(failed[0].code, KeeperError)
+    for one in failed[:-1]:
+        say_problem(f"{one.by} gave no answer: {one.why}", one.hint)
+    raise error(f"{failed[-1].by} gave no answer: {failed[-1].why}", hint=failed[-1].hint)
+
+
 # --- by an agent -----------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +273,7 @@ def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -
     first = _first(keeper, _named(keeper, args.note, project))
     job: Job = job_for(keeper, root, AGENT)
     outcome = Outcome(first.id, first.level, first.project, AGENT)
-    outcome = keep_answer(keeper, read_matter(keeper, first, job.settings), job, outcome, said)
+    outcome = keep(keeper, job, draft_of(keeper, read_matter(keeper, first, job.settings), job, outcome, said))
     _take_away(root)
     return outcome
 
@@ -202,9 +322,12 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
 def _spending(total: dict[str, Any]) -> str:
     if not total["asked"]:
         return "Nothing was asked of a model."
+    return f"A model was asked {many(total['asked'], 'time')}: {_took(total)}."
+
+
+def _took(total: dict[str, Any]) -> str:
     dollars = "" if not total["cost"] else f", ${max(total['cost'], 0.0001):.4f}"
-    spent = f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
-    return f"A model was asked {many(total['asked'], 'time')}: {spent}."
+    return f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
 
 
 def _complain(made: list[Note], worded: list[Outcome]) -> None:
