@@ -160,10 +160,10 @@ def _option(text: str, mark: str) -> str:
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
-    """The user's requests, each by its sentences."""
+    """What was asked, each request by its sentences; a program may have asked it."""
     found: dict[tuple[int, str], list[Spoken]] = {}
     for one in said:
-        if one.source == "request" and one.fact.who == "user":
+        if one.source == "request":
             found.setdefault((one.fact.turn, one.fact.cites[0]), []).append(one)
     return [*found.values()]
 
@@ -237,7 +237,7 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
     replies = [one for one in replies if one.fact.place // EACH == final]
-    typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
+    typed = max((one.fact.place for one in said if one.source in ("request", "answer")), default=-1)
     steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")

@@ -130,7 +130,9 @@ def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken
             "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
         )
         yield Spoken(fact, "answer", "prose", 0, 1)
-    else:
+    elif typed.by and typed.how == "refusal":  # a server may have written it
+        yield from _quoted("report", typed.text, event, turn, place)
+    else:  # what a program asks was asked, and is no rule of the user's
         yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
 
 

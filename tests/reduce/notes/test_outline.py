@@ -89,7 +89,10 @@ def test_an_outline_of_three_notes() -> None:
     assert any('[committed 1a2b3c4 "Limit retries"]' in line and "Fixed the endless retries." in line for line in lines)
     assert any(line.startswith('2024-10-06: "문서를 한국어로') for line in lines)
     made = draft.outline
-    assert [(theme.name, theme.sessions) for theme in made.themes] == [("SMS login", ("s1",)), ("Work in docs", ("s2",))]
+    assert [(theme.name, theme.sessions) for theme in made.themes] == [
+        ("SMS login", ("s1",)),
+        ("Work in docs", ("s2",)),
+    ]
     assert Decision("No, use fetch instead of axios.", "", "2024-10-05") in made.decisions
     assert (made.first, made.last, made.sections) == ("2024-10-04", "2024-10-06", 3)
     said = 'Between 2024-10-04 and 2024-10-06: 2 sessions (SMS login, Work in docs); committed "Limit retries"'

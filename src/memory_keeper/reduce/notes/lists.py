@@ -26,8 +26,17 @@ NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
 TELLING = 3  # concepts of a request that says what to do
 # what the facts of a turn are worth telling for
 WORTH = {
-    **{"commit": 3.0, "pr": 3.0, "written": 3.0, "answer": 2.0, "decision": 2.0, "finding": 2.0, "done": 1.5, "rule": 1.5},
-    **{"said": 1.0, "request": 0.5, "accepted": 0.5},
+
+        "commit": 3.0,
+        "pr": 3.0,
+        "written": 3.0,
+        "answer": 2.0,
+        "decision": 2.0,
+        "finding": 2.0,
+        "done": 1.5,
+        "rule": 1.5
+    ,
+    "said": 1.0, "request": 0.5, "accepted": 0.5,
 }
 WANTS = re.compile(
     r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
@@ -57,11 +66,15 @@ def settled(facts: Facts) -> list[Fact]:
 
 
 def _settles(fact: Fact) -> bool:
-    wanted = fact.who == "user" and WANTS.search(fact.text) and fact.text[-1] not in "?？:：" and not ASKS.match(fact.text)
+    wanted = (
+        fact.who == "user" and WANTS.search(fact.text) and fact.text[-1] not in "?？:：" and not ASKS.match(fact.text)
+    )
     decided = CHOSE.search(fact.text) and states(fact.text)
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
-    return fact.kind == "answer" or bool(wanted if fact.kind == "rule" else decided if fact.kind == "decision" else False)
+    return fact.kind == "answer" or bool(
+        wanted if fact.kind == "rule" else decided if fact.kind == "decision" else False
+    )
 
 
 def wrong(facts: Facts) -> list[Fact]:
@@ -88,12 +101,16 @@ def wrong(facts: Facts) -> list[Fact]:
 def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str]) -> Outline:
     """All that an outline says beside its text."""
     below = {note: made for note in facts if note.who != "user" and (made := _outline_of(note))}
-    days = [(below[note].first, below[note].last) if note in below else (_day(begun(note)), _day(note.at)) for note in facts]
+    days = [
+        (below[note].first, below[note].last) if note in below else (_day(begun(note)), _day(note.at)) for note in facts
+    ]
     first, last = min(filter(None, (day for day, _ in days)), default=""), max((day for _, day in days), default="")
     plain = [made for note, made in below.items() if all(fact.kind == "written" for fact in facts[note])]
     decisions = [Decision(_bounded(_decision(fact), 1000), fact.why, _day(fact.at)) for fact in settled(facts)]
     issues = [Issue(_bounded(_issue(fact), 1000), _status(fact), _day(fact.at)) for fact in wrong(facts)]
-    issues = sorted([*issues, *(issue for made in plain for issue in made.issues)], key=lambda issue: issue.status != "open")
+    issues = sorted(
+        [*issues, *(issue for made in plain for issue in made.issues)], key=lambda issue: issue.status != "open"
+    )
     themes = _themes(facts, below, titles)
     summary = _summary(facts, first, last, [theme.name for theme in themes], issues)
     decisions += [decision for made in plain for decision in made.decisions]
@@ -162,7 +179,10 @@ def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str
     for of, those in sessions.items():
         name = _bounded(cut(clean(titles.get(of, "")) or _name(those), NAME), NAME)
         id = _bounded(of, 200) if of in known else NOTHING
-        yield Theme(name, _bounded(cut(" ".join(_about(those)), THEME), THEME), (id,) if id != NOTHING else ()), len(those)
+        yield (
+            Theme(name, _bounded(cut(" ".join(_about(those)), THEME), THEME), (id,) if id != NOTHING else ()),
+            len(those),
+        )
 
 
 def _name(facts: Sequence[Fact]) -> str:
@@ -186,7 +206,9 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
     asked = run_on(_asked(facts))
     if asked and not any(fact.kind == "written" for fact in said):
         yield f"Asked: {quote(cut(asked, 2 * NAME))}."
-    for fact in sorted(sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID], key=lambda fact: (fact.turn, fact.place)):
+    for fact in sorted(
+        sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID], key=lambda fact: (fact.turn, fact.place)
+    ):
         yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
     if made := list(dict.fromkeys(quote(fact.text) for fact in facts if fact.kind == "commit")):
         yield f"Committed {_few(made)}."

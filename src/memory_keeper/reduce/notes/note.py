@@ -153,7 +153,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     after = [*said[1:], None][: len(said)]
     for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
         fact = one.fact._replace(why=_why(one, next_one)) if one.fact.kind == "decision" else one.fact
-        if fact.who == "user":
+        if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
         elif (score := score * _says(one, session, found)) > 0:
@@ -191,7 +191,7 @@ def _cited(fact: Fact) -> Fact:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID))
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID))
 
 
 def _why(one: Spoken, after: Spoken | None) -> str:
@@ -218,8 +218,6 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
-    if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
-        return 0.5
     announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
     lead = LEAD if concludes and one.number == 0 else 1.0

@@ -71,10 +71,14 @@ def read(note: Note, number: int) -> Iterator[Fact]:
         for place, (line, cites) in enumerate(lines_of(note)[:LINES]):
             if text := one_line(clean(line), LINE):
                 who, rests = "user" if note.who == "user" else "model", cites[:CITED] or (origin(note),)
-                yield Fact("written", text, rests, note.at, who, number * TURNS + place, place, "", reason(text), "", _of(note))
+                yield Fact(
+                    "written", text, rests, note.at, who, number * TURNS + place, place, "", reason(text), "", _of(note)
+                )
     turns = {turn: place for place, turn in enumerate(sorted({fact.turn for fact in found}))}
     for fact in found[: 2 * KEPT]:
-        text, about, why, status = (cut(one_line(clean(part[:LINE]), LINE), QUOTED) for part in (fact.text, *fact[7:10]))
+        text, about, why, status = (
+            cut(one_line(clean(part[:LINE]), LINE), QUOTED) for part in (fact.text, *fact[7:10])
+        )
         cites, at = fact.cites[:CITED] or (origin(note),), fact.at if 0 <= fact.at <= LATEST else note.at
         turn, of = number * TURNS + turns[fact.turn] % TURNS, clean(fact.of)[:200].strip() or _of(note)
         yield Fact(fact.kind, text or "…", cites, at, fact.who, turn, fact.place, about, why, status, of)
@@ -158,8 +162,8 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
     if facts[0].kind == "written":
         yield from (Line(fact.text, fact.cites, (fact,)) for fact in facts)
         return
-    asked = [as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted") and fact.who == "user"]
-    said = [fact for fact in facts if fact.who == "model" or fact.kind == "answer"][:SAID]
+    asked = [as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")]
+    said = [fact for fact in facts if fact.kind == "answer" or (fact.who == "model" and fact.kind != "request")][:SAID]
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))
     short = [*(_cut(fact, int(room * ASKED)) for fact in asked[:SAID]), *(_cut(fact, each) for fact in said), *made]
