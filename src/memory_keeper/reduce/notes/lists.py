@@ -26,17 +26,17 @@ NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
 TELLING = 3  # concepts of a request that says what to do
 # what the facts of a turn are worth telling for
 WORTH = {
-
-        "commit": 3.0,
-        "pr": 3.0,
-        "written": 3.0,
-        "answer": 2.0,
-        "decision": 2.0,
-        "finding": 2.0,
-        "done": 1.5,
-        "rule": 1.5
-    ,
-    "said": 1.0, "request": 0.5, "accepted": 0.5,
+    "commit": 3.0,
+    "pr": 3.0,
+    "written": 3.0,
+    "answer": 2.0,
+    "decision": 2.0,
+    "finding": 2.0,
+    "done": 1.5,
+    "rule": 1.5,
+    "said": 1.0,
+    "request": 0.5,
+    "accepted": 0.5,
 }
 WANTS = re.compile(
     r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
