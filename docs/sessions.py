@@ -30,6 +30,7 @@ ALWAYS = {  # so that a commit has the same name in every recording
     "GIT_AUTHOR_NAME": "Kim", "GIT_AUTHOR_EMAIL": "kim@example.com", "GIT_AUTHOR_DATE": f"{MOMENT}Z",
     "GIT_COMMITTER_NAME": "Kim", "GIT_COMMITTER_EMAIL": "kim@example.com", "GIT_COMMITTER_DATE": f"{MOMENT}Z",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "CLAUDE_CODE_ENTRYPOINT": "claude-vscode",  # prompts come as from an editor: a person has typed them
 }  # fmt: skip
 BRIEF = re.compile(r'<memory-keeper brief="handoff".*?</memory-keeper>', re.DOTALL)
 SIGNS = re.compile(r"\[([0-9a-f]{8})(?=[:\]])|\b(?:note|handoff)-([0-9a-f]{12})\b|fence=\"([0-9a-f]+)\"")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from memory_keeper.extract.facts import facts_of
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.reduce.checks.grounding import ungrounded
@@ -115,7 +116,7 @@ def _of_text(store: SqliteStore, note: Note) -> Iterator[str]:
         yield f"{note.id} has {len(lines(note))} lines and cites {about['cites']}"
     known = set(beneath(store, note.id))
     cited = {cite for cites in about["cites"] for cite in cites}
-    cited |= {cite for fact in about.get("facts", ()) for cite in fact["cites"]}
+    cited |= {cite for fact in facts_of(note) for cite in fact.cites}
     if not cited <= known:
         yield f"{note.id} cites {cited - known}, which it does not cover"
 

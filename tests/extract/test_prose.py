@@ -73,6 +73,18 @@ TEXTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
         "> The **pool** leaks, see [the issue](https://example.org/1).",
         [("The pool leaks, see the issue.", "prose", "")],
     ),
+    "a number at the end": (
+        "It is 107.04, not 107.06. That is true of v1 and v2. Switch to v2",
+        [
+            ("It is 107.04, not 107.06.", "prose", ""),
+            ("That is true of v1 and v2.", "prose", ""),
+            ("Switch to v2", "prose", ""),
+        ],
+    ),
+    "the number of the next item": (
+        "Close the pool.2. Run the tests.",
+        [("Close the pool.", "prose", ""), ("Run the tests.", "prose", "")],
+    ),
     "Korean": (
         "풀을 닫지 않습니다. 그래서 멈춥니다.",
         [("풀을 닫지 않습니다.", "prose", ""), ("그래서 멈춥니다.", "prose", "")],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.model import Event
+from memory_keeper.reduce.notes.note import write
 from tests.capture.test_typed import answered, ask, events, operation
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.reduce.story import Story, sessions
@@ -33,6 +35,16 @@ def test_only_what_a_person_typed_is_the_user_s() -> None:
     story.call("Read", "The user said that the parser is fine.", file_path="/p/README.md")
     story.add("notice", "<result>The user agreed to all of it.</result>")
     assert texts([one for one in said(story) if one.fact.who == "user"]) == ["Make the parser strict."]
+
+
+def test_what_a_program_asks_is_asked_and_not_the_user_s() -> None:
+    story = Story()
+    story.add("prompt", "Never push. Make the parser in src/parse.py strict, with a test.", extra='{"by": "program"}')
+    story.reply("I made the parser strict.")
+    found = extract(story.events)
+    assert {(fact.who, fact.about) for fact in found if fact.kind == "goal"} == {("model", "Asked last")}
+    assert not [fact for fact in found if fact.kind == "rule" or fact.who == "user"]
+    assert write(story.events, 400).text.startswith('"Never push. Make the parser in src/parse.py strict')
 
 
 def test_what_a_tool_printed_is_said_by_nobody() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memory_keeper.reduce.notes.levels import write
 
+from memory_keeper.reduce.notes.note import write
 from memory_keeper.reduce.own_commands import others
 from tests.reduce.story import Story
 

@@ -68,7 +68,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
         *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
         *((fact, ACCEPTED) for fact in answers),
     ]
-    told = {fact.text.casefold() for fact in chosen}
+    told = {_once(fact) for fact in chosen}
     leads = _leads(said, chosen, shorten)
     leads |= {fact.turn: fact for fact in answers if fact.turn in leads}
     ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), leads)]
@@ -158,9 +158,9 @@ def _latest(work: Sequence[Fact]) -> Iterator[Fact]:
             yield fact
 
 
-def _leads(said: Sequence[Spoken], head: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
+def _leads(said: Sequence[Spoken], first: Sequence[Fact], shorten: Shorten) -> dict[int, Fact]:
     """For each turn how its request begins, unless the head has it."""
-    told = {fact.cites[0] for fact in head if fact.kind in ("goal", "then") and fact.cites}
+    told = {fact.cites[0] for fact in first if fact.kind in ("goal", "then") and fact.cites}
     leads: dict[int, Fact] = {}
     for one in said:
         fact = one.fact
@@ -222,14 +222,15 @@ def _ordered(
     rows = []
     for fact, score in candidates:
         words = say(fact)
-        rows.append((fact, score / (tokens(words, family) + JOINT), concepts(words)))
+        # in one order, and rounded: the order of a set, and with it the last digit of a sum, differs from run to run
+        rows.append((fact, score / (tokens(words, family) + JOINT), sorted(concepts(words))))
     covered = Counter(known)
-    typical = sum(value.values()) / max(1, len(value))
+    typical = round(sum(value.values()) / max(1, len(value)), 6)
     again = [AGAIN**times for times in range(12)]
 
     def gain(number: int) -> float:
         _, score, found = rows[number]
-        return score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found)
+        return round(score * sum(value.get(one, typical) * again[min(covered[one], 11)] for one in found), 9)
 
     heap = [(-gain(number), number) for number in range(len(rows))]
     heapq.heapify(heap)
@@ -242,8 +243,13 @@ def _ordered(
         if now < LEAST:
             return
         fact, _, found = rows[number]
-        if fact.text.casefold() in told and fact.text:
+        if fact.text and _once(fact) in told:
             continue
-        told.add(fact.text.casefold())
+        told.add(_once(fact))
         covered.update(found)
         yield fact
+
+
+def _once(fact: Fact) -> str:
+    """What is not told twice; what was said last may also stand where it belongs."""
+    return (say(fact) if fact.kind == "step" else fact.text).casefold()

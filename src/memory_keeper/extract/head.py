@@ -26,6 +26,7 @@ THEN = 6  # answers and additions after the goal that are told
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
+SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
 NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
@@ -160,10 +161,10 @@ def _option(text: str, mark: str) -> str:
 
 
 def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
-    """The user's requests, each by its sentences."""
+    """What was asked, each request by its sentences; a program may have asked it."""
     found: dict[tuple[int, str], list[Spoken]] = {}
     for one in said:
-        if one.source == "request" and one.fact.who == "user":
+        if one.source == "request":
             found.setdefault((one.fact.turn, one.fact.cites[0]), []).append(one)
     return [*found.values()]
 
@@ -199,7 +200,11 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
     elif commit and not any(PULL.search(one.fact.text) for one in said):
         yield _state(commit, "no pull request yet")
     check = next(
-        (fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))),
+        (
+            fact
+            for fact in reversed(work)
+            if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))
+        ),
         None,
     )
     if check:
@@ -233,7 +238,7 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     replies = [one for one in said if one.source == "reply" and one.fact.turn >= turn - 1]
     final = replies[-1].fact.place // EACH if replies else -1
     replies = [one for one in replies if one.fact.place // EACH == final]
-    typed = max((one.fact.place for one in said if one.fact.who == "user"), default=-1)
+    typed = max((one.fact.place for one in said if one.source in ("request", "answer")), default=-1)
     steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
@@ -274,14 +279,14 @@ def last_steps(events: Sequence[Event]) -> Iterator[Fact]:
         text = _step(event, calls)
         if text:
             left -= 1
-            yield Fact("step", text, (event.id,), event.at, "model", place=place * EACH)
+            yield Fact("step", text, (event.id,), event.at, "model", place=place * EACH, about=SAYS.get(event.kind, ""))
 
 
 def _step(event: Event, calls: dict[str, Event]) -> str:
     if event.kind == "reply":
-        return f"said: {one_line(clean(event.text), STEP)}"
+        return one_line(clean(event.text), STEP)
     if event.kind == "thinking":
-        return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
+        return f"…{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
     if event.kind == "call":
         return _call(event)
     if (

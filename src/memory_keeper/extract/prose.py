@@ -32,7 +32,7 @@ SHORT = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
 )
 BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
-GLUED = re.compile(r"(?<=[a-z)`.])\d{1,2}\.?$")  # the number of the item that comes next
+GLUED = re.compile(r"(?<=[a-z)`][.:;])\d{1,2}\.$|(?<=[)`])\d{1,2}\.$")  # the number of the item that comes next
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")

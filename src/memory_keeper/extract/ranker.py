@@ -238,4 +238,5 @@ def rank(
 
 def _linear(learnt: Sequence[float], features: Iterable[float]) -> float:
     """A score; the first weight stands alone."""
-    return max(0.01, learnt[0] + sum(weight * value for weight, value in zip(learnt[1:], features, strict=True)))
+    score = learnt[0] + sum(weight * value for weight, value in zip(learnt[1:], features, strict=True))
+    return max(0.01, round(score, 6))

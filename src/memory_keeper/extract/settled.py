@@ -68,6 +68,6 @@ def _replaces(
     if fact.kind == older.kind == "answer":
         return fact.about == older.about
     common = spoken & about
-    if rejects & (about - rejected) and common - rejects:
+    if rejects & (about - rejected) and (common - rejects or older.who == "user"):
         return True
     return len(common) >= SAME * len(spoken | about)

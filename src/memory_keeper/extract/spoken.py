@@ -17,6 +17,7 @@ from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.prose import Sentence, sentences
 from memory_keeper.model import Event
+from memory_keeper.text import clean
 
 EACH = 1000  # places between two events: their sentences lie between
 REPORT = 6_000  # characters of a subagent's report that are read
@@ -129,7 +130,9 @@ def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken
             "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
         )
         yield Spoken(fact, "answer", "prose", 0, 1)
-    else:
+    elif typed.by and typed.how == "refusal":  # a server may have written it
+        yield from _quoted("report", typed.text, event, turn, place)
+    else:  # what a program asks was asked, and is no rule of the user's
         yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
 
 
@@ -155,6 +158,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
+    text = clean(text).strip()  # before its lines are joined: an escape sequence may end with one
     found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "raw", "", 0)]
@@ -198,5 +202,5 @@ def reason(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(clean(text).split())
     return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

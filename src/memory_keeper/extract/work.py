@@ -35,9 +35,10 @@ EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is a
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
-    r"^[ \t]*(?:export\s+)?(?:default\s+)?(?:pub(?:\([^)\n]{0,40}\))?\s+)?"
-    r"(?:(?:public|private|static|async|abstract|final)\s+)*"
-    r"(?:func(?:\s*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)\s+([A-Za-z_]\w{2,60})",
+    r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
+    r"(?:(?:public|private|static|async|abstract|final)[ \t]+)*"
+    r"(?:func(?:[ \t]*\([^)\n]{0,200}\))?|def|class|type|interface|struct|enum|trait|fn|function|protocol)"
+    r"[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
 DEFINED = 8  # names that are told of a file
@@ -46,7 +47,8 @@ FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M
 FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
 SIGNATURE = 150  # characters of a definition
 BODY = re.compile(
-    r"^\s*(?:export\s+|pub\s+)?(?:type\s+\w+\s+(?:struct|interface)|interface\s|struct\s|enum\s|class\s|type\s\w+\s*=)"
+    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)"
+    r"|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
 )
 
 
@@ -186,7 +188,9 @@ def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -
     """The files of which changes were taken back: what was tried there did not do."""
     last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
     for path, (place, event) in last.items():
-        yield Fact("edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of")
+        yield Fact(
+            "edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of"
+        )
 
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:

@@ -7,6 +7,7 @@ answer. What is kept of the facts is more than is told: the outlines above are m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +39,7 @@ OPEN_KINDS = ("todo", "next", "question")
 # how much the sentences of a source count that say what came of a request, and those of the last answer
 SOURCES = {"reply": 1.0, "plan": 0.8, "message": 0.7, "report": 0.6, "thinking": 0.4, "document": 0.3, "summary": 0.3}
 CONCLUDING, LEAD = 1.8, 1.3
+BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
 
@@ -148,18 +150,18 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
-    for one, score, found in zip(said, worth, session.concepts, strict=True):
-        fact = one.fact
-        if fact.who == "user":
+    after = [*said[1:], None][: len(said)]
+    for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
+        fact = one.fact._replace(why=_why(one, next_one)) if one.fact.kind == "decision" else one.fact
+        if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
         elif (score := score * _says(one, session, found)) > 0:
             came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
-    talk = {turn for turn in newest if _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)}
-    order = [turn for turn in newest if turn not in talk]
-    order = [*order[:1], *order[-1:], *order[1:-1], *(turn for turn in newest if turn in talk)]
+    telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
+    order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
     leads = {turn: [*_lead(asked.get(turn, ())), *_best(came.get(turn, ()))] for turn in order}
     left = [fact for fact in head.coming(said, events) if fact.kind != "next" or _is_step(fact, events)]
     errors = [fact for fact in work if is_open(fact)]
@@ -172,7 +174,8 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
         *wanted[:RULES],
         *(fact for turn in order[2:] for fact in leads[turn]),
     ]
-    return list(dict.fromkeys([*first, *_details(asked, came, work)]))
+    details = _details([one for turn in order for one in (*asked.get(turn, ()), *came.get(turn, ()))], work)
+    return list(dict.fromkeys([*first, *details]))
 
 
 def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
@@ -188,8 +191,13 @@ def _cited(fact: Fact) -> Fact:
 
 
 def _short(fact: Fact, kind: str) -> Fact:
-    why = reason(fact.text) if kind == "decision" else ""
-    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" else SAID), why=why)
+    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID))
+
+
+def _why(one: Spoken, after: Spoken | None) -> str:
+    """The reason of a decision, which may stand in the next sentence."""
+    because = BECAUSE.match(after.fact.text) if after and after.fact.cites == one.fact.cites else None
+    return reason(one.fact.text) or (because[1] if because else "")
 
 
 def cut(text: str, characters: int) -> str:
@@ -210,8 +218,6 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
-    if fact.who == "model" and fact.kind == "request":  # in the user's place, and nobody is known to have typed it
-        return 0.5
     announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
     lead = LEAD if concludes and one.number == 0 else 1.0
@@ -242,9 +248,8 @@ def _best(came: Sequence[Scored]) -> list[Fact]:
     return [max(came, key=lambda one: one.worth).fact] if came else []
 
 
-def _details(asked: dict[int, list[Scored]], came: dict[int, list[Scored]], work: Sequence[Fact]) -> list[Fact]:
+def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     """Everything else, by what it is worth for its length."""
-    found = [one for those in (*asked.values(), *came.values()) for one in those]
     files: dict[int, int] = {}
     for fact in work:
         if fact.kind == "edit":

@@ -1,4 +1,4 @@
-"""Which events one note covers, how long it may be, what it says, and which notes an outline takes."""
+"""The note of a segment: what it says, what each line rests on, and what is kept beside it."""
 
 from __future__ import annotations
 
@@ -6,171 +6,22 @@ import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_keeper.reduce.notes.levels import (
-    CALLS,
-    FACTS,
-    LIMIT,
-    PATIENCE,
-    QUOTED,
-    SAID,
-    SENTENCE,
-    TURN,
-    Draft,
-    about,
-    note_budget,
-    rotated,
-    stretches,
-    write,
-)
 
 import memory_keeper
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.model import Event, Note, Source
+from memory_keeper.extract.facts import load
+from memory_keeper.model import Event, Source
 from memory_keeper.reduce.checks.grounding import ungrounded
+from memory_keeper.reduce.notes.note import KEPT, Draft, about, write
+from memory_keeper.reduce.notes.segments import note_budget, segments
 from memory_keeper.text import tokens
 from tests import transcripts
 from tests.reduce.story import Story, sessions
 from tests.tree import sources
-
-INTERVAL, CHARACTERS = 3, 400
-
-
-def cut(events: list[Event], over: bool = False, interval: int = INTERVAL) -> list[list[Event]]:
-    return list(stretches(events, interval, CHARACTERS, over))
-
-
-def kinds(stretch: list[Event]) -> str:
-    """A stretch by the first letters of its kinds."""
-    return "".join(event.kind[0] for event in stretch)
-
-
-def turns(number: int, calls: int = 3) -> Story:
-    story = Story()
-    for turn in range(number):
-        story.prompt(f"Request {turn}.")
-        for call in range(calls):
-            story.run(f"make part{turn}{call}", "fine")
-        story.reply(f"Answer {turn}.")
-    return story
-
-
-# --- where a note ends ------------------------------------------------------------------------------------------------
-
-
-def test_a_note_ends_with_a_turn() -> None:
-    assert [kinds(one) for one in cut(turns(3).events)] == ["pcrcrcrr"] * 3
-
-
-def test_a_turn_that_goes_on_is_left_open() -> None:
-    events = turns(2).events
-    assert [kinds(one) for one in cut(events[:-1])] == ["pcrcrcrr"]
-    assert [kinds(one) for one in cut(events[:-1], over=True)] == ["pcrcrcrr", "pcrcrcr"], "nothing follows"
-
-
-def test_short_turns_share_a_note() -> None:
-    assert [kinds(one) for one in cut(turns(6, calls=1).events)] == ["pcrr" * 3] * 2
-
-
-def test_a_long_turn_is_cut_where_nothing_is_under_way() -> None:
-    story = turns(1, calls=7)
-    assert [kinds(one) for one in cut(story.events, over=True)] == ["p" + "cr" * 6, "crr"]
-
-
-def test_calls_at_once_stay_with_their_answers() -> None:
-    story = Story()
-    story.prompt("All at once.")
-    calls = [story.call("Read", None, file_path=f"/p/{number}.py") for number in range(7)]
-    for call in reversed(calls):
-        story.add("result", "text", ref=call.ref)
-    story.reply("Read.")
-    assert [kinds(one) for one in cut(story.events, over=True)] == ["p" + "c" * 7 + "r" * 7, "r"]
-
-
-def test_a_call_that_is_never_answered_holds_nothing_up_for_good() -> None:
-    story = Story()
-    story.prompt("Begin.")
-    story.call("Bash", None, command="sleep 1000")
-    for number in range(40):
-        story.run(f"make part{number}", "fine")
-    first, *others = [sum(event.kind == "call" for event in one) for one in cut(story.events, over=True)]
-    assert first == LIMIT * INTERVAL
-    assert max(others) == PATIENCE * INTERVAL
-
-
-def test_talk_counts_like_work() -> None:
-    story = Story()
-    for number in range(4):
-        story.prompt(f"{number} " + "word " * 50)
-        story.reply("word " * 50)
-    assert [kinds(one) for one in cut(story.events)] == ["pr"] * 4
-
-
-def test_a_compaction_ends_a_note_and_its_summary_goes_with_it() -> None:
-    story = Story()
-    story.prompt("Before.")
-    story.add("compact", "")
-    story.add("summary", "What was before.")
-    story.prompt("After.")
-    assert [kinds(one) for one in cut(story.events)] == ["pcs"]
-    del story.events[2]
-    assert [kinds(one) for one in cut(story.events)] == ["pc"], "also where it left none"
-
-
-SIZES = st.tuples(st.integers(1, 6), st.sampled_from((1, 40, 400, 10_000)))
-
-
-def fullness(events: list[Event], interval: int, characters: int) -> float:
-    said = sum(len(event.text) for event in events if event.kind in SAID)
-    return max(sum(event.kind in CALLS for event in events) / interval, said / characters)
-
-
-@given(sessions(), SIZES, st.booleans())
-def test_stretches_are_the_beginning_of_what_happened(events: list[Event], size: tuple[int, int], over: bool) -> None:
-    cuts = list(stretches(events, *size, over))
-    taken = [event for one in cuts for event in one]
-    assert all(cuts)
-    assert taken == events[: len(taken)]
-    assert taken == events or not over
-    assert fullness(events[len(taken) :], *size) < LIMIT, "what is left open never grows without end"
-    assert cuts == list(stretches(list(events), *size, over))
-
-
-@given(sessions(), SIZES, st.booleans())
-def test_a_call_and_its_answer_stay_together(events: list[Event], size: tuple[int, int], over: bool) -> None:
-    cuts = list(stretches(events, *size, over))
-    end = 0
-    for one in cuts:
-        end += len(one)
-        following = events[end : end + 1]
-        asked = [event.ref for event in one if event.kind in CALLS and event.ref]
-        waiting = [ref for ref in asked if not any(event.kind == "result" and event.ref == ref for event in one)]
-        if waiting and following:
-            broken = following[0].kind == "prompt" or one[-1].kind in ("compact", "summary")
-            assert broken or fullness(one, *size) >= LIMIT
-
-
-# --- how long it may be -----------------------------------------------------------------------------------------------
-
-
-@given(sessions(), st.integers(100, 2000), st.integers(0, 25))
-def test_a_budget_grows_with_what_was_said_and_done(events: list[Event], most: int, part: int) -> None:
-    assert 0 < note_budget(events[:part], most) <= note_budget(events, most) <= most
-
-
-def test_about_a_sentence_for_every_two_hundred_words() -> None:
-    story = Story()
-    story.prompt("word " * 2000)
-    assert note_budget(story.events, 10_000) == 10 * SENTENCE + TURN
-    story.add("result", "word " * 100_000)
-    assert note_budget(story.events, 10_000) == 10 * SENTENCE + TURN, "what a tool printed was not said"
-
-
-# --- what it says -----------------------------------------------------------------------------------------------------
 
 
 def check(events: list[Event], most: int) -> Draft:
@@ -186,12 +37,12 @@ def check(events: list[Event], most: int) -> Draft:
         assert cites and set(cites) <= known.keys()
         missing = ungrounded(line, [said for cite in cites for said in sources(known[cite])])
         assert not missing, line
-    assert len(draft.facts) <= FACTS
+    assert len(draft.facts) <= KEPT
     assert {cite for fact in draft.facts for cite in fact.cites} <= known.keys()
     if events:
         said = json.loads(json.dumps(about(draft, events)))
         assert said["first"] == events[0].at
-        assert all(len(fact.get(name, "")) <= QUOTED for fact in said["facts"] for name in ("text", "about", "because"))
+        assert load(said["facts"]) == list(draft.facts)
     return draft
 
 
@@ -267,18 +118,18 @@ RECORDED: dict[str, Callable[[], list[Event]]] = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_line_of_a_recorded_session_is_grounded(name: str) -> None:
     events = RECORDED[name]()
-    notes = [check(one, 700) for one in stretches(events, 25, 32_000, over=True)]
+    notes = [check(one, 700) for one in segments(events, 25, 32_000, over=True)]
     assert any(draft.text for draft in notes)
     for interval in (3, 10):
-        for one in stretches(events, interval, 4000, over=True):
+        for one in segments(events, interval, 4000, over=True):
             check(one, 700)
 
 
-def test_a_decision_with_its_reason_comes_before_names() -> None:
-    first, *_ = stretches(demo(), 25, 32_000, over=True)
-    told = check(first, 700).text.splitlines()
-    decided = next(place for place, line in enumerate(told) if line.startswith('Decided: "I decided against tenacity'))
-    assert decided < next(place for place, line in enumerate(told) if line.startswith("Created "))
+def test_a_decision_with_its_reason_comes_before_files() -> None:
+    first, *_ = segments(demo(), 25, 32_000, over=True)
+    told = check(first, 700).text
+    assert "I decided against tenacity" in told
+    assert told.index("I decided against tenacity") < told.index("created ")
 
 
 def test_a_note_tells_of_when_a_task_was_open() -> None:
@@ -287,7 +138,7 @@ def test_a_note_tells_of_when_a_task_was_open() -> None:
     tasks = [{"content": "Write it", "status": "in_progress"}, {"content": "Use it", "status": "pending"}]
     story.call("TodoWrite", "Todos were changed", todos=tasks)
     told = check(story.events, 700).text.splitlines()
-    assert 'In progress then: "Write it"' in told and 'Open then: "Use it"' in told
+    assert told[-1] == "Open then: Write it (in progress); Use it (open)"
 
 
 def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
@@ -403,47 +254,3 @@ def test_the_request_that_it_began_with_is_told_before_small_talk() -> None:
     assert "Module 3 has one call" in draft.text
     short = check(story.events, 250)
     assert "Uploads fail for good" in short.text and "Still there?" not in short.text
-
-
-# --- which notes an outline takes -------------------------------------------------------------------------------------
-
-
-def of(*sizes: int) -> list[Note]:
-    return [Note(f"n{number}", float(number), "session", 1, "p", "", tokens=size) for number, size in enumerate(sizes)]
-
-
-@pytest.mark.parametrize(
-    ("sizes", "taken"),
-    [
-        ((), 0),
-        ((50, 50), 0),  # they fit
-        ((50, 51), 1),
-        ((500,), 0),  # the newest stays, however large it is
-        ((10, 500), 1),
-        ((40, 40, 10, 10, 10), 3),  # as many of the newest stay as the carry-over holds
-        ((90, 90, 90, 10), 1),  # an outline speaks of as much as fits, and then there is another
-    ],
-)
-def test_the_oldest_go_up_and_the_newest_stay(sizes: tuple[int, ...], taken: int) -> None:
-    notes = of(*sizes)
-    assert rotated(notes, 100, 20) == notes[:taken]
-
-
-@given(st.lists(st.integers(0, 300), max_size=30), st.integers(2, 300), st.integers(0, 300))
-def test_rotating_ends_with_what_fits(sizes: list[int], most: int, carry: int) -> None:
-    notes = of(*sizes)
-    while taken := rotated(notes, most, min(carry, most // 2)):
-        assert taken == notes[: len(taken)]
-        assert sum(note.tokens for note in taken) <= most or len(taken) == 1
-        assert len(taken) < len(notes)
-        notes = notes[len(taken) :]
-    assert sum(note.tokens for note in notes) <= most or len(notes) == 1
-    assert notes[-1:] == of(*sizes)[-1:]
-
-
-def test_the_newest_that_stay_fill_the_carry_over() -> None:
-    random = Random(1)
-    notes = of(*[random.randint(20, 90) for _ in range(450)])
-    taken = rotated(notes, 23_750, 2375)
-    kept = sum(note.tokens for note in notes[len(taken) :])
-    assert 2375 - 90 < kept <= 2375
