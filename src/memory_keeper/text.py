@@ -277,7 +277,7 @@ def _tail(piece: str, first: str) -> str:
 def _visible(text: str) -> str:
     odd = {}
     for char in set(text):  # far fewer than the text has: a table of all that may go would be slow to build and to use
-        if " " <= char <= "~":
+        if " " <= char <= "~" or "\u3165" <= char < "\ud800":  # most of any text: ASCII, Han, Hangul
             continue
         if "\ud800" <= char <= "\udfff":
             odd[ord(char)] = "\ufffd"

@@ -114,8 +114,8 @@ def _sum(said: str) -> tuple[str, str]:
     """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
     passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
     total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
-    sums = [one_line(found[0].strip("=─ "), LINE) for found in SUMS.finditer(said[-END:])]
-    return total, sums[-1] if sums else ""
+    summed = next(filter(SUMS.search, reversed(said[-END:].splitlines())), "")
+    return total, one_line(summed.strip("=─ "), LINE)
 
 
 def as_typed(command: str) -> str:
