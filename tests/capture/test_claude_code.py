@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import READERS, first_moment, read_line
-from memory_keeper.extract.todos import open_todos
+from memory_keeper.extract.todos import left_open
 from memory_keeper.model import KINDS, Event, Source, Usage
 from tests import transcripts
 from tests.transcripts import Row, Transcript, dump
@@ -160,7 +160,7 @@ def test_the_old_list_of_tasks(t: Transcript) -> None:
     rows = t.todo([("Write it", "completed"), ("Test it", "in_progress"), ("Ship it", "pending")])
     todo, result = read(*rows)
     assert (todo.kind, todo.tool, result.kind) == ("todo", "TodoWrite", "result")
-    assert [(one.text, one.status) for one in open_todos([todo])] == [
+    assert [(one.text, one.status) for one in left_open([todo])] == [
         ("Test it", "in_progress"),
         ("Ship it", "pending"),
     ]
@@ -170,7 +170,7 @@ def test_the_new_list_of_tasks(t: Transcript) -> None:
     rows = [*t.task_create("Write it"), *t.task_create("Test it"), *t.task_update("1", "completed")]
     todos = [event for event in read(*rows) if event.kind == "todo"]
     assert [event.tool for event in todos] == ["TaskCreate", "TaskCreate", "TaskUpdate"]
-    assert [(one.text, one.status) for one in open_todos(todos)] == [("Test it", "pending")]
+    assert [(one.text, one.status) for one in left_open(todos)] == [("Test it", "pending")]
 
 
 # --- what is not the user's -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from memory_keeper.extract.todos import left_open, of_sessions, open_todos, todos
+from memory_keeper.extract.todos import left_open, of_sessions, todos
 from memory_keeper.model import Event
 from tests.reduce.story import Story, sessions
 
@@ -34,7 +34,7 @@ def test_a_list_that_is_written_anew_takes_the_place_of_the_one_before() -> None
         ("Write it", "completed", last.id),
         ("Test it", "in_progress", last.id),
     ]
-    assert [todo.text for todo in open_todos(story.events)] == ["Test it"]
+    assert [todo.text for todo in left_open(story.events)] == ["Test it"]
 
 
 def test_a_task_is_changed_by_its_number() -> None:
@@ -74,7 +74,7 @@ def test_a_task_of_several_sessions_is_what_the_last_says(end: str) -> None:
     assert ("Write it", end) in [(todo.text, todo.status) for todo in of_sessions(events)]
 
 
-@pytest.mark.parametrize("read", [todos, open_todos, of_sessions, left_open])
+@pytest.mark.parametrize("read", [todos, of_sessions, left_open])
 @given(events=sessions())
 def test_no_calls_are_an_error(read: Callable[[list[Event]], object], events: list[Event]) -> None:
     read(events)

@@ -32,7 +32,6 @@ MESSAGE = re.compile(
     r"""(?:"\$\(cat <<-?\s*['"]?\w+['"]?\n\s*([^\n]+)|"((?:\\.|[^"\\\n])+)|'([^'\n]+)|([^\s"'$;&|]+))"""
 )
 COMMITTED = re.compile(r"^\[(\S{1,100})(?: \([^)\n]{1,40}\))? ([0-9a-f]{7,40})\] (.{1,300})$", re.M)
-UNDOES = re.compile(r"git (?:checkout (?:HEAD )?-- |restore (?!.*--staged)|revert (?!--)|reset --hard HEAD[~^])")
 DROPS = re.compile(r"git (?:checkout (?:HEAD )?-- |restore )([\w./@+-]*[\w.]\.\w+)$")
 # commands that say nothing about a project
 COMMON = frozenset((

@@ -80,11 +80,6 @@ def _numbers(events: Sequence[Event]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def open_todos(events: Iterable[Event]) -> list[Todo]:
-    """Those not done yet."""
-    return [todo for todo in todos(events) if todo.status not in ("completed", "deleted")]
-
-
 def given(event: Event) -> Json:
     """What a todo call was given; empty when that cannot be read."""
     return wire.read_object(event.extra)

@@ -190,7 +190,7 @@ def _fit(section: Section, budget: int, room: int, nonce: str) -> Lines:
 
 
 def _line(text: str, said: Said, nonce: str) -> str:
-    return quoted(text, nonce) + f" [{short(said.cite)}]\n"
+    return quoted(text, nonce) + (f" [{short(said.cite)}]\n" if said.cite else "\n")
 
 
 def quoted(text: str, nonce: str) -> str:

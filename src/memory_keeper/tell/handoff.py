@@ -95,7 +95,9 @@ def find_in(events: Sequence[Event], family: str = NEWEST, folder: str = "") -> 
     """What may be handed over of some events, the most needed first."""
     from memory_keeper.extract.extraction import extract
 
-    return list(_kept(extract(events, folder, family), family)) if events else []
+    found = extract(events, folder, family) if events else []
+    said = any(fact.who != "host" for fact in found)  # a title and a folder alone are no work
+    return list(_kept(found, family)) if said else []
 
 
 def _kept(facts: Iterable[Fact], family: str) -> Iterator[Fact]:
@@ -228,8 +230,13 @@ def _files(facts: Sequence[Fact]) -> Iterator[Line]:
 
 
 def _joined(part: str, facts: Sequence[Fact]) -> Iterator[Line]:
-    text = JOINED[part].join(dict.fromkeys(clean(say(fact)) for fact in facts))
+    text = JOINED[part].join(dict.fromkeys(clean(_marked(fact)) for fact in facts))
     yield Line(part, one_line(text, 1 << 20), facts[-1].cites)
+
+
+def _marked(fact: Fact) -> str:
+    """A fact in words; what nobody has answered is marked."""
+    return f"UNCONFIRMED: {say(fact)}" if fact.kind == "question" else say(fact)
 
 
 def _goal(facts: Sequence[Fact]) -> Iterator[Line]:

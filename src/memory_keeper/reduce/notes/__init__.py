@@ -1,5 +1,5 @@
-"""What a note says: of a stretch of a session, and of the notes beneath it.
+"""What a note says: of a segment of a session, and of the notes beneath it.
 
-`levels` says what one note covers. Of events it is a `digest`, written in `sections` from what lies on the `desk`, in
-the ways of `phrasing`; of `children`, which are notes, it is an `outline`, whose lists `themes` makes.
+`segments` says which events one note covers, `small_talk` what is worth no note. Of a segment it is a `note`, of notes
+an `outline`; both are made of facts.
 """
