@@ -91,10 +91,13 @@ def _head(
         room -= len(fact.text) if asked else 0
         (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
     coming = list(head.coming(said, events))
+    waiting = [fact for fact in coming if fact.kind == "question"]  # the work may not go on without the user
+    coming = [*waiting, *(fact for fact in coming if fact not in waiting)]
+    soon = HEAD_NEXT + len(waiting)
     steps = list(head.last_steps(events))
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
-    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
+    first = [*short, *head.state(work, said), *coming[:soon], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    return first, [*long, *coming[soon:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
 class Shorten:
