@@ -43,6 +43,7 @@ SAID = "We retry three times because the gateway drops one request in ten"
         (fact("commit", "Add a retry", about="abc1234"), "A retry was added.", False),
         (fact("next", "run `make deploy` on ingest-3"), "Then somebody has to run make deploy on ingest-3.", True),
         (fact("next", "run `make deploy` on ingest-3"), "Then somebody has to deploy.", False),
+        (fact("step", "I go on with the limiter.", about="said"), "I go on with the limiter.", True),
     ],
 )
 def test_whether_a_fact_is_kept(one: Fact, summary: str, kept: bool) -> None:

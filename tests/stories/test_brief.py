@@ -120,12 +120,14 @@ def test_a_note_is_not_cut_while_there_is_room(keeper: Keeper, tmp_path: Path) -
     t.reply("It is fine.")
     told(keeper, tmp_path, t)
     long = "\n".join(f"Decided: number {number} stays as it is, since nobody uses it." for number in range(20))
-    texts = [long, long, "Named: README.md", "Named: README.md"]
-    for number, said in enumerate(texts):
-        keeper.writer.add(Note(f"note-{number}", 1e9 + number, "session", 1, PROJECT, said, f"old{number}", 300))
+    (prompt,) = keeper.store.latest(PROJECT, "prompt", 1)
+    asked = f'{{"cites": [["{prompt.id}"]]}}'  # all that such a note says is told with its prompt
+    for number, said in enumerate([long, long, '"Look at README.md."', '"Look at README.md."']):
+        note = Note(f"note-{number}", 1e9 + number, "session", 1, PROJECT, said, f"old{number}", 300)
+        keeper.writer.add(note._replace(extra=asked) if said != long else note)
     view = keeper.view("next", "startup", project=PROJECT)
     free, tight = (keeper.brief("start", view, budget).text for budget in (1500, 700))
-    assert free.count("number 19 stays") == 2 and "Named: README.md" not in free
+    assert free.count("number 19 stays") == 2 and free.count("Look at README.md.") == 1
     assert tight.count("number 0 stays") == 2 and tokens(tight) <= 700
 
 

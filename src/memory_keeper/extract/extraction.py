@@ -68,7 +68,7 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
         *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
         *((fact, ACCEPTED) for fact in answers),
     ]
-    told = {fact.text.casefold() for fact in chosen}
+    told = {_once(fact) for fact in chosen}
     leads = _leads(said, chosen, shorten)
     leads |= {fact.turn: fact for fact in answers if fact.turn in leads}
     ordered = [*chosen, *_led(_ordered(candidates, value, known, told, family), leads)]
@@ -246,8 +246,13 @@ def _ordered(
         if now < LEAST:
             return
         fact, _, found = rows[number]
-        if fact.text.casefold() in told and fact.text:
+        if fact.text and _once(fact) in told:
             continue
-        told.add(fact.text.casefold())
+        told.add(_once(fact))
         covered.update(found)
         yield fact
+
+
+def _once(fact: Fact) -> str:
+    """What is not told twice; what was said last may also stand where it belongs."""
+    return (say(fact) if fact.kind == "step" else fact.text).casefold()

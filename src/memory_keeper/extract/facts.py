@@ -112,6 +112,10 @@ def _decision(fact: Fact) -> str:
     return f"{fact.text} (which the user took back)" if fact.status == "dropped" else fact.text
 
 
+def _step(fact: Fact) -> str:
+    return f"{fact.about}: {fact.text}" if fact.about else fact.text
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -143,7 +147,7 @@ KINDS = {
     "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
     "definition": Kind("a function or a type that was written, and the file", "story", _definition),
     "found": Kind("where a name was found that was searched for", "story", _found),
-    "step": Kind("one of the last things that were done", "last", _text),
+    "step": Kind("one of the last things that were said or done", "last", _step),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),
     "command": Kind("a command that works here", "commands", lambda fact: f"`{fact.text}`"),

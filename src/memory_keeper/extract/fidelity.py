@@ -48,7 +48,7 @@ def _places(summary: str) -> list[frozenset[str]]:
 
 
 def _is_kept(fact: Fact, places: Sequence[frozenset[str]]) -> bool:
-    wanted = concepts(say(fact))
+    wanted = concepts(fact.text if fact.kind == "step" else say(fact))  # that it was said is not what was
     if not wanted:
         return True
     names = {one for one in wanted if is_name(one)}

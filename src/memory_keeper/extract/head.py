@@ -26,6 +26,7 @@ THEN = 6  # answers and additions after the goal that are told
 UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
+SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
 NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
@@ -278,14 +279,14 @@ def last_steps(events: Sequence[Event]) -> Iterator[Fact]:
         text = _step(event, calls)
         if text:
             left -= 1
-            yield Fact("step", text, (event.id,), event.at, "model", place=place * EACH)
+            yield Fact("step", text, (event.id,), event.at, "model", place=place * EACH, about=SAYS.get(event.kind, ""))
 
 
 def _step(event: Event, calls: dict[str, Event]) -> str:
     if event.kind == "reply":
-        return f"said: {one_line(clean(event.text), STEP)}"
+        return one_line(clean(event.text), STEP)
     if event.kind == "thinking":
-        return f"thought: …{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
+        return f"…{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
     if event.kind == "call":
         return _call(event)
     if (

@@ -158,7 +158,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
-    text = clean(text)  # before its lines are joined: an escape sequence may end with one
+    text = clean(text).strip()  # before its lines are joined: an escape sequence may end with one
     found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "raw", "", 0)]

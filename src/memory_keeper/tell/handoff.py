@@ -95,7 +95,9 @@ def find_in(events: Sequence[Event], family: str = NEWEST, folder: str = "") -> 
     """What may be handed over of some events, the most needed first."""
     from memory_keeper.extract.extraction import extract
 
-    return list(_kept(extract(events, folder, family), family)) if events else []
+    found = extract(events, folder, family) if events else []
+    said = any(fact.who != "host" for fact in found)  # a title and a folder alone are no work
+    return list(_kept(found, family)) if said else []
 
 
 def _kept(facts: Iterable[Fact], family: str) -> Iterator[Fact]:

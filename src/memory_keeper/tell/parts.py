@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper.capture.project import short_path
+from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.reduce.kept_note import begun, lines_of, whose, written
@@ -172,19 +173,33 @@ def unnoted(view: View) -> tuple[str, Iterable[Said]]:
 
 def noted(view: View) -> tuple[str, Iterable[Said]]:
     """What the notes of sessions say, newest first: the newest in detail, of the others how they begin."""
-    known = {event.id for event in _prompts(view)[:RECENT]}
+    known = {event.id: event for event in _prompts(view)[:RECENT]}
     return "Notes of sessions, newest first", (
         Said(_headed(note, text), note.id, first=FIRST_LINES if place >= DETAILED else 0)
         for place, (note, text) in enumerate(_unsaid(view, known))
     )
 
 
-def _unsaid(view: View, known: set[str]) -> Iterator[tuple[Note, str]]:
+def _unsaid(view: View, known: dict[str, Event]) -> Iterator[tuple[Note, str]]:
     """Notes with what they say beyond what is told anyway: a line of a request cites its prompt first."""
     for note in _session_notes(view, NOTES):
-        left = [line for line, cites in lines_of(note) if note.who or not cites or cites[0] not in known]
+        left = [
+            text
+            for line, cites in lines_of(note)
+            for text in (_beyond(view, note, line, known[cites[0]]) if cites and cites[0] in known else (line,))
+        ]
         if any(left):
             yield note, "\n".join(left)
+
+
+def _beyond(view: View, note: Note, line: str, asked: Event) -> Iterator[str]:
+    """What a line about a prompt says beyond that prompt and the answer that is told with it."""
+    told = " ".join(f"{asked.text} {_came(view, asked)}".split())
+    turns = {fact.turn for fact in facts_of(note) if fact.cites[:1] == (asked.id,)}
+    rest = [fact for fact in facts_of(note) if fact.turn in turns and fact.cites[:1] != (asked.id,)]
+    # more facts are kept with a note than it tells
+    new = sorted((fact for fact in rest if say(fact) in line and fact.text not in told), key=lambda fact: fact.place)
+    yield from (text for text, _ in story(new))
 
 
 def detailed(view: View) -> tuple[str, Iterable[Said]]:
