@@ -1,4 +1,4 @@
-"""The lists of an outline: themes, what was settled and still holds, what is open or was mended, and all in a sentence."""
+"""The lists of an outline: themes, what was settled and still holds, what is open or was fixed, all in a sentence."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
 TELLING = 3  # concepts of a request that says what to do
 # what the facts of a turn are worth telling for
 WORTH = {
-
-        "commit": 3.0,
-        "pr": 3.0,
-        "written": 3.0,
-        "answer": 2.0,
-        "decision": 2.0,
-        "finding": 2.0,
-        "done": 1.5,
-        "rule": 1.5
-    ,
-    "said": 1.0, "request": 0.5, "accepted": 0.5,
+    "commit": 3.0,
+    "pr": 3.0,
+    "written": 3.0,
+    "answer": 2.0,
+    "decision": 2.0,
+    "finding": 2.0,
+    "done": 1.5,
+    "rule": 1.5,
+    "said": 1.0,
+    "request": 0.5,
+    "accepted": 0.5,
 }
 WANTS = re.compile(
     r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
@@ -195,13 +195,13 @@ def _name(facts: Sequence[Fact]) -> str:
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
     """The first request of a session that says what to do; else the first."""
-    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
+    asked = [fact for fact in facts if fact.kind in ("request", "rule")]
     asked.sort(key=lambda fact: (len(concepts(fact.text)) < TELLING, fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a session, in few sentences: what was written of it, else what was asked, found, decided and done."""
+    """What came of a session, in few sentences: what was written of it, else what was asked, decided and done."""
     said = [fact for fact in facts if fact.kind in ("written", "decision", "finding", "done", "said")]
     asked = run_on(_asked(facts))
     if asked and not any(fact.kind == "written" for fact in said):
