@@ -194,16 +194,19 @@ def _recipes(work: Sequence[Fact]) -> list[Fact]:
 
 
 def _interleaved(facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str) -> Iterator[Fact]:
-    """Facts with the things of some lists between them, each list as far as its share of the tokens reaches."""
+    """Facts with the things of some lists between them, each list as far as its share of the tokens reaches; of a short
+    session they come when all else is told."""
     spent, told = 0.0, ""
     costs = [0.0 for _ in lists]
-    for fact in facts:
-        yield fact
-        words = say(fact)
-        told += f"\n{words}"
-        spent += tokens(words, family) + JOINT
+    for fact in (*facts, None):
+        if fact:
+            yield fact
+            words = say(fact)
+            told += f"\n{words}"
+            spent += tokens(words, family) + JOINT
         for number, (listed, share) in enumerate(lists):
-            while costs[number] < share * (spent - BEFORE_LISTS) and (one := next(listed, None)):
+            most = share * (spent - BEFORE_LISTS if fact else spent)
+            while costs[number] < most and (one := next(listed, None)):
                 known = one.text if one.kind != "file" else one.text.rpartition("/")[2]
                 if known not in told:
                     told += f"\n{say(one)}"
