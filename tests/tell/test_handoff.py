@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
-from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of, load
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.tell import short
