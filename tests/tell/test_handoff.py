@@ -162,7 +162,7 @@ def test_every_quotation_ends(found: list[Fact]) -> None:
 
 
 def request(number: int, text: str, **more: str) -> Fact:
-    return Fact("request", text, (f"e{number}:0",), 1.0, "user", number, number * 1000, **more)  # type: ignore[arg-type]
+    return Fact("request", text, (f"e{number}:0",), 1.0, "user", number, number * 1000, **more)
 
 
 def test_what_came_of_a_request_stands_behind_it() -> None:
