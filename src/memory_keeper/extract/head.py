@@ -211,7 +211,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
         told = check.about or check.why
-        yield _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
+        last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
+        yield last._replace(about=check.text, status=how)
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 
