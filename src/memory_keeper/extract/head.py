@@ -95,8 +95,7 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         ),
         default=len(requests) - 1,
     )
-    if newest:
-        first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
+    if first := next((one for one in requests[:newest] if _has_substance(one)), None):
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
