@@ -60,7 +60,7 @@ def _did_little(events: Sequence[Event]) -> bool:
 def _outliving(view: View, note: Note, little: bool) -> Iterator[Fact]:
     """The facts of a handoff that the session which began with it carries over, each with whose it is."""
     facts = facts_of(note)
-    passing = not any(fact.kind in WORKED for fact in facts)
+    passing = not any(fact.kind in WORKED for fact in facts if not fact.of)
     for fact in facts:
         task, failed = fact.kind in TASKS, fact.kind == "state" and fact.status == "failed"
         if (fact.kind in ("state", "step") and not failed) or (fact.of and not (little or task)):
