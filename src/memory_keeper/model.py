@@ -67,7 +67,7 @@ KINDS = {
 
 
 NOTES = {
-    "session": "what happened in a stretch of a session",
+    "session": "what happened in a segment of a session",
     "outline": "what notes of the level beneath say",
     "handoff": "what the next context needs of a session",
     "note": "what somebody wrote into the memory by hand",

@@ -91,10 +91,13 @@ def _head(
         room -= len(fact.text) if asked else 0
         (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
     coming = list(head.coming(said, events))
+    questions = [fact for fact in coming[HEAD_NEXT:] if fact.kind == "question"]  # somebody waits for an answer
+    coming = [*coming[:HEAD_NEXT], *questions, *(fact for fact in coming[HEAD_NEXT:] if fact.kind != "question")]
+    early = HEAD_NEXT + len(questions)
     steps = list(head.last_steps(events))
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
-    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
+    first = [*short, *head.state(work, said), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
 class Shorten:
