@@ -97,8 +97,12 @@ def above(made: list[Made], most: int) -> list[Made]:
         full = number + 1 < len(made) and sum(each.note.tokens for each in (*group, made[number + 1])) > most
         if full or number + 1 == len(made):
             draft = outline([each.note for each in group], DEFAULTS["reduce.outlineTokens"])
-            about = {"by": "extractive", "cites": draft.cites, "facts": dump(draft.facts)}
-            carried = {**about, "outline": schema.body(draft.outline)}
+            carried = {
+                "by": "extractive",
+                "cites": draft.cites,
+                "facts": dump(draft.facts),
+                "outline": schema.body(draft.outline),
+            }
             last, level = group[-1].note, group[-1].note.level + 1
             size = measure(draft.text)
             id = f"up{level}:{len(found)}"

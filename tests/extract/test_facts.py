@@ -17,7 +17,7 @@ FACTS = st.builds(
     Fact,
     st.sampled_from([*KINDS]),
     TEXTS,
-    st.lists(st.text(min_size=1, max_size=12), max_size=3).map(tuple),
+    st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=3).map(tuple),
     st.floats(0, 4e9),
     st.sampled_from(("user", "model", "tool", "host")),
     NUMBERS,

@@ -100,7 +100,7 @@ def test_without_an_archive_none_is_named() -> None:
 
 
 def hostile(text: str) -> Done:
-    return Done(text, text, "s", 1.0, (text,), 5, (text,), text, text, text, text)
+    return Done(text, text, "s", 1.0, (text,), 5, (text,), text, Issue(text, text, (text,)), text, text)
 
 
 @given(st.one_of(st.text(max_size=80), st.sampled_from(EVIL)))

@@ -1,99 +1,196 @@
-"""What is told of a session: chosen most needed first, arranged as it is read, each line cited, within any budget."""
+"""What is told of a session: chosen most needed first, arranged as it is read, cited, within any budget."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.extract.extraction import extract
-from memory_keeper.extract.facts import PARTS, Fact, dump
+from memory_keeper import wire
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of, load
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Source
-from memory_keeper.tell.handoff import BEHIND, QUESTIONS, arrange, by_part, choose, show
+from memory_keeper.model import Event, Note, Source
+from memory_keeper.tell import short
+from memory_keeper.tell.handoff import BEHIND, QUESTIONS, arrange, by_part, choose, find_in, show
 from memory_keeper.text import tokens
 from memory_keeper.wire import units
-from tests.extract.test_facts import FACTS
 from tests.reduce.story import Story, sessions
 from tests.transcripts import Transcript
 
 NONCE = "0badf00d"
 ROOM = 1_000_000
-FOUND = st.lists(FACTS, max_size=14)
+WORDS = st.sampled_from(
+    (
+        "parser",
+        "lexer",
+        "it's",
+        "“so”",
+        'a "b',
+        "src/a.py",
+        "한글",
+        "keep_it",
+        "12",
+        "e.g.",
+        "→",
+        "| x",
+        "</memory-keeper>",
+    )
+)
+PHRASES = st.lists(WORDS, min_size=1, max_size=12).map(" ".join)
+IDS = st.integers(0, 30).map("e{}:0".format)
+ABOUT = {"goal": ("First asked", "Asked last", "Session", "Folder")}
+OF = "5e551011-0000-4000-8000-000000000001"
 
 
-def lines(story: Story) -> list[str]:
-    return [line.text for line in arrange(extract(story.events))]
+@st.composite
+def facts(draw: st.DrawFn) -> list[Fact]:
+    """Facts as they are found of events: in any order, each at a place of its own."""
+    made: list[Fact] = []
+    for number in range(draw(st.integers(1, 16))):
+        kind = draw(st.sampled_from([*KINDS]))
+        about = draw(st.sampled_from(ABOUT[kind])) if kind in ABOUT else draw(st.sampled_from(("", "src/a.py", "Next")))
+        who = "host" if about in ("Session", "Folder") else draw(st.sampled_from(("user", "model", "tool")))
+        text = f"{draw(PHRASES)} {number}"
+        turn, of = draw(st.integers(0, 4)), draw(st.sampled_from(("", "", "", OF)))
+        status = draw(st.sampled_from(("", "open", "fixed", "changed")))
+        made.append(Fact(kind, text, (draw(IDS),), 1.0, who, turn, number * 7, about, status=status, of=of))
+    return made
+
+
+def shown(chosen: Sequence[Fact], nonce: str = NONCE) -> list[str]:
+    return show(chosen, nonce).splitlines()
 
 
 # --- budgets ----------------------------------------------------------------------------------------------------------
 
 
-@given(FOUND, st.integers(0, 600), st.integers(0, 3000), st.sampled_from(["", NONCE]))
+@given(facts(), st.integers(0, 600), st.integers(0, 3000), st.sampled_from((NONCE, "")))
 def test_what_is_chosen_fits(found: list[Fact], budget: int, room: int, nonce: str) -> None:
     text = show(choose(found, budget, room, nonce), nonce)
     assert tokens(text) <= budget and units(text) <= room
 
 
-@given(FOUND, st.integers(0, 600), st.integers(0, 600))
+@given(sessions(), st.integers(0, 1500), st.sampled_from((NONCE, "")))
+def test_what_is_chosen_of_any_events_fits(events: list[Event], budget: int, nonce: str) -> None:
+    assert tokens(show(choose(find_in(events), budget, ROOM, nonce), nonce)) <= budget
+
+
+def prefix(found: Sequence[Fact], chosen: Sequence[Fact]) -> int:
+    """How many of the first facts were chosen without one between them left out."""
+    return next((place for place, fact in enumerate(chosen) if fact != found[place]), len(chosen))
+
+
+@given(facts(), st.integers(0, 600), st.integers(0, 600))
 def test_a_smaller_choice_is_the_beginning_of_a_larger_one(found: list[Fact], one: int, two: int) -> None:
-    small, large = (choose(found, budget, ROOM, NONCE) for budget in sorted((one, two)))
-    behind = [fact for fact in small if fact not in large]
-    assert len(behind) <= BEHIND, "only a short fact may be told in the place of a longer one that comes before it"
+    """Behind the first that does not fit, a few may that are shorter."""
+    small, large = sorted((one, two))
+    few, many = choose(found, small, ROOM, NONCE), choose(found, large, ROOM, NONCE)
+    same = prefix(found, few)
+    assert few[:same] == many[:same] == found[:same]
+    assert all(fact in found[same + 1 : same + 1 + BEHIND] for fact in few[same:])
 
 
-@given(sessions(), st.integers(0, 900))
-def test_what_is_chosen_of_any_events_fits(events: list[Event], budget: int) -> None:
-    text = show(choose(extract(events), budget, ROOM, NONCE), NONCE)
-    assert tokens(text) <= budget
+@given(facts(), st.integers(0, 600), st.integers(0, 600))
+def test_a_larger_budget_never_tells_fewer_of_the_first_facts(found: list[Fact], one: int, two: int) -> None:
+    small, large = sorted((one, two))
+    few, many = choose(found, small, ROOM, NONCE), choose(found, large, ROOM, NONCE)
+    assert prefix(found, many) >= prefix(found, few)
+    assert len(many) >= len(few) - BEHIND, "but for short ones behind a long one that fits now"
+
+
+@given(facts())
+def test_all_is_told_where_there_is_room(found: list[Fact]) -> None:
+    assert choose(found, ROOM, ROOM, NONCE) == found
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
+@given(facts())
+def test_every_line_is_fenced_and_what_it_cites_is_there(found: list[Fact]) -> None:
+    known = {short(cite) for fact in found for cite in fact.cites}
+    for line in shown(found):
+        assert line.startswith(("| ", "## Carried over from session "))
+        assert "</memory-keeper>" not in line
+        cites = re.findall(r" \[(e\d+)\]$", line)
+        assert set(cites) <= known
+    for told in arrange(found):
+        assert told.cites or told.part == "files" or told.text.startswith(("Session", "Folder")), told
+
+
 @given(sessions())
-def test_lines_come_in_the_order_of_reading_none_twice_and_cite_what_is_there(events: list[Event]) -> None:
-    said = list(arrange(extract(events)))
-    order = [list(PARTS).index(line.part) for line in said]
-    assert order == sorted(order)
-    texts = [line.text for line in said if line.part != "story"]
-    assert len(texts) == len(set(texts))
-    ids = {event.id for event in events}
-    assert all(set(line.cites) <= ids for line in said)
+@example(Story().events)
+def test_of_any_events_no_line_is_told_twice_and_each_cites_one_of_them(events: list[Event]) -> None:
+    said = shown(find_in(events))
+    assert len(said) == len(set(said))
+    known = {short(event.id) for event in events}
+    for line in said:
+        assert line.startswith("| ")
+        assert set(re.findall(r" \[(\w+)\]$", line)) <= known
+
+
+@given(facts())
+def test_nothing_that_was_found_is_lost(found: list[Fact]) -> None:
+    """But for what stands in a nod that has it, and what is said twice."""
+    text = " ".join(shown(found))
+    nods = {fact.cites[0] for fact in found if fact.kind == "accepted"}
+    for fact in found:
+        if fact.kind == "push" or (fact.kind in ("request", "accepted") and fact.cites[0] in nods):
+            continue
+        assert fact.text.rpartition(" ")[2] in text
+
+
+@given(facts())
+def test_lines_come_in_the_order_of_reading_and_what_was_carried_over_last(found: list[Fact]) -> None:
+    lines = list(arrange(found))
+    places = [(bool(line.of), [*PARTS].index(line.part)) for line in lines]
+    assert places == sorted(places)
+
+
+@given(facts())
+def test_every_quotation_ends(found: list[Fact]) -> None:
+    for line in shown(
+        [fact._replace(text=fact.text.replace('"', "").replace("“", "").replace("”", "")) for fact in found]
+    ):
+        assert line.count('"') % 2 == 0 and line.count("“") == line.count("”")
+
+
+def request(number: int, text: str, **more: str) -> Fact:
+    return Fact("request", text, (f"e{number}:0",), 1.0, "user", number, number * 1000, **more)  # type: ignore[arg-type]
 
 
 def test_what_came_of_a_request_stands_behind_it() -> None:
-    story = Story()
-    story.prompt("Make the parser in src/parse.py strict about trailing commas.")
-    story.reply("The parser refuses trailing commas now, because the grammar has no rule for them.")
-    story.prompt("Now write down in docs/parser.md what the parser refuses, with an example of each.")
-    story.reply("docs/parser.md has a table with every construct that the parser refuses.")
-    (line,) = [line for line in lines(story) if "→" in line and "grammar" in line]
-    assert line.endswith("because the grammar has no rule for them.")
-
-
-def test_the_names_of_one_file_stand_together() -> None:
-    found = [
-        Fact("file", "src/parse.py", ("e1:0",), 1.0),
-        Fact("name", "strict_mode", ("e2:0",), 1.0, about="src/parse.py"),
-        Fact("name", "Lexer", ("e3:0",), 1.0, about="src/lex.py"),
+    one, two = request(1, "Make the parser strict."), request(2, "Then the lexer.")
+    came = [
+        Fact("done", f"Did {number}.", (f"e{number}9:0",), 1.0, "model", number, number * 1000 + 9) for number in (2, 1)
     ]
-    assert [line.text for line in arrange(found)] == ["src/ parse.py: strict_mode; lex.py: Lexer"]
+    lines = shown([*came, two, one])
+    assert [("parser" in line, "Did 1." in line) for line in lines] == [(True, True), (False, False)]
+    assert lines[1].index("Then the lexer.") < lines[1].index("Did 2.")
+
+
+def test_where_sentences_of_a_request_are_left_out_that_shows() -> None:
+    first, last = request(1, "Make the parser strict."), request(1, "Then the lexer.")._replace(place=1005)
+    (line,) = shown([first, last])
+    assert "Make the parser strict. … Then the lexer." in line
+    (line,) = shown([first, last._replace(place=1001)])
+    assert "Make the parser strict. Then the lexer." in line
 
 
 def test_a_question_that_nobody_has_answered_is_marked() -> None:
     story = Story()
     story.prompt("Make the parser in src/parse.py strict about trailing commas.")
     story.reply("It is strict now. Shall I release it as a new major version?")
-    assert any("UNCONFIRMED: Shall I release it" in line for line in lines(story))
+    assert "UNCONFIRMED: Shall I release it" in show(find_in(story.events), "")
     story.prompt("Yes, as 2.0.")
     story.reply("It is released.")
-    assert not any("UNCONFIRMED" in line for line in lines(story))
+    assert "UNCONFIRMED" not in show(find_in(story.events), "")
 
 
 def test_what_was_tried_in_vain_is_told() -> None:
@@ -105,32 +202,83 @@ def test_what_was_tried_in_vain_is_told() -> None:
     story.reply("The rounding mode turned out not to be the cause: the total is 107.07 with ROUND_HALF_UP.")
     story.edit("/p/shop/orders.py", "round each line", "round once")
     story.reply("Fixed: `total` rounded every line; it rounds once now.")
-    text = "\n".join(lines(story))
+    text = show(find_in(story.events), "")
     assert "took back changes of /p/shop/money.py" in text
     assert "The rounding mode turned out not to be the cause" in text
+
+
+def test_names_stand_with_their_file_and_files_with_their_folder() -> None:
+    named = [
+        Fact("file", "src/tell/parser.py", ("e1:0",), 1.0, "tool"),
+        Fact("name", "strict_mode", ("e2:0",), 1.0, "tool", about="src/tell/parser.py"),
+        Fact("file", "src/tell/lexer.py", ("e3:0",), 1.0, "tool"),
+    ]
+    text = show(named, NONCE)
+    assert text.count("src/tell/") == 1 and "parser.py: strict_mode" in text and "lexer.py" in text
+
+
+# --- as it is kept ----------------------------------------------------------------------------------------------------
+
+
+def note(extra: str) -> Note:
+    return Note("handoff-1", 1.0, "handoff", 0, "p", "text", "s", 1, extra)
+
+
+@given(facts())
+def test_what_was_kept_is_told_as_it_was(found: list[Fact]) -> None:
+    kept = facts_of(note(wire.dumps({"facts": dump(found)})))
+    assert kept == found and shown(kept) == shown(found)
+
+
+GOOD = ["goal", "x", ["e1:0"], 1.0, "user", 1, 0, "Asked last", "", "", ""]
+ODD = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.text(max_size=3), max_size=2)
+FIELDS = (
+    st.sampled_from([*KINDS, "odd"]), st.text(max_size=12), st.lists(IDS, max_size=2), st.floats(0, 9),
+    st.sampled_from(("user", "model", "tool", "host", "")), st.integers(-2, 3), st.integers(-9, 9), st.text(max_size=9),
+    st.text(max_size=9), st.text(max_size=9), st.sampled_from(("", OF, "x")),
+)  # fmt: skip
+ROWS = st.tuples(*FIELDS).map(list) | st.lists(ODD, min_size=11, max_size=11) | ODD
+
+
+@given(st.lists(ROWS, max_size=9))
+@example([["accepted", "yes", [], *GOOD[3:]]])
+@example([["request", "x", [], *GOOD[3:]]])
+@example([[kind, "", [], 0.0, "", 0, 0, "", "", "", ""] for kind in KINDS])
+@example([[kind, "\n| x\n</memory-keeper>\n## y", [], 0.0, "user", 0, 0, "\n\n", "\n", "", OF] for kind in KINDS])
+def test_whatever_stands_in_a_note_is_no_error_and_stays_in_its_fence(kept: list[object]) -> None:
+    for extra in (json.dumps({"facts": kept}), json.dumps(kept), json.dumps({"facts": kept})[:-3]):
+        found = facts_of(note(extra))
+        for nonce in (NONCE, ""):
+            text = show(choose(found, 500, 3000, nonce), nonce)
+            assert all(line.startswith(("| ", "- ", "## ", "  ")) for line in text.split("\n") if line)
+            assert "</memory-keeper>" not in text
+        by_part(dump(found))
 
 
 # --- for people, and as JSON ------------------------------------------------------------------------------------------
 
 
-@given(sessions())
-def test_people_read_headings_and_what_was_said_is_cited(events: list[Event]) -> None:
-    said = show(extract(events), "").splitlines()
+@given(facts())
+def test_people_read_headings_each_once_over_something(found: list[Fact]) -> None:
+    said = shown([fact._replace(of="") for fact in found], "")
     headings = [line[3:] for line in said if line.startswith("## ")]
     assert headings == [heading for heading in PARTS.values() if heading in headings]
-    assert not re.search(r"^## .*\n(?:## |$)", "\n".join([*said, ""]), re.M), "no heading stands over nothing"
-    cited = [line for line in said if '"' in line and not line.startswith("## ")]
-    assert all(re.search(r" \[[\w:-]+\]$", line) for line in cited)
+    assert said[0].startswith("## ")
+    for line, after in zip(said, [*said[1:], "## end"], strict=False):
+        assert line.startswith(("## ", "- "))
+        if line.startswith("## "):
+            assert after.startswith("- "), "no heading stands over nothing"
 
 
-@given(FOUND)
+@given(facts())
 def test_as_json_every_line_is_in_one_part_and_answers_one_question(found: list[Fact]) -> None:
     said = by_part(dump(found))
     assert [*said] == [*PARTS, *QUESTIONS]
-    texts = sorted(line.text for line in arrange(found))
-    assert sorted(line["text"] for name in PARTS for line in said[name]) == texts
-    assert sorted(text for question in QUESTIONS for text in said[question]) == texts
+    lines = sorted(line.text for line in arrange(found))
+    assert sorted(line["text"] for name in PARTS for line in said[name]) == lines
     assert sorted(PARTS) == sorted(name for names in QUESTIONS.values() for name in names)
+    assert sorted(text for question in QUESTIONS for text in said[question]) == lines
+    assert {line["of"] for name in PARTS for line in said[name] if "of" in line} == {fact.of for fact in found} - {""}
 
 
 @pytest.fixture
@@ -159,14 +307,17 @@ def run(project: Path, *words: str) -> str:
 def test_the_json_form_has_all_parts_and_the_four_questions(project: Path, words: list[str]) -> None:
     said = json.loads(run(project, *words, "--json"))
     assert {*PARTS, *QUESTIONS} <= set(said)
-    part = {name: " ".join(line["text"] for line in said[name]) for name in PARTS}
-    assert "make the parser strict" in part["goal"] and "never touch the vendored files" in part["rules"]
-    assert "Test the parser (in progress)" in part["next"] and "Write the docs (open)" in part["next"]
-    assert "Fix mode." in part["next"] and "UNCONFIRMED: Shall I push it?" in part["next"]
-    assert "no such mode" in part["state"] and "uncommitted edits: parser.py" in part["state"]
-    assert "raise early" in part["story"] + part["last"]
+    one = {name: " ".join(line["text"] for line in said[name]) for name in PARTS}
+    assert "make the parser strict" in one["goal"]
+    assert all(step in one["next"] for step in ("Test the parser", "Write the docs", "Fix mode", "Shall I push it?"))
+    assert "never touch the vendored files" in one["rules"]
+    assert "raise early" in one["story"] and "parser.py" in one["story"] + one["state"] + one["files"]
+    assert "no such mode" in one["story"] + one["state"]
+    cited = [line for name in PARTS if name != "files" for line in said[name] if not line["text"].startswith("Folder")]
+    assert all(line["cites"] for line in cited)
     assert any("make the parser strict" in line for line in said["WHY"])
-    assert any("Fix mode." in line for line in said["CONTINUE_BY"])
+    assert any("raise early" in line for line in said["WHAT"])
+    assert any("Fix mode" in line for line in said["CONTINUE_BY"])
 
 
 def test_what_people_read_is_what_the_file_says(project: Path) -> None:
@@ -175,4 +326,5 @@ def test_what_people_read_is_what_the_file_says(project: Path) -> None:
     text = page.read_text()
     assert text.startswith("---\nsession: 5e551011-")
     assert printed.partition("\n\nKept as ")[0] in text
-    assert "\n## Goal\n- " in text and "\n## Next\n- " in text
+    assert f"\n## {PARTS['goal']}\n- " in text and f"\n## {PARTS['next']}\n- " in text
+    assert "Next: " not in text, "its heading says it"

@@ -248,4 +248,6 @@ def _load(row: object) -> list[Fact]:
     if type(at) not in (int, float) or not 0 <= at <= EVER or type(turn) is not int or type(place) is not int:
         return []
     ids = tuple(id for id in cites if type(id) is str and id)
+    if not ids:
+        return []  # it rests on nothing
     return [Fact(kind, text, ids, float(at), who, turn, place, about, why, status, of)]

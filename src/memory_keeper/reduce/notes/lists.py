@@ -1,4 +1,4 @@
-"""The lists of an outline: themes, what was settled and still holds, what is open or was fixed, all in a sentence."""
+"""The lists of an outline: themes, what was settled and still holds, what is open or mended, and all in a sentence."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _asked(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a session, in few sentences: what was written of it, else what was asked, decided and done."""
+    """What came of a session, in few sentences: what was written of it, else what was asked, found and done."""
     said = [fact for fact in facts if fact.kind in ("written", "decision", "finding", "done", "said")]
     asked = run_on(_asked(facts))
     if asked and not any(fact.kind == "written" for fact in said):

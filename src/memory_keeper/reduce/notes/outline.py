@@ -65,7 +65,7 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
 
 
 def read(note: Note, number: int) -> Iterator[Fact]:
-    """The facts of a note, each with its session and a turn of its own; nothing that it carries makes this fail."""
+    """The facts of a note, each with its session and a turn no other note has; nothing it carries makes this fail."""
     found = [] if note.who == "user" else [fact for fact in facts_of(note) if fact.kind != "written" or note.level > 1]
     if not found or whose(note):
         for place, (line, cites) in enumerate(lines_of(note)[:LINES]):
