@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
-from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of, load
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
 from memory_keeper.tell import short
@@ -162,7 +162,7 @@ def test_every_quotation_ends(found: list[Fact]) -> None:
 
 
 def request(number: int, text: str, **more: str) -> Fact:
-    return Fact("request", text, (f"e{number}:0",), 1.0, "user", number, number * 1000, **more)  # type: ignore[arg-type]
+    return Fact("request", text, (f"e{number}:0",), 1.0, "user", number, number * 1000, **more)
 
 
 def test_what_came_of_a_request_stands_behind_it() -> None:
