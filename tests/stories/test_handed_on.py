@@ -197,6 +197,22 @@ def test_what_is_only_gone_on_with_keeps_its_goal(machine: Machine) -> None:
     assert 'Asked last: "Go on with the uploader"' in text and "src/labels.py" in text
 
 
+def test_what_a_program_asked_is_handed_on_too(machine: Machine) -> None:
+    day = machine.session()
+    day.environ = OTHER
+    day.start()
+    day.transcript._user(REQUEST, promptSource="sdk")
+    day.write()
+    day.reply("Uploads are tried five times now.")
+    day.end()
+    machine.settle()
+    session = began(machine)
+    session.turn("hello", "Hello.")
+    _, text = cleared(session)
+    on = text.partition(f"## Carried over from session {day.id[:8]}\n")[2]
+    assert f'Asked last: "{REQUEST}"' in on
+
+
 def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
     first_day(machine)
     for number, thing in enumerate(("label printer", "cash drawer", "bar code reader")):

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import Fact, say
+from memory_keeper.extract.facts import WORK, Fact, say
 from memory_keeper.extract.prose import sentences
 
 NEAR = 3  # sentences of a summary that are one place
 ENOUGH, NAMED = 0.6, 0.8  # of what a fact speaks of in one place, and of its names anywhere
+OURS = ("step", *WORK)  # kinds that are told in words of ours, which a summary need not have
 SHORT = 3  # concepts of a fact that has to stand there whole
 
 
@@ -48,7 +49,8 @@ def _places(summary: str) -> list[frozenset[str]]:
 
 
 def _is_kept(fact: Fact, places: Sequence[frozenset[str]]) -> bool:
-    wanted = concepts(fact.text if fact.kind == "step" else say(fact))  # that it was said is not what was
+    told = f"{fact.text} {fact.about} {fact.why}" if fact.kind in OURS else say(fact)
+    wanted = concepts(told)
     if not wanted:
         return True
     names = {one for one in wanted if is_name(one)}

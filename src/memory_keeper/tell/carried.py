@@ -61,7 +61,7 @@ def _outliving(view: View, note: Note, little: bool) -> Iterator[Fact]:
         task = fact.kind in TASKS
         if fact.kind in ("state", "step") or (fact.of and not (little or task)):
             continue
-        if fact.kind == "goal" and fact.who != "user":
+        if fact.kind == "goal" and fact.who == "host":
             continue
         if little or (KINDS[fact.kind].outlives and fact.status not in ("fixed", "done", "dropped")):
             yield fact._replace(of=fact.of or _session_of(view, fact) or note.session)

@@ -83,7 +83,7 @@ def events_for(store: SqliteStore, sessions: Sequence[str]) -> list[Event]:
     found: list[Event] = []
     left = READ
     for event in reversed(list(others(store.stretch(sessions, EVENTS)))):
-        cut = event._replace(text=event.text[:EACH]) if len(event.text) > EACH else event
+        cut = event._replace(text=event.text.lstrip()[:EACH]) if len(event.text) > EACH else event
         left -= len(cut.text)
         if left < 0:
             break

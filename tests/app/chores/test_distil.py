@@ -15,6 +15,7 @@ from memory_keeper.app.chores.rounds import distil_all
 from memory_keeper.app.host.registration import OURS
 from memory_keeper.app.server.looking import Looking
 from memory_keeper.errors import NotSetUp
+from memory_keeper.extract.facts import facts_of
 from memory_keeper.model import origin
 from memory_keeper.settings import DEFAULTS
 from tests import tree
@@ -52,7 +53,7 @@ def test_after_so_many_calls(place: Workplace) -> None:
     session = place.session()
     work(session)
     (note,) = place.distil()
-    assert 'Asked: "Build part0.py."' in note.text
+    assert note.text == '"Build part0.py." → part0.py is built.'
     assert all(covered(place, session))
 
 
@@ -167,7 +168,7 @@ def test_what_a_note_says_of_itself(place: Workplace) -> None:
     assert note.at == max(event.at for event in events)
     assert about["by"] == "extractive"
     assert about["first"] == events[0].at
-    assert ("correction", "Never retry a 4xx.") in [(fact["kind"], fact["text"]) for fact in about["facts"]]
+    assert ("rule", "Never retry a 4xx.") in [(fact.kind, fact.text) for fact in facts_of(note)]
 
 
 def test_a_session_in_which_nothing_was_said_gets_a_note_without_words(place: Workplace) -> None:

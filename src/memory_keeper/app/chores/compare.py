@@ -64,8 +64,7 @@ def _material(keeper: Keeper, matter: Matter) -> Material:
     if first.level == 1:
         return Material(extract(list(others(covered(keeper, first)))), matter.said)
     notes = [note for note in keeper.store.notes(first.project, above=first.id) if note.text]
-    children = [read(note, number) for number, note in enumerate(notes)]
-    facts = [fact for child in children for fact in child.facts or child.written]
+    facts = [fact for number, note in enumerate(notes) for fact in read(note, number)]
     titles = [keeper.store.title(session) for session in {note.session for note in notes} - {""}]
     days = [utc_day(at) for at in {fact.at for fact in facts}]
     return Material(facts, [*matter.said, *map(say, facts), *titles], days)

@@ -65,7 +65,7 @@ def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, b
     """Everything that can be looked up: its kind, itself, and whether the sentence was cut off after it."""
     for found in _TOKENS.finditer(sentence):
         said, after = found[0], sentence[found.end() : found.end() + 3]
-        cut = after[:1] == "…" or after == "..."
+        cut = after[:1] == "…" or after == "..." or after[:1].isalnum()  # it goes on in another script
         if said.casefold() in allowed:
             continue
         if found["url"]:

@@ -195,7 +195,7 @@ def _name(facts: Sequence[Fact]) -> str:
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
     """The first request of a session that says what to do; else the first."""
-    asked = [fact for fact in facts if fact.kind in ("request", "rule")]
+    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
     asked.sort(key=lambda fact: (len(concepts(fact.text)) < TELLING, fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
 

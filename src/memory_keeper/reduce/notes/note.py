@@ -146,7 +146,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     shorten = Shorten(folder)
     said, turns = spoken(events)
     session, worth, _ = ranker.rank(said, events, concepts=False)
-    work = [_cited(shorten(fact)) for fact in worked(events, turns)]
+    work = [_cited(fact, shorten) for fact in worked(events, turns)]
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
@@ -155,9 +155,9 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
         fact = one.fact._replace(why=_why(one, next_one)) if one.fact.kind == "decision" else one.fact
         if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
-            asked.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), kind), score))
+            asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
         elif (score := score * _says(one, session, found)) > 0:
-            came.setdefault(fact.turn, []).append(Scored(_short(shorten(fact), fact.kind), score))
+            came.setdefault(fact.turn, []).append(Scored(_short(fact, fact.kind), score))
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
@@ -168,7 +168,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     wanted = [one.fact for turn in order for one in asked.get(turn, ()) if one.fact.kind in ("rule", "answer")]
     first = [
         *(fact for turn in order[:2] for fact in leads[turn]),
-        *map(shorten, left[:OPEN]),
+        *left[:OPEN],
         *errors[-1:],
         *[fact for fact in work if fact.kind == "commit"][-COMMITS:],
         *wanted[:RULES],
@@ -185,9 +185,11 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequen
         asked[nod.turn] = [Scored(nod, 1.0), *others]
 
 
-def _cited(fact: Fact) -> Fact:
-    """What was done, as the events say that it cites: no sum of ours, no name of an earlier change."""
-    return fact._replace(about="") if fact.kind in ("check", "edit") else fact
+def _cited(fact: Fact, shorten: Shorten) -> Fact:
+    """What was done, as the events say that it cites: no sum of ours, no name of an earlier change, commands as run."""
+    if fact.kind == "edit":
+        return shorten(fact._replace(about=""))
+    return fact._replace(about="") if fact.kind == "check" else fact
 
 
 def _short(fact: Fact, kind: str) -> Fact:
