@@ -33,8 +33,8 @@ MESSAGE = re.compile(
     re.S,
 )
 TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's words around a summary
-    r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued|The (?:conversation|summary below) "
-    r"(?:is summarized|covers)|Please continue the conversation|If you need specific details)",
+    r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued"
+    r"|The (?:conversation|summary below) (?:is summarized|covers)|Please continue the conversation|If you need specific details)",
     re.I,
 )
 DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
