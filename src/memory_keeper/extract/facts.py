@@ -203,8 +203,8 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
     under = ""
     work: list[str] = []
     for fact in facts:
-        if fact.who == "tool" and fact.kind in WORK:
-            work.append(say(fact))
+        if fact.who == "tool":  # a subagent's words are not the model's
+            work.append(say(fact) if fact.kind in WORK else f"reported: {quote(say(fact))}")
             continue
         if work:
             yield f"[{'; '.join(work)}]"

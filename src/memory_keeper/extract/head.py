@@ -298,7 +298,8 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
         said = (
             " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
         )
-        return f"→ {one_line(clean(said), WROTE)}" if said else ""
+        # no output may pose as a step of its own: see how steps are joined
+        return f"→ {one_line(clean(said), WROTE).replace('|', '¦')}" if said else ""
     return ""
 
 
