@@ -34,7 +34,8 @@ MESSAGE = re.compile(
 )
 TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's words around a summary
     r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued"
-    r"|The (?:conversation|summary below) (?:is summarized|covers)|Please continue the conversation|If you need specific details)",
+    r"|The (?:conversation|summary below) (?:is summarized|covers)"
+    r"|Please continue the conversation|If you need specific details)",
     re.I,
 )
 DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
