@@ -136,7 +136,7 @@ def lines_of(text: str) -> list[str]:
         else:
             assert inside
             assert line.startswith(("| ", "## ", "Memory Keeper", "Handoff of "))
-        assert SUMMARISED not in line or line.startswith("| ") and not line[2:].startswith(SPEAKING), line
+        assert SUMMARISED not in line or (line.startswith("| ") and not line[2:].startswith(SPEAKING)), line
         if MARK in line:
             assert line.startswith("| ")
             assert not re.search(r"<[a-zA-Z/!?]", line)

@@ -183,6 +183,30 @@ def test_where_sentences_of_a_request_are_left_out_that_shows() -> None:
     assert "Make the parser strict. Then the lexer." in line
 
 
+def test_a_question_that_nobody_has_answered_is_marked() -> None:
+    story = Story()
+    story.prompt("Make the parser in src/parse.py strict about trailing commas.")
+    story.reply("It is strict now. Shall I release it as a new major version?")
+    assert "UNCONFIRMED: Shall I release it" in show(find_in(story.events), "")
+    story.prompt("Yes, as 2.0.")
+    story.reply("It is released.")
+    assert "UNCONFIRMED" not in show(find_in(story.events), "")
+
+
+def test_what_was_tried_in_vain_is_told() -> None:
+    story = Story()
+    story.prompt("The totals of orders with a discount are off by a cent. Find out why, and fix it.")
+    story.edit("/p/shop/money.py", "ROUND_HALF_EVEN", "ROUND_HALF_UP")
+    story.run("pytest -q", "E   AssertionError: 107.07 != 107.06\n1 failed", failed=True)
+    story.run("git checkout -- /p/shop/money.py")
+    story.reply("The rounding mode turned out not to be the cause: the total is 107.07 with ROUND_HALF_UP.")
+    story.edit("/p/shop/orders.py", "round each line", "round once")
+    story.reply("Fixed: `total` rounded every line; it rounds once now.")
+    text = show(find_in(story.events), "")
+    assert "took back changes of /p/shop/money.py" in text
+    assert "The rounding mode turned out not to be the cause" in text
+
+
 def test_names_stand_with_their_file_and_files_with_their_folder() -> None:
     named = [
         Fact("file", "src/tell/parser.py", ("e1:0",), 1.0, "tool"),

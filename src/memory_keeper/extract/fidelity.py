@@ -15,7 +15,6 @@ from memory_keeper.extract.prose import sentences
 
 NEAR = 3  # sentences of a summary that are one place
 ENOUGH, NAMED = 0.6, 0.8  # of what a fact speaks of in one place, and of its names anywhere
-OURS = ("step", *WORK)  # kinds that are told in words of ours, which a summary need not have
 SHORT = 3  # concepts of a fact that has to stand there whole
 
 
@@ -48,9 +47,15 @@ def _places(summary: str) -> list[frozenset[str]]:
     return [*near, concepts(summary)]
 
 
+def _stated(fact: Fact) -> str:
+    """What a fact states, without the words of ours that it is told in: a summary need not have those."""
+    if fact.kind == "step":
+        return fact.text  # what it is about is only how it is introduced
+    return f"{fact.text} {fact.about} {fact.why}" if fact.kind in WORK else say(fact)
+
+
 def _is_kept(fact: Fact, places: Sequence[frozenset[str]]) -> bool:
-    told = f"{fact.text} {fact.about} {fact.why}" if fact.kind in OURS else say(fact)
-    wanted = concepts(told)
+    wanted = concepts(_stated(fact))
     if not wanted:
         return True
     names = {one for one in wanted if is_name(one)}

@@ -323,7 +323,7 @@ def test_a_note_from_before_there_were_facts_is_read_by_its_lines() -> None:
 # --- whatever comes --------------------------------------------------------------------------------------------------
 
 FACT = ["decision", "We keep it", ["e1"], 1.0, "model", 1, 1, "", "", "", ""]
-HOSTILE = ["decision", "x\x1b[2Jy\ud800\0", ["", 3], 5.0, "model", -1, -9, "\n", "\u202e", "", "\n"]
+HOSTILE = ["decision", "x\x1b[2Jy\ud800\0", ["", 3, "e1"], 5.0, "model", 7, 9, "\n", "\u202e", "", "\n"]
 ODD = [
     json.dumps({"facts": [FACT[:-1], [*FACT, 1], ["no kind", *FACT[1:]], FACT[::-1], [None] * 11]}),
     "",

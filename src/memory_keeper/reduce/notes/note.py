@@ -8,6 +8,7 @@ answer. What is kept of the facts is more than is told: the outlines above are m
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,9 +37,10 @@ JOINT = 2  # tokens around a fact
 HEADING = 40  # characters of a heading under which stands what is left to do
 SHORTEST = 3  # words of a sentence that says something
 OPEN_KINDS = ("todo", "next", "question")
-# how much the sentences of a source count that say what came of a request, and those of the last answer
+# how well sentences of a source say what came of a request; those of the last answer, the first of them, what only
+# announces something, what has few words
 SOURCES = {"reply": 1.0, "plan": 0.8, "message": 0.7, "report": 0.6, "thinking": 0.4, "document": 0.3, "summary": 0.3}
-CONCLUDING, LEAD = 1.8, 1.3
+CONCLUDING, LEAD, ANNOUNCES, TERSE = 1.8, 1.3, 0.3, 0.5
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
@@ -86,18 +88,14 @@ def tell(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     left = [fact for fact in ordered if is_open(fact)]
     yield from story(as_request(fact) for fact in ordered if not is_open(fact))
     if left:
-        text = "; ".join(dict.fromkeys(say(fact) for fact in left))
-        yield (
-            one_line(clean(f"Open then: {text}"), 1 << 20),
-            tuple(dict.fromkeys(cite for fact in left for cite in fact.cites)),
-        )
+        text = f"Open then: {'; '.join(dict.fromkeys(map(say, left)))}"
+        yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in left for cite in fact.cites))
 
 
 def is_open(fact: Fact) -> bool:
     """Whether a fact says what is left to do: a task, a step, a question, a check that fails."""
-    return fact.kind in OPEN_KINDS or (
-        fact.kind == "error" and fact.status == "open" and bool(CHECKS.search(fact.text))
-    )
+    fails = fact.kind == "error" and fact.status == "open"
+    return fact.kind in OPEN_KINDS or (fails and bool(CHECKS.search(fact.text)))
 
 
 def as_request(fact: Fact) -> Fact:
@@ -115,18 +113,14 @@ def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
     for fact in ranked:
         cost = tokens(f"{fact.about} {say(fact)}") + JOINT
         found = concepts(fact.text)
-        if cost > left or (fact.who == "model" and fact.kind not in OPEN_KINDS and _repeats(found, known)):
-            continue
-        left -= cost
-        known |= found
-        chosen.append(fact)
+        repeats = len(found & known) > SAME * len(found) and fact.who == "model" and fact.kind not in OPEN_KINDS
+        if cost <= left and not repeats:
+            left -= cost
+            known |= found
+            chosen.append(fact)
     while chosen and tokens("\n".join(text for text, _ in tell(chosen))) > budget:
         chosen.pop()
     return chosen
-
-
-def _repeats(found: frozenset[str], known: set[str]) -> bool:
-    return len(found & known) > SAME * len(found)
 
 
 def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
@@ -162,7 +156,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
     order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
-    leads = {turn: [*_lead(asked.get(turn, ())), *_best(came.get(turn, ()))] for turn in order}
+    leads = {turn: list(_lead(asked.get(turn, ()), came.get(turn, ()))) for turn in order}
     left = [fact for fact in head.coming(said, events) if fact.kind != "next" or _is_step(fact, events)]
     errors = [fact for fact in work if is_open(fact)]
     wanted = [one.fact for turn in order for one in asked.get(turn, ()) if one.fact.kind in ("rule", "answer")]
@@ -222,15 +216,9 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
         return 0.0
     announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
-    lead = LEAD if concludes and one.number == 0 else 1.0
-    lead *= 1.0 if len(found) >= SHORTEST else 0.5
-    return (
-        lead
-        * SOURCES[one.source]
-        * KINDS.get(fact.kind, 1.0)
-        * (CONCLUDING if concludes else 1.0)
-        * (0.3 if announces else 1.0)
-    )
+    place = CONCLUDING * (LEAD if one.number == 0 else 1.0) if concludes else 1.0
+    doubt = (ANNOUNCES if announces else 1.0) * (TERSE if len(found) < SHORTEST else 1.0)
+    return SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * place * doubt
 
 
 def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: Iterable[Fact]) -> bool:
@@ -239,28 +227,20 @@ def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: I
     return passing and not any(fact.turn == turn for fact in work)
 
 
-def _lead(asked: Sequence[Scored]) -> list[Fact]:
-    """How a request begins, and what of it is worth most."""
+def _lead(asked: Sequence[Scored], came: Sequence[Scored]) -> Iterator[Fact]:
+    """How a request begins, what of it is worth most, and the sentence that says best what came of it."""
     best = sorted(asked[1:], key=lambda one: -one.worth)
-    return [one.fact for one in (*asked[:1], *best)][:FIRST]
-
-
-def _best(came: Sequence[Scored]) -> list[Fact]:
-    """The sentence that says best what came of a request."""
-    return [max(came, key=lambda one: one.worth).fact] if came else []
+    yield from (one.fact for one in (*asked[:1], *best[: FIRST - 1]))
+    yield from (one.fact for one in sorted(came, key=lambda one: -one.worth)[:1])
 
 
 def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     """Everything else, by what it is worth for its length."""
-    files: dict[int, int] = {}
+    files: Counter[int] = Counter()
     for fact in work:
-        if fact.kind == "edit":
-            files[fact.turn] = files.get(fact.turn, 0) + 1
-        if (
-            fact.kind in WORK
-            and (fact.kind != "edit" or files[fact.turn] <= FILES)
-            and (fact.kind != "error" or fact.why)
-        ):
+        files[fact.turn] += fact.kind == "edit"
+        told = files[fact.turn] <= FILES if fact.kind == "edit" else fact.kind != "error" or fact.why
+        if fact.kind in WORK and told:
             found.append(Scored(fact, WORK[fact.kind]))
     return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 
