@@ -43,7 +43,8 @@ ANSWERS = re.compile(
 )
 INSISTS = re.compile(
     r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never"
-    r"|always|only (?:use|do|run|touch|change|write|ever)|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
+    r"|always|only (?:use|do|run|touch|change|write|ever)"
+    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
     r"|must|can['’]?t)"
     r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
     r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly"

@@ -121,7 +121,11 @@ def _handed(view: View, carried: bool, of: str = "") -> Iterable[Said]:
     limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
     chosen = handoff.choose(view.before.facts, limit, CHARACTERS, "fenced")
     return (
-        Said(("" if line.of == of else f"{handoff.carried(line.of)}: ") + handoff.labelled(line), line.cites[0] if line.cites else "", whole=True)
+        Said(
+            ("" if line.of == of else f"{handoff.carried(line.of)}: ") + handoff.labelled(line),
+            line.cites[0] if line.cites else "",
+            whole=True,
+        )
         for line in handoff.arrange(chosen)
         if bool(line.of) is carried
     )
