@@ -137,7 +137,8 @@ def made_with(weights: Path | None, one: Asked, make: Callable[[Cut], str]) -> s
     """A text, by weights that were fitted without its repository where there are some."""
     if weights:
         folders = {name: folder for folder, name in REPOSITORIES.items()}
-        ranker.WEIGHTS = weights / f"{folders.get(one.repository, one.repository.replace('/', '+'))}.json"
+        name = folders.get(one.repository, one.repository.replace("/", "+"))
+        ranker.WEIGHTS = str(weights / f"{name}.json")
         ranker.weights.cache_clear()
     return make(one.cut)
 

@@ -48,7 +48,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     transcripts.argument(parser)
     parser.add_argument("--probes", type=Path, nargs="*", default=[])
-    parser.add_argument("--out", type=Path, default=ranker.WEIGHTS)
+    parser.add_argument("--out", type=Path, default=Path(ranker.WEIGHTS))
     parser.add_argument("--folds", type=Path)
     args = parser.parse_args()
     files = transcripts.paths(args.data)

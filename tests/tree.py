@@ -32,7 +32,9 @@ def lacking(store: SqliteStore, note: Note) -> Iterator[str]:
         return
     events = {event.id: event for event in store.covered(note.id)}
     for line, cites in zip(lines(note), about["cites"], strict=True):
-        missing = ungrounded(line, [said for cite in cites for said in sources(events[cite])])
+        said = [text for cite in cites for text in sources(events[cite])]
+        folder = note.project.removeprefix("dir:") + "/"  # paths are told as seen from there
+        missing = ungrounded(line, [*said, *(text.replace(folder, "") for text in said if folder in text)])
         if missing:
             yield f"{note.id} names {missing}, which its events do not: {line}"
 

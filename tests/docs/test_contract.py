@@ -249,7 +249,7 @@ CHANGING = {
     ),
     "restart": (Row("restart", "session path asked"),),
     "handoff": (
-        Row("handoff", "session path tokens goal now next decided files errors"),
+        Row("handoff", "session path tokens goal state next rules story last files commands references"),
         Row("handoff", shows="## Goal"),
     ),
     "note": (

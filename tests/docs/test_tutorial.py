@@ -28,6 +28,8 @@ def play(request: Request) -> Reply:
     if isinstance(last, list) and any(block["type"] == "tool_result" for block in last):
         return text("That is done.")
     asked = flat(last)
+    if "Go on." in asked:  # beside it stands what was handed over, which quotes the others
+        return text(WENT_ON if request.saw("Let greet() say") else "I cannot know.")
     if "Write greet.py" in asked:
         return call("Write", file_path="greet.py", content=GREET)
     if "From now on" in asked:
@@ -37,7 +39,7 @@ def play(request: Request) -> Reply:
     if "Let greet()" in asked:
         changed = 'return "Hello, " + name if name else "Good day"'
         return call("Edit", file_path="greet.py", old_string='return "Hello, " + name', new_string=changed)
-    return text(WENT_ON if request.saw("Let greet() say") else "I cannot know.")
+    return text("I cannot know.")
 
 
 def first_id(seen: str) -> str:

@@ -93,6 +93,17 @@ def test_the_head_comes_first(kind: str) -> None:
     assert found.index(kind) < min(place for place, one in enumerate(found) if KINDS[one].part in ("story", "files"))
 
 
+def test_a_short_session_has_its_commands_too() -> None:
+    story = Story()
+    story.prompt(REQUEST)
+    story.run("python3 uploader.py --speed 3", "sent 12 parts")
+    story.prompt("Now write docs/limits.md about it, please, as short as you can.")
+    told = extract(story.events)
+    assert "python3 uploader.py --speed 3" in [fact.text for fact in told if fact.kind == "command"]
+    listed = sum(tokens(say(fact)) for fact in told if KINDS[fact.kind].part in ("files", "references"))
+    assert listed <= 0.3 * sum(tokens(say(fact)) for fact in told)
+
+
 def test_lists_do_not_crowd_out_what_is_understood() -> None:
     """Bare names and paths are a small part of what is told."""
     facts = extract(session(30).events)

@@ -255,6 +255,14 @@ def test_a_question_is_open_until_somebody_types() -> None:
     assert facts(story, "question") == []
 
 
+def test_a_question_is_told_beside_many_tasks() -> None:
+    story = asked(reply="It is begun.")
+    items = [(f"Write part {number} of it", "pending") for number in range(12)]
+    story.call("TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
+    story.reply("The list stands. Shall I push what there is?")
+    assert [fact.text for fact in facts(story, "question")] == ["Shall I push what there is?"]
+
+
 # --- what the user insists on -----------------------------------------------------------------------------------------
 
 

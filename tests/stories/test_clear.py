@@ -15,6 +15,7 @@ from tests.machine import Machine, Session
 
 PID = {"CLAUDE_PID": str(os.getpid())}
 OTHER = {"ANOTHER": "process"}
+STEPS = ("lexer", "parser", "scopes", "types", "folding", "inlining", "registers", "emitter", "linker", "debugger")
 
 
 def started(machine: Machine, environ: dict[str, str] | None = None, **where: Any) -> Session:
@@ -48,8 +49,9 @@ def test_the_new_context_is_told_the_old_one_s_handoff(machine: Machine) -> None
     assert f"Handoff of session {old.id[:8]}" in text
     for said in ("Please build the parser.", "The parser is built.", "Test the parser"):
         assert said in text
-    assert 'Error of pytest parser: "parser: 2 failed"' in text, "what went wrong"
-    assert "[completed] Write the parser" not in text, "what is done is not open"
+    assert "last check `pytest parser` failed: parser: 2 failed" in text, "what went wrong"
+    assert "Next: 1 of 2 tasks of the list done; Test the parser (in progress) [" in text
+    assert "Write the parser" not in text, "what is done is not open"
     assert "Please build the parser." in old.handoff.read_text()
 
 
@@ -67,25 +69,29 @@ def test_only_that_session_is_told_of(machine: Machine) -> None:
 def test_a_long_session_s_first_wish_is_handed_on(machine: Machine) -> None:
     old = started(machine)
     old.turn("The goal: a compiler for the small language.", "Understood.")
-    for number in range(12):
+    steps = [f"Write src/{name}.py with the tests of it." for name in STEPS]
+    answers = [f"{name.capitalize()} works, all cases of {name}_cases pass." for name in STEPS]
+    for step, answer in zip(steps, answers, strict=True):
         old.transcript.at = time()
-        old.turn(f"Step {number}.", f"Step {number} is done.")
+        old.turn(step, answer)
     _, text = after_clear(old)
-    assert "The goal: a compiler for the small language." in text
-    for number in range(11):
-        assert text.count(f'"Step {number}." → "Step {number} is done."') == 1
-    assert 'Asked last: "Step 11."' in text and 'Last said: "Step 11 is done."' in text
+    assert 'First asked: "The goal: a compiler for the small language."' in text
+    for step, answer in zip(steps[:-1], answers[:-1], strict=True):
+        assert text.count(f'"{step}" → {answer}') == 1
+    assert f'Asked last: "{steps[-1]}"' in text and f"said: {answers[-1]}" in text
 
 
 def test_an_answer_that_is_not_on_the_disk_yet_belongs_to_one_prompt(machine: Machine) -> None:
     old = started(machine)
-    old.turn("Please build the parser.", "The parser is built.")
+    old.turn("Please build the parser.", "It descends recursively, in src/descent.py.")
     old.transcript.at = time()
     old.prompt("And the lexer.")
-    old.happen("Stop", last_assistant_message="The lexer is built.")
+    old.happen("Stop", last_assistant_message="It is a table of states, in src/states.py.")
     _, text = after_clear(old)
-    assert text.count('"Please build the parser." → "The parser is built."') == 1
-    assert text.count('Asked last: "And the lexer."') == text.count('Last said: "The lexer is built."') == 1
+    assert text.count('First asked: "Please build the parser."') == text.count('Asked last: "And the lexer."') == 1
+    (parser,) = (line for line in text.splitlines() if line.startswith("| → It descends"))
+    (lexer,) = (line for line in text.splitlines() if line.startswith("| → It is a table"))
+    assert "states" not in parser and "descent" not in lexer
 
 
 def test_what_the_transcript_lacks_is_handed_on(machine: Machine) -> None:
@@ -241,7 +247,8 @@ def test_the_third_context_knows_what_was_asked_in_the_first(machine: Machine) -
     second, _ = after_clear(first)
     second.turn("Go on.", "Three quarters.")
     third, text = after_clear(second)
-    assert text.index("Goal: ") < text.index("MAINGOAL: port the scheduler") < text.index('Asked last: "Go on."')
+    goal, then = text.index('Asked last: "MAINGOAL: port the scheduler'), text.index('Then: "Go on." (to: "Ported half')
+    assert goal < then
     _, text = after_clear(third)  # nothing was said in it
     assert "MAINGOAL: port the scheduler" in text and "Three quarters." in text
 

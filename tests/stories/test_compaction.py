@@ -24,6 +24,7 @@ from tests.machine import START, Answer, Machine, Session
 
 OPENING = '<memory-keeper brief="handoff" fence="'
 SUMMARY = "The user wants a retry in the uploader. I edited src/up.py and ran `make check`: 12 passed."
+SUMMARY += " Files were edited since that check, and it was not run again."
 RAW = "<analysis>upload_part and TokenBucket and #4711</analysis>\n<summary>\n{}\n</summary>"
 
 

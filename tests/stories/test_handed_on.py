@@ -1,4 +1,4 @@
-"""What a context was told at its start is handed on by its own handoff, until work of its own takes the place of it."""
+"""What a context was told at its start is carried over by its own handoff, until its own work takes the place of it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from memory_keeper import wire
 from memory_keeper.app.cli import main
+from memory_keeper.extract.facts import PARTS, facts_of
 from memory_keeper.keep.context import LINKS
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import tokens
@@ -18,6 +18,7 @@ OTHER = {"ANOTHER": "process"}  # of the host, which is gone when its hook was a
 REQUEST = "Uploads fail for good when the server answers 503 once. Add retry with back-off, at most five tries."
 DECIDED = "I decided against tenacity because it is one more dependency."
 ASKED = "Should downloads be tried again as well?"
+TASK = "Wire it into the uploader (in progress)"
 
 
 def first_day(machine: Machine) -> Session:
@@ -53,15 +54,23 @@ def cleared(session: Session) -> tuple[Session, str]:
     return new, new.start("clear").text
 
 
+def carried(text: str, day: Session) -> tuple[str, str]:
+    """What a text tells of a session itself, and what that carried over from the first day."""
+    own, heading, rest = text.partition(f"## Carried over from session {day.id[:8]}\n")
+    assert heading, text
+    return own, rest.partition("\n## ")[0]
+
+
 def assert_handed_on(text: str, day: Session) -> None:
     """The new context knows of the first day what a reader needs."""
-    assert f'Goal, of session {day.id[:8]}: "Uploads fail for good' in text
-    assert 'The user\'s rule: "Never print to stdout in the library."' in text
-    assert "against tenacity" in text
-    assert "make check" in text
-    assert 'In progress: "Wire it into the uploader"' in text
-    assert ASKED in text
-    assert "src/retry.py" in text
+    _, on = carried(text, day)
+    assert REQUEST in on
+    assert 'The user insists: "Never print to stdout in the library."' in on
+    assert "against tenacity" in on
+    assert "`make check` failed" in on
+    assert TASK in on
+    assert ASKED in on
+    assert "retry.py" in on
 
 
 @pytest.mark.parametrize("prompt", ["What did we do last time? See src/retry.py", "hello", "What is next?"])
@@ -71,8 +80,7 @@ def test_one_question_and_a_clear_hand_on_what_the_context_began_with(machine: M
     session.turn(prompt, "Retries for uploads.")
     _, text = cleared(session)
     assert_handed_on(text, day)
-    assert f'Asked last: "{prompt}"' in text and "Goal: " not in text
-    assert f"## Handed on from session {day.id[:8]}\n" in text
+    assert f'"{prompt}"' in carried(text, day)[0]
     assert text.count("Uploads fail for good") == text.count("against tenacity") == 1
 
 
@@ -93,8 +101,8 @@ def test_after_many_clears_the_session_is_named_in_which_it_was_said(machine: Ma
     for _ in range(LINKS + 2):
         session, text = cleared(session)
         session.turn("What is the state?", "As before.")
-    assert f'Goal, of session {first}: "Uploads fail for good' in text
-    assert f"## Handed on from session {first}\n" in text
+    on = text.partition(f"## Carried over from session {first}\n")[2]
+    assert "Uploads fail for good" in on
 
 
 def test_and_a_new_session_after_ones_that_only_said_hello(machine: Machine) -> None:
@@ -136,9 +144,8 @@ def worked(session: Session, prompt: str) -> None:
 LABELS = "Please make the label printer listen on port 9100, and say so in its log when it begins."
 
 
-def test_what_is_handed_on_is_not_told_again_below_it(machine: Machine) -> None:
-    """The goal, the rule and the decision of the first day stand in its prompt, its answer and its note, too."""
-    first_day(machine)
+def test_what_is_carried_over_is_told_by_a_new_session_s_brief(machine: Machine) -> None:
+    day = first_day(machine)
     session = machine.session()
     session.environ = OTHER
     session.start()
@@ -147,15 +154,12 @@ def test_what_is_handed_on_is_not_told_again_below_it(machine: Machine) -> None:
     machine.settle()
     new = machine.session()
     new.environ = OTHER
-    text = new.start().text
-    on, _, below = text.partition("## Asked last")
+    _, on = carried(new.start().text, day)
     for said in (REQUEST, "Never print to stdout in the library.", DECIDED):
-        assert said in on and said not in below
-    assert "Z Uploads fail for good…\n" in below
-    assert "\n| → I decided against tenacity… The helper with_retry is in src/retry.py." in below
+        assert said in on
 
 
-def test_a_rule_is_not_told_as_the_last_request_as_well(machine: Machine) -> None:
+def test_a_rule_is_told_as_one_when_handed_over_and_when_carried_over(machine: Machine) -> None:
     rule = "From now on always run make check before you say that something is done."
     session = machine.session()
     session.environ = OTHER
@@ -164,11 +168,11 @@ def test_a_rule_is_not_told_as_the_last_request_as_well(machine: Machine) -> Non
     session.turn(rule, "Understood.")
     session.end()
     machine.settle()
-    for number in range(2):  # handed over, then handed on
+    for number in range(2):  # handed over, then carried over
         session = machine.session()
         session.environ = OTHER
         text = session.start().text
-        assert text.count(rule) == 1 and f'The user\'s rule: "{rule}"' in text, number
+        assert text.count(f'The user insists: "{rule}"') == 1, number
         session.turn("What is next?", "Nothing.")
         session.end()
         machine.settle()
@@ -179,11 +183,11 @@ def test_work_of_its_own_hands_on_only_what_outlives_it(machine: Machine) -> Non
     session = began(machine)
     worked(session, LABELS)
     _, text = cleared(session)
-    own, _, on = text.partition(f"## Handed on from session {day.id[:8]}\n")
-    assert 'Goal: "Please make the label printer' in own and "Uploads" not in own
-    assert 'Goal: "Uploads fail for good' in on and "Never print to stdout" in on and "against tenacity" in on
-    assert "make check" in on and "Read again first: src/retry.py" in on
-    assert 'In progress: "Wire it into the uploader"' in on, "no list says otherwise"
+    own, on = carried(text, day)
+    assert "Please make the label printer" in own and "Uploads" not in own
+    assert "Uploads fail for good" in on and "Never print to stdout" in on and "against tenacity" in on
+    assert "make check" in on
+    assert TASK in on, "no list says otherwise"
     assert ASKED not in text, "it may be settled"
     assert "with_retry is in src/retry.py" not in text
 
@@ -193,8 +197,25 @@ def test_what_is_only_gone_on_with_keeps_its_goal(machine: Machine) -> None:
     session = began(machine)
     worked(session, "Go on with the uploader")
     _, text = cleared(session)
-    assert f'Goal, of session {day.id[:8]}: "Uploads fail for good' in text
-    assert 'Asked last: "Go on with the uploader"' in text and "src/labels.py" in text
+    own, on = carried(text, day)
+    assert "Uploads fail for good" in on
+    assert 'Asked last: "Go on with the uploader"' in own and "src/labels.py" in own
+
+
+def test_what_a_program_asked_is_handed_on_too(machine: Machine) -> None:
+    day = machine.session()
+    day.environ = OTHER
+    day.start()
+    day.transcript._user(REQUEST, promptSource="sdk")
+    day.write()
+    day.reply("Uploads are tried five times now.")
+    day.end()
+    machine.settle()
+    session = began(machine)
+    session.turn("hello", "Hello.")
+    _, text = cleared(session)
+    on = text.partition(f"## Carried over from session {day.id[:8]}\n")[2]
+    assert f'Asked last: "{REQUEST}"' in on
 
 
 def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
@@ -239,7 +260,9 @@ def test_a_task_is_open_through_many_sessions_until_a_list_says_otherwise(
         session = machine.session()
         session.environ = OTHER
         text = session.start().text
-        assert text.count(f'In progress: "{task}"') == 1, "a list of its own does not take it off"
+        assert text.partition("## Asked last")[0].count(f"{task} (in progress)") == 1, (
+            "a list of its own does not take it off"
+        )
         assert listed_open(machine, capsys) == [(task, "doing")], "the command says the same"
         with pytest.raises(SystemExit, match="0"):
             main(["brief", "memory", "--home", str(machine.home), "--project", str(machine.project)])
@@ -250,7 +273,8 @@ def test_a_task_is_open_through_many_sessions_until_a_list_says_otherwise(
     session.end()
     machine.settle()
     assert listed_open(machine, capsys) == []
-    assert "In progress" not in machine.session().start().text
+    told = machine.session().start().text.partition("## Notes of sessions")[0]
+    assert f"{task} (" not in told, "notes say what was open then"
 
 
 def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machine) -> None:
@@ -262,8 +286,10 @@ def test_what_was_done_answered_or_changed_since_is_not_handed_on(machine: Machi
     session.turn("From now on print to stdout in the library.", "Good.")
     _, text = cleared(session)
     assert "Uploads fail for good" in text
-    assert ASKED not in text and "In progress" not in text
-    assert 'rule: "Never print to stdout' not in text and 'rule: "From now on print to stdout' in text
+    assert ASKED not in text and TASK not in text
+    insists = [line for line in text.splitlines() if line.startswith("| The user insists")]
+    assert not any("Never print to stdout" in line for line in insists)
+    assert any("From now on print to stdout" in line for line in insists)
 
 
 def test_a_task_that_was_taken_off_the_list_is_not_handed_on(machine: Machine) -> None:
@@ -274,7 +300,7 @@ def test_a_task_that_was_taken_off_the_list_is_not_handed_on(machine: Machine) -
     session.transcript.task_update("1", "deleted")
     session.reply("That is off the list.")
     _, text = cleared(session)
-    assert "Uploads fail for good" in text and "In progress" not in text and "Still open" not in text
+    assert "Uploads fail for good" in text and TASK not in text and "uploader (open)" not in text
 
 
 @pytest.mark.parametrize(
@@ -312,7 +338,7 @@ def test_a_compaction_brings_back_what_happened_in_the_session_first(machine: Ma
     worked(session, LABELS)
     session.happen("PreCompact", trigger="manual")
     text = compacted(session, "A summary that says nothing.")
-    assert text.index("label printer") < text.index("Handed on") < text.index("tenacity"), text
+    assert text.index("label printer") < text.index("Carried over") < text.index("tenacity"), text
     assert tokens(text) <= 1100
 
 
@@ -333,7 +359,7 @@ def test_a_resume_is_told_only_where_it_stood_itself(machine: Machine) -> None:
     worked(session, LABELS)
     session.end()
     machine.settle()
-    assert "Handed on" not in session.start("resume").text
+    assert "Carried over" not in session.start("resume").text
 
 
 def test_another_branch_s_handoff_is_not_handed_on(machine: Machine) -> None:
@@ -356,7 +382,7 @@ def test_why_says_whose_it_was(machine: Machine, capsys: pytest.CaptureFixture[s
     machine.look()
     with pytest.raises(SystemExit, match="0"):
         main(["why", "--session", new.id, "--home", str(machine.home), "--project", str(machine.project)])
-    assert f"Handed on from session {day.id[:8]}" in capsys.readouterr().out
+    assert f"Carried over from session {day.id[:8]}" in capsys.readouterr().out
 
 
 def test_the_page_and_the_json_say_it_too(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
@@ -364,12 +390,12 @@ def test_the_page_and_the_json_say_it_too(machine: Machine, capsys: pytest.Captu
     session = began(machine)
     session.turn("What is next?", "VAT is in the cart.")
     cleared(session)
-    assert f"## Handed on from session {day.id[:8]}\n- " in session.handoff.read_text()
+    assert f"## Carried over from session {day.id[:8]}\n- " in session.handoff.read_text()
     with machine.store() as store:
         note = store.handoff(session.id)
-    assert note and any(len(line) == 7 for line in wire.read_object(note.extra)["lines"])
+    assert note and any(fact.of == day.id for fact in facts_of(note))
     where = ["--home", str(machine.home), "--project", str(machine.project)]
     with pytest.raises(SystemExit, match="0"):
         main(["brief", "handoff", "--session", session.id, "--json", *where])
     said = json.loads(capsys.readouterr().out)
-    assert said["decided"][0]["of"] == day.id
+    assert {row["of"] for part in PARTS for row in said[part] if "of" in row} == {day.id}

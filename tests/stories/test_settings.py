@@ -17,8 +17,8 @@ def worked(machine: Machine) -> Machine:
     """A machine on which there is a lot to tell."""
     session = machine.session()
     for number in range(12):
-        session.transcript.prompt(f"Question {number}: " + "what about the parser and its many rules? " * 6)
-        session.transcript.reply(f"Answer {number}: " + "it depends on the token that comes next. " * 6)
+        session.transcript.prompt(" ".join(f"What does rule_{number}_{part} say to the parser?" for part in range(6)))
+        session.transcript.reply(" ".join(f"It takes token_{number}_{part} that comes next." for part in range(6)))
     session.write()
     session.happen("Stop")
     machine.look()

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name, own_text
+from memory_keeper.capture.typed import OWN_COMMANDS
 from memory_keeper.model import LATEST, Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
@@ -31,15 +32,6 @@ if TYPE_CHECKING:
 LONGEST = 32 << 20  # a longer line is kept raw and not parsed
 TODO_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
-# those the host answers itself, whatever words they are given
-OWN_COMMANDS = frozenset(
-    "/" + name
-    for name in (
-        *("add-dir", "agents", "clear", "color", "compact", "config", "context", "cost", "effort", "export", "fast"),
-        *("hooks", "mcp", "memory", "model", "output-style", "permissions", "plugin", "rename", "resume", "rewind"),
-        *("statusline", "theme"),
-    )
-)
 # who speaks in the user's place, as the host names them; where it names nobody, the user does
 FIELDS = ("promptSource", "turnOrigin", "commandMode")
 PEOPLE = frozenset({"typed", "queued", "human", "unknown", "prompt", ""})

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from memory_keeper import wire
-from memory_keeper.capture.claude_code import OWN_COMMANDS
 from memory_keeper.capture.payload import OWN_COMMAND, own_text
 from memory_keeper.model import Event, NamedTuple
 
@@ -18,6 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+# those the host answers itself, whatever words they are given
+OWN_COMMANDS = frozenset(
+    "/" + name
+    for name in (
+        *("add-dir", "agents", "clear", "color", "compact", "config", "context", "cost", "effort", "export", "fast"),
+        *("hooks", "mcp", "memory", "model", "output-style", "permissions", "plugin", "rename", "resume", "rewind"),
+        *("statusline", "theme"),
+    )
+)
 ASKS = "AskUserQuestion"
 BARE = re.compile(r"/[\w:.-]+$")  # a command and nothing else: the host's own, or a prompt once it is run
 SHELL = re.compile(r"<bash-input>(.*)</bash-input>", re.S)

@@ -91,10 +91,13 @@ def _head(
         room -= len(fact.text) if asked else 0
         (long if asked and room < 0 and room + len(fact.text) < GOAL_FIRST else short).append(fact)
     coming = list(head.coming(said, events))
+    questions = [fact for fact in coming[HEAD_NEXT:] if fact.kind == "question"]  # somebody waits for an answer
+    coming = [*coming[:HEAD_NEXT], *questions, *(fact for fact in coming[HEAD_NEXT:] if fact.kind != "question")]
+    early = HEAD_NEXT + len(questions)
     steps = list(head.last_steps(events))
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *head.state(work, said), *coming[:HEAD_NEXT], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
-    return first, [*long, *coming[HEAD_NEXT:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
+    first = [*short, *head.state(work, said), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
 class Shorten:
@@ -194,16 +197,19 @@ def _recipes(work: Sequence[Fact]) -> list[Fact]:
 
 
 def _interleaved(facts: Iterable[Fact], lists: Sequence[tuple[Iterator[Fact], float]], family: str) -> Iterator[Fact]:
-    """Facts with the things of some lists between them, each list as far as its share of the tokens reaches."""
+    """Facts with the things of some lists between them, each list as far as its share of the tokens reaches; behind
+    all facts, as far as its share of what is understood first."""
     spent, told = 0.0, ""
     costs = [0.0 for _ in lists]
-    for fact in facts:
-        yield fact
-        words = say(fact)
-        told += f"\n{words}"
-        spent += tokens(words, family) + JOINT
+    for fact in (*facts, None):
+        if fact:
+            yield fact
+            words = say(fact)
+            told += f"\n{words}"
+            spent += tokens(words, family) + JOINT
+        room = spent - BEFORE_LISTS if fact else max(spent - BEFORE_LISTS, BEFORE_LISTS)
         for number, (listed, share) in enumerate(lists):
-            while costs[number] < share * (spent - BEFORE_LISTS) and (one := next(listed, None)):
+            while costs[number] < share * room and (one := next(listed, None)):
                 known = one.text if one.kind != "file" else one.text.rpartition("/")[2]
                 if known not in told:
                     told += f"\n{say(one)}"

@@ -176,8 +176,8 @@ def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for fact in facts:
         turns.setdefault(fact.turn, []).append(fact)
     for those in turns.values():
-        nods = {fact.cites[0]: fact for fact in those if fact.kind == "accepted"}
-        asked = [fact for fact in those if fact.kind == "request" and fact.cites[0] not in nods]
+        nods = {fact.cites[:1]: fact for fact in those if fact.kind == "accepted"}
+        asked = [fact for fact in those if fact.kind == "request" and fact.cites[:1] not in nods]
         came = [fact for fact in those if fact.kind not in ("request", "accepted")]
         words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
         told = " ".join(_came(came))
@@ -203,8 +203,8 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
     under = ""
     work: list[str] = []
     for fact in facts:
-        if fact.who == "tool" and fact.kind in WORK:
-            work.append(say(fact))
+        if fact.who == "tool":  # a subagent's words are not the model's
+            work.append(say(fact) if fact.kind in WORK else f"reported: {quote(say(fact))}")
             continue
         if work:
             yield f"[{'; '.join(work)}]"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import Fact, say
+from memory_keeper.extract.facts import WORK, Fact, say
 from memory_keeper.extract.prose import sentences
 
 NEAR = 3  # sentences of a summary that are one place
@@ -47,8 +47,15 @@ def _places(summary: str) -> list[frozenset[str]]:
     return [*near, concepts(summary)]
 
 
+def _stated(fact: Fact) -> str:
+    """What a fact states, without the words of ours that it is told in: a summary need not have those."""
+    if fact.kind == "step":
+        return fact.text  # what it is about is only how it is introduced
+    return f"{fact.text} {fact.about} {fact.why}" if fact.kind in WORK else say(fact)
+
+
 def _is_kept(fact: Fact, places: Sequence[frozenset[str]]) -> bool:
-    wanted = concepts(fact.text if fact.kind == "step" else say(fact))  # that it was said is not what was
+    wanted = concepts(_stated(fact))
     if not wanted:
         return True
     names = {one for one in wanted if is_name(one)}

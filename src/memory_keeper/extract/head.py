@@ -43,7 +43,8 @@ ANSWERS = re.compile(
 )
 INSISTS = re.compile(
     r"^(?:(?:and|also|but|please|ok(?:ay)?|no|so|just|then|yes|actually|hmm)[,.!]?\s+)*(?:don['’]?t|do not|never"
-    r"|always|only|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
+    r"|always|only (?:use|do|run|touch|change|write|ever)"
+    r"|make sure|ensure|remember|stop|avoid|no need|(?:we|you) (?:don['’]?t|never|always|should"
     r"|must|can['’]?t)"
     r"|i (?:don['’]?t|do not|never|prefer|would rather|said)|it (?:should|must)|there should)\b"
     r"|\b(?:from now on|instead of|must(?: not)?|should ?n[o'’]t|don['’]t|do not|never|always|strictly"
@@ -95,8 +96,7 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         ),
         default=len(requests) - 1,
     )
-    if newest:
-        first = next((one for one in requests[:newest] if _has_substance(one)), requests[0])
+    if first := next((one for one in requests[:newest] if _has_substance(one)), None):
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
@@ -211,7 +211,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
         told = check.about or check.why
-        yield _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
+        last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
+        yield last._replace(about=check.text, status=how)
     elif edits:
         yield _state(edits[-1], "no test or build was run")
 
@@ -298,7 +299,8 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
         said = (
             " / ".join(wrong) if wrong else event.text.strip()[-WROTE:] if call.tool == "Bash" else event.text.strip()
         )
-        return f"→ {one_line(clean(said), WROTE)}" if said else ""
+        # no output may pose as a step of its own: see how steps are joined
+        return f"→ {one_line(clean(said), WROTE).replace('|', '¦')}" if said else ""
     return ""
 
 

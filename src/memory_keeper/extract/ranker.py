@@ -7,19 +7,19 @@ models look at. Who said a sentence is a fact and is not judged here.
 
 from __future__ import annotations
 
-import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from math import log1p
-from pathlib import Path
 
+from memory_keeper import wire
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.model import WRITES, Event
 
-WEIGHTS = Path(__file__).parent.parent / "data/ranker.json"
+WEIGHTS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data/ranker.json")
 CALL = 6_000  # characters of a call that are read
 SOURCES = ("request", "answer", "reply", "thinking", "summary", "message", "plan", "document", "report")
 # cheap signs of what a sentence does; what they are worth was learnt
@@ -86,7 +86,8 @@ CONCEPT = (
 @cache
 def weights() -> dict[str, dict[str, float]]:
     """What was learnt: the weights of both models, and how rare words are."""
-    loaded: dict[str, dict[str, float]] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    with open(WEIGHTS, encoding="utf-8") as file:
+        loaded: dict[str, dict[str, float]] = wire.loads(file.read())
     return loaded
 
 

@@ -32,7 +32,12 @@ MESSAGE = re.compile(
     r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )
-TRAILER = re.compile(r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with)", re.I)
+TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's words around a summary
+    r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued"
+    r"|The (?:conversation|summary below) (?:is summarized|covers)"
+    r"|Please continue the conversation|If you need specific details)",
+    re.I,
+)
 DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
 AGENTS = ("Task", "Agent", "TaskOutput")
 LAUNCHED = "Async agent launched"

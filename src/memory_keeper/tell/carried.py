@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
 SAME = 0.7  # of what a fact speaks of, told before: it is said again
 TASKS = ("todo", "next")
+WORKED = ("edit", "error", "check", "commit", "todo")
+SUBSTANCE = 5  # concepts of a goal for which nothing was done
 
 
 def carry_over(view: View, events: Sequence[Event], own: list[Fact]) -> list[Fact]:
@@ -57,13 +59,15 @@ def _did_little(events: Sequence[Event]) -> bool:
 
 def _outliving(view: View, note: Note, little: bool) -> Iterator[Fact]:
     """The facts of a handoff that the session which began with it carries over, each with whose it is."""
-    for fact in facts_of(note):
-        task = fact.kind in TASKS
-        if fact.kind in ("state", "step") or (fact.of and not (little or task)):
+    facts = facts_of(note)
+    passing = not any(fact.kind in WORKED for fact in facts if not fact.of)
+    for fact in facts:
+        task, failed = fact.kind in TASKS, fact.kind == "state" and fact.status == "failed"
+        if (fact.kind in ("state", "step") and not failed) or (fact.of and not (little or task)):
             continue
-        if fact.kind == "goal" and fact.who != "user":
-            continue
-        if little or (KINDS[fact.kind].outlives and fact.status not in ("fixed", "done", "dropped")):
+        if fact.kind == "goal" and (fact.who == "host" or (passing and len(concepts(fact.text)) < SUBSTANCE)):
+            continue  # a hello is nothing to go on from
+        if little or failed or (KINDS[fact.kind].outlives and fact.status not in ("fixed", "done", "dropped")):
             yield fact._replace(of=fact.of or _session_of(view, fact) or note.session)
 
 
@@ -74,16 +78,19 @@ def _session_of(view: View, fact: Fact) -> str:
 
 
 def _still_true(facts: Iterable[Fact], own: Sequence[Fact], view: View, events: Sequence[Event]) -> Iterator[Fact]:
-    """Facts without what own ones say again, tasks that are done by now, and questions: somebody has typed since."""
+    """Facts without what own ones say again, tasks that are done by now, what was run again, and questions that
+    somebody took up."""
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in own))
     ran = {fact.text for fact in own if fact.kind in ("check", "command", "error")}
     open = {todo.text for todo in left_open(newest(view.store, view.project))}
-    typed = any(event.kind == "prompt" for event in events)
+    typed = frozenset[str]().union(*(concepts(event.text) for event in events if event.kind == "prompt"))
     for fact in facts:
         found = concepts(fact.text)
         if found and len(found & known) >= SAME * len(found):
             continue
-        if (fact.kind == "question" and typed) or (fact.kind == "error" and fact.text in ran):
+        if fact.kind == "question" and found & typed:
+            continue
+        if (fact.kind == "error" and fact.text in ran) or (fact.kind == "state" and fact.about in ran):
             continue
         if fact.kind == "todo" and fact.text not in open:
             continue

@@ -109,17 +109,23 @@ def handed(view: View) -> tuple[str, Iterable[Said]]:
 
 def carried_over(view: View) -> tuple[str, Iterable[Said]]:
     """What that session was handed itself, and carries over."""
-    of = next((fact.of for fact in (view.before.facts if view.before else ()) if fact.of), "")
-    return handoff.carried(of) if of else "", _handed(view, carried=True) if of else ()
+    sessions = [fact.of for fact in (view.before.facts if view.before else ()) if fact.of]
+    of = max(dict.fromkeys(sessions), key=sessions.count) if sessions else ""
+    return handoff.carried(of) if of else "", _handed(view, carried=True, of=of) if of else ()
 
 
-def _handed(view: View, carried: bool) -> Iterable[Said]:
+def _handed(view: View, carried: bool, of: str = "") -> Iterable[Said]:
+    """The lines of a handoff, or those that it carries over: most are `of` one session, the others say of which."""
     if not view.before:
         return ()
     limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
     chosen = handoff.choose(view.before.facts, limit, CHARACTERS, "fenced")
     return (
-        Said(handoff.labelled(line), line.cites[0] if line.cites else "", whole=True)
+        Said(
+            ("" if line.of == of else f"{handoff.carried(line.of)}: ") + handoff.labelled(line),
+            line.cites[0] if line.cites else "",
+            whole=True,
+        )
         for line in handoff.arrange(chosen)
         if bool(line.of) is carried
     )

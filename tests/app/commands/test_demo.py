@@ -40,4 +40,5 @@ def test_it_says_the_same_as_json(tmp_path: Path) -> None:
     assert said["handoff"].startswith("---\n")
     assert said["brief"].startswith('<memory-keeper brief="start"')
     assert DECIDED in said["raw"]
-    assert DECIDED in said["brief"], "the next session knows what was decided"
+    for known in ("did not take tenacity", "httpx is the only runtime dependency"):
+        assert known in said["brief"], "the next session knows what was decided, and why"

@@ -96,7 +96,7 @@ def reduce_session(
     for segment in _segments(keeper, open, settings, now, force):
         note = write_note(segment, settings["reduce.noteTokens"], folder)
         with Apart(complain):
-            learn(keeper, open.project, now, stretch=segment, settings=settings)
+            learn(keeper, open.project, now, segment=segment, settings=settings)
         if not _kept(keeper, note, [event.id for event in segment]):
             return  # somebody else is at it
         yield note

@@ -34,19 +34,19 @@ def learn(
     project: str,
     now: float,
     everything: bool = False,
-    stretch: Sequence[Event] = (),
+    segment: Sequence[Event] = (),
     progress: Callable[[int], None] = lambda prompts: None,
     settings: Json | None = None,
 ) -> list[Note]:
-    """Keep what is new: of a stretch of a session, else of what no note covers yet, or of `everything` in a project.
+    """Keep what is new: of a segment of a session, else of what no note covers yet, or of `everything` in a project.
 
     `settings` are those of the project, for who has read them.
     """
     settings = settings or Settings(keeper).of(project)
-    prompts = heard(stretch) if stretch else prompts_of(keeper.store, project, everything)
+    prompts = heard(segment) if segment else prompts_of(keeper.store, project, everything)
     made = [*_keep_said(keeper, project, prompts, progress)]
     for find in (_keep_slips, _keep_habits):
-        made += find(keeper, project, stretch, everything)
+        made += find(keeper, project, segment, everything)
     _decide(keeper, project, settings, now)
     return made
 
@@ -79,11 +79,11 @@ def _confirm(keeper: Keeper, said: Note) -> None:
 # --- what fails again and again ---------------------------------------------------------------------------------------
 
 
-def _keep_slips(keeper: Keeper, project: str, stretch: Sequence[Event], everything: bool) -> Iterator[Note]:
+def _keep_slips(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
     from memory_keeper.capture.runs import runs
     from memory_keeper.search.slips import slips, slips_with, word_of
 
-    new = [] if everything else slips(runs(stretch))
+    new = [] if everything else slips(runs(segment))
     if not new and not everything:
         return
     found: dict[tuple[str, str], dict[str, Slip]] = {}
@@ -117,12 +117,12 @@ def _keep_found(
         keeper.mark("confirmed", note, session=session, at=at, patience=PATIENCE)
 
 
-def _keep_habits(keeper: Keeper, project: str, stretch: Sequence[Event], everything: bool) -> Iterator[Note]:
+def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
     """What is run before nearly every commit, looked for when there is a new one."""
     from memory_keeper.capture.calls import command_of
     from memory_keeper.reduce.folds.habits import habits, is_commit, wording
 
-    if everything or any(is_commit(command_of(event)) for event in stretch if event.kind == "call"):
+    if everything or any(is_commit(command_of(event)) for event in segment if event.kind == "call"):
         for habit in habits(keeper.store, project):
             id = "note-" + digest_of(project, "habit", habit.command)
             yield from _keep_found(keeper, project, id, wording(habit), "seen", habit.sessions)

@@ -12,7 +12,7 @@ from argparse import ArgumentParser, Namespace
 from contextlib import suppress
 from select import select
 from statistics import median
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from memory_keeper.app.actions.lost import scores
@@ -23,7 +23,7 @@ from memory_keeper.keep import spool
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import find
 from memory_keeper.tell import short
-from memory_keeper.text import clean, tokens
+from memory_keeper.text import clean, tokens, utc_day
 
 EXAMPLE = "./memory-keeper demo"
 WINDOW = 200_000
@@ -32,8 +32,10 @@ SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 START = os.path.join(HERE, "app", "start.py")
 TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
+DAY = 86_400
 PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
+RECORDED_ON = b"2026-03-02T"  # and its day: it is played as of yesterday, since what is old is told in short
 QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
 
 
@@ -215,7 +217,8 @@ def _session(host: _Host, say: _Say) -> int:
     most = last = 0
     here = json.dumps(host.project)[1:-1].encode()
     with open(TRANSCRIPT, "rb") as recorded:
-        lines = [line.replace(RECORDED_IN, here) for line in recorded]
+        yesterday = utc_day(time() - DAY).encode() + b"T"
+        lines = [line.replace(RECORDED_IN, here).replace(RECORDED_ON, yesterday) for line in recorded]
     with open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
         for number, line in enumerate(lines):
             entry = json.loads(line)
