@@ -54,7 +54,7 @@ def test_a_broken_file_is_told_of_and_left_alone(worked: Machine, broken: str) -
     answer = worked.session().start()
     assert str(path) in answer.message
     assert "\n" not in answer.message
-    assert "Question 11" in answer.text
+    assert "rule_11_0" in answer.text
     assert path.read_text() == broken
 
 

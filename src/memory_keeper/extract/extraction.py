@@ -178,9 +178,10 @@ def _led(facts: Iterable[Fact], leads: dict[int, Fact]) -> Iterator[Fact]:
     for fact in facts:
         lead = leads.pop(fact.turn, None) if fact.kind not in ("goal", "step", "next") else None
         if lead and fact.place != lead.place:
-            led.add((lead.kind, lead.place))
+            led |= {(lead.kind, lead.place), (lead.text, lead.place)}
             yield lead
-        if (fact.kind, fact.place) not in led or fact.kind != "accepted":
+        accepts = fact.kind == "accepted" and (fact.kind, fact.place) in led
+        if not accepts and (fact.text, fact.place) not in led:
             yield fact
 
 
@@ -246,9 +247,9 @@ def _ordered(
         if heap and now < -heap[0][0] - 1e-12:
             heapq.heappush(heap, (-now, number))
             continue
-        if now < LEAST:
-            return
         fact, _, found = rows[number]
+        if now < LEAST and not (fact.kind == "request" and fact.who == "user" and len(fact.text) <= head.RULE):
+            continue  # the user's own words are told as long as there is room
         if fact.text and _once(fact) in told:
             continue
         told.add(_once(fact))

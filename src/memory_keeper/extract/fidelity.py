@@ -44,7 +44,8 @@ def _places(summary: str) -> list[frozenset[str]]:
     """What is said in each place of a summary; last, what is said in all of it."""
     found = [concepts(one.text) for one in sentences(summary)] or [frozenset()]
     near = [frozenset().union(*found[at : at + NEAR]) for at in range(max(1, len(found) - NEAR + 1))]
-    return [*near, concepts(summary)]
+    lines = [] if any(found) else map(concepts, summary.splitlines())  # it may have no sentence at all
+    return [*near, *lines, concepts(summary)]
 
 
 def _stated(fact: Fact) -> str:

@@ -19,7 +19,7 @@ from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
 
-SUBSTANCE = 5  # concepts of a request that can be a goal
+SUBSTANCE, SOME = 5, 3  # concepts of a request that can be a goal, and of one that is told for want of a better one
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
 FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
 THEN = 6  # answers and additions after the goal that are told
@@ -96,7 +96,9 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         ),
         default=len(requests) - 1,
     )
-    if first := next((one for one in requests[:newest] if _has_substance(one)), None):
+    if first := next(
+        (one for least in (SUBSTANCE, SOME) for one in requests[:newest] if _has_substance(one, least)), None
+    ):
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     for one in requests[newest]:
@@ -169,11 +171,11 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
     return [*found.values()]
 
 
-def _has_substance(request: Sequence[Spoken]) -> bool:
+def _has_substance(request: Sequence[Spoken], least: int = SUBSTANCE) -> bool:
     """Whether somebody says in words of their own what to do: more than a nod, and not in what they pasted."""
     own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
     text = " ".join(own)
-    return len(concepts(text)) >= SUBSTANCE and not (len(text) < NOD and NODS.match(text))
+    return len(concepts(text)) >= least and not (least == SUBSTANCE and len(text) < NOD and NODS.match(text))
 
 
 def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:

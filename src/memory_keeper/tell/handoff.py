@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST = 4_500  # tokens that are kept of a handoff; no context is told more
 EVENTS = 3_000  # that are read, the newest
 READ, EACH = 3_000_000, 24_000  # characters of them, and of each
+LISTED_NOTES = 2  # notes of a session that are named, the newest
 NOTES = 200  # that are looked at for what the user made of them
 STANDING = 0.4  # of a handoff may be what the user wrote down to stay
 BEHIND = 8  # facts that may still fit where a longer one does not
@@ -133,12 +134,22 @@ def compose(
     kept = fitting(Section(heading, noted, 1.0), int(left * STANDING), int(room * STANDING), nonce)
     before = f"## {heading}\n" + "".join(line for line, _ in kept) if kept else ""
     left, room = left - tokens(before, view.family), room - units(before)
+    notes = _noted(view)
+    left, room = left - tokens(show(notes, nonce), view.family), room - units(show(notes, nonce))
     chosen = choose([*_edited(view), *facts], left, room, nonce, view.family)
+    chosen += notes if chosen else []
     if not chosen:
         return Brief("handoff", "", 0)
     text = opening + before + show(chosen, nonce) + closing
     cites = (*(cite for _, cite in kept), *(line.cites[0] for line in arrange(chosen) if line.cites))
     return Brief("handoff", text, tokens(text, view.family), cites, tuple(dump(chosen)))
+
+
+def _noted(view: View) -> list[Fact]:
+    """Where more is told of these sessions: the newest notes that cover them."""
+    notes = view.store.notes(view.project, 1, limit=NOTES) if view.of else []
+    found = [note for note in notes if note.session in view.of and note.text][-LISTED_NOTES:]
+    return [Fact("reference", note.id, (note.id,), note.at, "tool") for note in found]
 
 
 def _edited(view: View) -> Iterator[Fact]:

@@ -100,7 +100,7 @@ def remembered(machine: Machine) -> list[tuple[str, str, str, str]]:
     """The notes that are neither the user's nor made by rule."""
     store = SqliteStore(str(machine.home / "store.db"), write=False)
     try:
-        rows = store.db.execute("select id, kind, text, extra from note where extra like '%\"model\"%'")
+        rows = store.db.execute('select id, kind, text, extra from note where extra like \'%"by":"model"%\'')
         return rows.fetchall()
     finally:
         store.close()

@@ -26,8 +26,8 @@ _TOKEN = r"[$@~./-]{0,12}[A-Za-z0-9_][A-Za-z0-9_$@~/.%*+-]*"
 _TOKENS = re.compile(
     rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>~?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
 )
-_NUMBER = re.compile(r"\d+(?:[.,_]\d+)*")
-_THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$")
+_NUMBER = re.compile(r"\d+(?:[.,_]\d+)*", re.ASCII)
+_THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$", re.ASCII)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
