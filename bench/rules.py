@@ -34,7 +34,7 @@ from bench.tools.figures import Figure, Figures
 from bench.tools.sets import Turn
 from memory_keeper.app.chores.learn import learn
 from memory_keeper.keeper import Keeper
-from memory_keeper.reduce.folds.from_prompts import in_force
+from memory_keeper.rules.prompts import in_force
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import SAID, full
 from memory_keeper.text import tokens

@@ -15,7 +15,7 @@ from memory_keeper.app.chores.distil import distil
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
-from memory_keeper.reduce.folds.observed import Observed, observed
+from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import rules_of
 from tests.transcripts import START, Transcript

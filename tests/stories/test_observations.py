@@ -18,7 +18,7 @@ from memory_keeper.app.chores.learn import learn
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, Source
-from memory_keeper.reduce.folds.from_prompts import in_force, unlearnt
+from memory_keeper.rules.prompts import in_force, unlearnt
 from memory_keeper.settings import DEFAULTS
 from tests.machine import Machine
 from tests.observing import DAY, PATIENCE, ROOT, Project

@@ -16,7 +16,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note
-from memory_keeper.reduce.folds.observed import Observed, observed
+from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.files import changed, remove_all
 from memory_keeper.tell.rules import PREFIX, Rule, rules_of

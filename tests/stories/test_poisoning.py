@@ -14,7 +14,7 @@ import pytest
 from memory_keeper.app.server.tools import answer
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
-from memory_keeper.reduce.folds.observed import observed
+from memory_keeper.rules.observations import observed
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.reduce.folds.done import Done
-from memory_keeper.reduce.folds.in_hand import Issue
+from memory_keeper.reduce.tasks.done import Done
+from memory_keeper.reduce.tasks.progress import Issue
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.done import LINES, done_page, task_archive_page
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory_keeper.app.pages.adopt import adopt_rules, waiting
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
-from memory_keeper.reduce.folds.observed import Observed
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.edits import Change, Kept, changes
 from memory_keeper.tell.files import ACTIVE_RULES, OBSERVATIONS
 from memory_keeper.tell.memory import parse

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.model import USER, Note
-from memory_keeper.reduce.folds.observed import Observed
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.memory import body_of, is_ours, item, owner, parse
 from memory_keeper.tell.observations import (
     active_rules_page,

@@ -1,7 +1,7 @@
 """Fewer words for the same thing. Verb: reduce.
 
-`notes` writes what a note says of facts, `words` reads what the user asks for, and `folds` tells what became of rules,
-tasks and contexts over all of them: by rule, with no model. `summarizers` are models that word a note again, and
-`checks` whether what they say is true. What all of them speak of lies beside them, so that a hook can load it: the
-outline's `schema`, a `kept_note`, and `own_commands`, which are no work.
+`notes` writes what a note says of facts, `tasks` and `usage` compute what became of tasks and what contexts were spent
+on: by rule, with no model. `summarizers` are models that word a note again, and `checks` whether what they say is true.
+What all of them speak of lies beside them, so that a hook can load it: the outline's `schema`, a `kept_note`, and
+`own_commands`, which are no work.
 """

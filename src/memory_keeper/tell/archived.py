@@ -25,8 +25,8 @@ from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import told
 from memory_keeper.model import Event, Note, Usage
-from memory_keeper.reduce.folds.compactions import SOON, Compaction, compactions, moments
-from memory_keeper.reduce.folds.tasks import Task, tasks
+from memory_keeper.reduce.tasks.lists import Task, tasks
+from memory_keeper.reduce.usage.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.tell.handoff import events_for
 
 SETTLED = ("decision", "answer", "accepted")  # kinds of facts

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from memory_keeper.extract import facts
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.reduce.folds.compactions import Compaction
+from memory_keeper.reduce.usage.compactions import Compaction
 from memory_keeper.tell.archived import Entry, compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import is_sealed, seal

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from json import dumps
 from time import gmtime, strftime
 
-from memory_keeper.reduce.folds.done import Done
-from memory_keeper.reduce.folds.in_hand import stem
+from memory_keeper.reduce.tasks.done import Done
+from memory_keeper.reduce.tasks.progress import stem
 from memory_keeper.text import clean, one_line, short_number, showable, tagless, utc_day
 
 TYPE_CHECKING = False

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
     from memory_keeper.tell.rules import Rule
 
 RULES_TITLE, OBSERVATIONS_TITLE = "# Active Rules", "# Observations"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
 
 
 class Archive(NamedTuple):
@@ -71,14 +71,14 @@ def sealed(store: SqliteStore, project: str, settings: Json, observed: Sequence[
     """What is to stand on the pages about rules and tasks that are only read, by their names; not yet sealed."""
     made: dict[str, str] = {}
     if observed:
-        from memory_keeper.reduce.folds.observed import AGE
+        from memory_keeper.rules.observations import AGE
         from memory_keeper.tell.observations import observation_archive_page
         from memory_keeper.tell.rules import rules_of
 
         rules = rules_of(store, project, settings["rules.shipped"])
         enough = settings[AGE + "escalateAfterConfirmations"]
         made[OBSERVATION_ARCHIVE] = observation_archive_page(observed, rules, enough)
-    from memory_keeper.reduce.folds.done import done, kept_and_archived
+    from memory_keeper.reduce.tasks.done import done, kept_and_archived
 
     if tasks := done(store, project):
         from memory_keeper.tell.done import done_page, task_archive_page
@@ -115,7 +115,7 @@ def observed_in(store: SqliteStore, project: str, settings: Json, now: float) ->
     places = [place for place in (project, USER) if store.notes(place, 0, "observation", limit=1)]
     if not places:
         return []  # and nothing need be loaded
-    from memory_keeper.reduce.folds.observed import observed
+    from memory_keeper.rules.observations import observed
 
     return [one for place in places for one in observed(store, place, settings, now)]
 

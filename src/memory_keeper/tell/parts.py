@@ -234,7 +234,7 @@ def observations(view: View) -> tuple[str, Iterable[Said]]:
 
 def open_tasks(view: View) -> tuple[str, Iterable[Said]]:
     """What is not done yet."""
-    from memory_keeper.reduce.folds.done import done, open_tasks
+    from memory_keeper.reduce.tasks.done import done, open_tasks
 
     found = open_tasks(view.store, view.project, done(view.store, view.project))
     return "Open tasks", (Said(f"{one.text}{' (in hand)' * one.doing}", one.note or one.id) for one in found)
@@ -242,7 +242,7 @@ def open_tasks(view: View) -> tuple[str, Iterable[Said]]:
 
 def done_tasks(view: View) -> tuple[str, Iterable[Said]]:
     """What was done, the newest first."""
-    from memory_keeper.reduce.folds.done import done
+    from memory_keeper.reduce.tasks.done import done
 
     return "Done, newest first", (
         Said(f"{utc_day(one.at)} {one.text}{f' → {one_line(one.outcome)}' if one.outcome else ''}", one.id)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
 
 # how the short line calls each, and what it says; the number in its id is its place here
 SHIPPED = (
@@ -113,7 +113,7 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
 
 def _heard(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted: as it was said where all of it fits, else by what it is about."""
-    from memory_keeper.reduce.folds.instructions import told
+    from memory_keeper.rules.instructions import told
 
     wanted = [one.wish._replace(at=one.last) for one in said if one.wish]
     others = [one.text for one in said if not one.wish]

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from memory_keeper.reduce.folds.breakdown import Share
+from memory_keeper.reduce.usage.breakdown import Share
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell.report.html import page
 from memory_keeper.tell.report.markdown import show

@@ -14,7 +14,7 @@ from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import TOOLS, tally
 from memory_keeper.keep.telling import told as told_in
 from memory_keeper.model import USER, Note
-from memory_keeper.reduce.folds.compactions import saved
+from memory_keeper.reduce.usage.compactions import saved
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.tell import UNLIMITED, View
 from memory_keeper.tell.report.markdown import as_json, cell, compose, report_of, show

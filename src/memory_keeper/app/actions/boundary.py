@@ -37,6 +37,6 @@ def _committed(events: Sequence[Event]) -> bool:
 
 def size_after(store: SqliteStore, session: str, at: float) -> int:
     """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
-    from memory_keeper.reduce.folds.compactions import sizes
+    from memory_keeper.reduce.usage.compactions import sizes
 
     return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memory_keeper.app.actions import Moment
     from memory_keeper.model import Json
     from memory_keeper.moment import Context
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
     from memory_keeper.tell.rules import Rule
 
 SUBAGENT = 300  # tokens
@@ -139,7 +139,7 @@ def find_rules(
             rules = rules_of(keeper.store, project, shipped)
             if not said:
                 return rules, []
-            from memory_keeper.reduce.folds.from_prompts import in_force
+            from memory_keeper.rules.prompts import in_force
 
             return rules, in_force(keeper.store, project, settings, time())
     except NotSetUp:

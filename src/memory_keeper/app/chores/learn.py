@@ -13,9 +13,9 @@ from memory_keeper.app.project_settings import Settings
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Event, Note, origin
-from memory_keeper.reduce.folds.from_prompts import heard, prompts_of, said
-from memory_keeper.reduce.folds.observed import USERS, clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.reduce.kept_note import measure
+from memory_keeper.rules.observations import USERS, clashes, is_automatic, observed_here, places, says_the_same
+from memory_keeper.rules.prompts import heard, prompts_of, said
 from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
@@ -120,7 +120,7 @@ def _keep_found(
 def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
     """What is run before nearly every commit, looked for when there is a new one."""
     from memory_keeper.capture.calls import command_of
-    from memory_keeper.reduce.folds.habits import habits, is_commit, wording
+    from memory_keeper.rules.habits import habits, is_commit, wording
 
     if everything or any(is_commit(command_of(event)) for event in segment if event.kind == "call"):
         for habit in habits(keeper.store, project):
@@ -130,7 +130,7 @@ def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everyth
 
 def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:
     """Observations of what recurs in the tasks that were done."""
-    from memory_keeper.reduce.folds.done import done, patterns
+    from memory_keeper.reduce.tasks.done import done, patterns
 
     for text in patterns(done(keeper.store, project)):
         id, extra = "note-" + digest_of(project, "pattern", text), wire.dumps({"by": "rule", "written": now})

@@ -18,7 +18,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keep.spending import spending
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, origin
-from memory_keeper.reduce.folds.observed import fold
+from memory_keeper.rules.observations import fold
 from memory_keeper.tell.files import (
     DONE,
     FOLDER,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from memory_keeper.model import Json, Note
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
 
 PATIENCE = 10.0  # seconds for whoever writes notes
 OBSERVATIONS, TASKS, REPORT = "observations", "tasks", "report"
@@ -192,7 +192,7 @@ def upkeep(
 
 def _find_said(keeper: Keeper, place: Place, everything: bool, progress: Callable[[int], None]) -> list[Note]:
     """What prompts say that would be kept."""
-    from memory_keeper.reduce.folds.from_prompts import prompts_of, said
+    from memory_keeper.rules.prompts import prompts_of, said
 
     found: list[Note] = []
     for prompt in prompts_of(keeper.store, place.project, everything):
@@ -224,7 +224,7 @@ def _by_state(found: Iterable[Observed]) -> dict[str, int]:
 
 
 def _count_tasks(keeper: Keeper, project: str, settings: Json) -> dict[str, int]:
-    from memory_keeper.reduce.folds.done import done, kept_and_archived
+    from memory_keeper.reduce.tasks.done import done, kept_and_archived
 
     tasks = done(keeper.store, project)
     kept, archived = kept_and_archived(tasks, keeper.store, project, settings)

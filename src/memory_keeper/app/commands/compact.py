@@ -21,7 +21,7 @@ from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.moment import Context
-from memory_keeper.reduce.folds.from_prompts import TYPED
+from memory_keeper.rules.prompts import TYPED
 from memory_keeper.tell.archived import Entry
 from memory_keeper.tell.context_archive import as_json as entry_json
 from memory_keeper.tell.context_archive import find, measured

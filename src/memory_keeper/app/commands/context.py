@@ -15,7 +15,7 @@ from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.policy import clears_at, compacts_at, thresholds
-from memory_keeper.reduce.folds import breakdown
+from memory_keeper.reduce.usage import breakdown
 from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper context"

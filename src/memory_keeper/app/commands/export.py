@@ -28,7 +28,7 @@ from memory_keeper.tell.refined import line, name_of, refine
 
 if TYPE_CHECKING:
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
 
 EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
 FORMATS = ("seeds", "jsonl", "md")

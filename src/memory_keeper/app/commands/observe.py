@@ -18,10 +18,10 @@ from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.reduce.folds.from_prompts import unlearnt
-from memory_keeper.reduce.folds.habits import habits, wording
-from memory_keeper.reduce.folds.observed import Clash, Observed, clashes, fold, places
 from memory_keeper.reduce.kept_note import measure
+from memory_keeper.rules.habits import habits, wording
+from memory_keeper.rules.observations import Clash, Observed, clashes, fold, places
+from memory_keeper.rules.prompts import unlearnt
 from memory_keeper.text import clean, digest_of, one_line
 
 EXAMPLES = {

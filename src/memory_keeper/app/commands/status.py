@@ -17,8 +17,8 @@ from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
-from memory_keeper.reduce.folds.compactions import Compaction, saved
-from memory_keeper.reduce.folds.observed import clashes, observed
+from memory_keeper.reduce.usage.compactions import Compaction, saved
+from memory_keeper.rules.observations import clashes, observed
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.rules import rules_of

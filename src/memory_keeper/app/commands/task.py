@@ -15,10 +15,10 @@ from memory_keeper.app.terminal import as_called, moment, paint, print_json, say
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.folds.by_hand import Unfinished, written
-from memory_keeper.reduce.folds.done import Done, done, open_tasks
-from memory_keeper.reduce.folds.same_task import folded, split
 from memory_keeper.reduce.kept_note import measure
+from memory_keeper.reduce.tasks.done import Done, done, open_tasks
+from memory_keeper.reduce.tasks.identity import folded, split
+from memory_keeper.reduce.tasks.manual import Unfinished, written
 from memory_keeper.tell.done import as_json
 from memory_keeper.text import clean, digest_of, one_line, short_number
 

@@ -9,7 +9,7 @@ from memory_keeper.app.lookup.dates import since, until
 from memory_keeper.app.terminal import Bar, paint, print_json, say, say_problem, width
 from memory_keeper.keep import spending
 from memory_keeper.keeper import Keeper
-from memory_keeper.reduce.folds.breakdown import Share
+from memory_keeper.reduce.usage.breakdown import Share
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.markdown import HEADS, percent, priced, prices_json, short_name, sum_json
 from memory_keeper.tell.report.prices import Prices, read_prices

@@ -35,7 +35,7 @@ def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives 
 def unwritten(keeper: Keeper, id: str) -> Note | None:
     """What a context is told that no note in the store has: a rule as it came with us, or what the user said just
     now, as it will be kept."""
-    from memory_keeper.reduce.folds.from_prompts import unlearnt
+    from memory_keeper.rules.prompts import unlearnt
     from memory_keeper.tell.rules import rules_of
 
     if id.startswith("rule-"):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.observed import Observed
+    from memory_keeper.rules.observations import Observed
 
 TRIES = 5  # times that somebody may save while we write
 WAITS = "was changed and waits: `memory-keeper rule adopt` shows what it says otherwise, and takes that over"

@@ -25,7 +25,7 @@ UPKEEP = "upkeep"  # in the place of a session
 
 def _prepare() -> None:
     """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
-    import memory_keeper.reduce.folds.from_prompts  # noqa: F401
+    import memory_keeper.rules.prompts  # noqa: F401
 
 
 class Looking:

@@ -275,7 +275,7 @@ def context(asked: Asked) -> str:
 def _shares(asked: Asked, transcript: str) -> Iterator[tuple[str, int]]:
     """What takes most of it: kinds of words and tools, then files."""
     from memory_keeper.capture.newest import newest_lines
-    from memory_keeper.reduce.folds import breakdown
+    from memory_keeper.reduce.usage import breakdown
 
     lines = newest_lines(transcript, asked.session, LARGE)
     if not lines:

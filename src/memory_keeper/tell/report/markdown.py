@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory_keeper.keep.spending import Used
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.compactions import Compaction
+    from memory_keeper.reduce.usage.compactions import Compaction
     from memory_keeper.tell import View
     from memory_keeper.tell.report.month import Month
     from memory_keeper.tell.report.prices import Prices

@@ -7,8 +7,8 @@ from time import localtime, strftime
 
 from memory_keeper.keep import doing, spending
 from memory_keeper.model import USER, NamedTuple
-from memory_keeper.reduce.folds.done import done, kept_and_archived
-from memory_keeper.reduce.folds.observed import escalated, observed
+from memory_keeper.reduce.tasks.done import done, kept_and_archived
+from memory_keeper.rules.observations import escalated, observed
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.savings import Asking, Charge, Sessions, asking, find_compactions, tellings
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from memory_keeper.keep.spending import Used
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
-    from memory_keeper.reduce.folds.breakdown import Share
-    from memory_keeper.reduce.folds.compactions import Compaction
+    from memory_keeper.reduce.usage.breakdown import Share
+    from memory_keeper.reduce.usage.compactions import Compaction
     from memory_keeper.tell.report.prices import Prices
 
 ARCHIVES = "compaction.triggers.taskArchive."

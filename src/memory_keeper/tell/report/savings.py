@@ -13,8 +13,8 @@ from memory_keeper import wire
 from memory_keeper.keep import spending
 from memory_keeper.keep.telling import TOOLS, equipped, shares, told
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.folds.compactions import compactions, moments
 from memory_keeper.reduce.summarizers.asking import cost_of
+from memory_keeper.reduce.usage.compactions import compactions, moments
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Usage
-    from memory_keeper.reduce.folds.compactions import Compaction
+    from memory_keeper.reduce.usage.compactions import Compaction
 
 BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}
 

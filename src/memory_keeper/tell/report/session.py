@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json, Note
-    from memory_keeper.reduce.folds.compactions import Compaction
+    from memory_keeper.reduce.usage.compactions import Compaction
     from memory_keeper.tell.report.prices import Prices
     from memory_keeper.tell.report.sums import Sum
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from memory_keeper.keep import spending
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.folds.breakdown import Share
-from memory_keeper.reduce.folds.gaps import weight
+from memory_keeper.reduce.usage.breakdown import Share
+from memory_keeper.reduce.usage.growth import weight
 from memory_keeper.tell.report.prices import Prices, cost
 from memory_keeper.text import family
 

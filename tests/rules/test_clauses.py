@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.reduce.words.orders import lasting
-from memory_keeper.reduce.words.rules import apart
+from memory_keeper.rules.classifier import apart
+from memory_keeper.rules.clauses import lasting
 
 
 def wanted(text: str) -> list[str]:

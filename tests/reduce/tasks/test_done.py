@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from memory_keeper.extract.todos import LISTS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
-from memory_keeper.reduce.folds.done import Done, done, kept_and_archived, open_tasks, patterns
-from memory_keeper.reduce.folds.same_task import short_id, split
+from memory_keeper.reduce.tasks.done import Done, done, kept_and_archived, open_tasks, patterns
+from memory_keeper.reduce.tasks.identity import short_id, split
 from memory_keeper.settings import DEFAULTS
 from tests.transcripts import Transcript
 

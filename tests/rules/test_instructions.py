@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.folds.from_prompts import said
-from memory_keeper.reduce.folds.instructions import dense, instructions, told
-from memory_keeper.reduce.folds.observed import _gather, _Said
-from memory_keeper.reduce.words.wishes import Wish, compare, marks
+from memory_keeper.rules.instructions import dense, instructions, told
+from memory_keeper.rules.observations import _gather, _Said
+from memory_keeper.rules.prompts import said
+from memory_keeper.rules.wishes import Wish, compare, marks
 from memory_keeper.text import tokens
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from memory_keeper.extract.own_words import GIVES_UP
-from memory_keeper.reduce.words.subjects import THING, VERB, has_literal, is_general
+from memory_keeper.rules.subjects import THING, VERB, has_literal, is_general
 
 CLAUSE = r"(?:^|[,;:.…–—-] ?|\b(?:and|but|so|please|you|we|should|must|then)\s)"  # where one may begin
 ONCE = r"(?!\s+(?:it|this|that|these|those|them|mind|seen|been|had|was|worry)\b)"  # this one time

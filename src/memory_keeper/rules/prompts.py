@@ -10,11 +10,11 @@ from memory_keeper import wire
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.folds.instructions import hints, instructions
-from memory_keeper.reduce.folds.observed import USERS, Observed, by, fold, places
 from memory_keeper.reduce.kept_note import measure
-from memory_keeper.reduce.words.orders import SAID as LONGEST
-from memory_keeper.reduce.words.wishes import DROP, SAME, compare, pack
+from memory_keeper.rules.clauses import SAID as LONGEST
+from memory_keeper.rules.instructions import hints, instructions
+from memory_keeper.rules.observations import USERS, Observed, by, fold, places
+from memory_keeper.rules.wishes import DROP, SAME, compare, pack
 from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False

@@ -14,9 +14,9 @@ from itertools import islice
 from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.extract.own_words import GIVES_UP, spoken
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.words import rules
-from memory_keeper.reduce.words.prose import split, units, unmarked
-from memory_keeper.reduce.words.subjects import (
+from memory_keeper.rules import classifier
+from memory_keeper.rules.sentences import split, units, unmarked
+from memory_keeper.rules.subjects import (
     LITERAL,
     NAMES,
     NOT,
@@ -31,13 +31,13 @@ from memory_keeper.reduce.words.subjects import (
     has_literal,
     is_general,
 )
-from memory_keeper.reduce.words.wishes import ALLOW, DROP
+from memory_keeper.rules.wishes import ALLOW, DROP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from memory_keeper.reduce.words.prose import Unit
+    from memory_keeper.rules.sentences import Unit
 
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
 SHORTEST, LONGEST = 6, 300  # characters of a sentence
@@ -79,7 +79,7 @@ def lasting(text: str) -> Iterator[Instruction]:
         if leave := _leave(sentence):
             yield Instruction(sentence, leave, takes=ALLOW)
             continue
-        if rules.is_another_s(sentence):
+        if classifier.is_another_s(sentence):
             continue
         instruction = _instruction(sentence)
         for clause in map(around.resolve, _clauses(instruction.text)):
@@ -98,7 +98,7 @@ def said_in(text: str) -> list[str]:
         for one in split(unit.said):
             for sentence in BREAK.split(unmarked(one)):
                 said = said[:-1] if NO_WAIT.match(sentence) else said
-                said += [] if QUOTED.fullmatch(sentence) else rules.apart(sentence)
+                said += [] if QUOTED.fullmatch(sentence) else classifier.apart(sentence)
     return said
 
 
@@ -106,12 +106,12 @@ def _own_units(text: str) -> list[Unit]:
     """The prose and items of a text, without what a list of work says of what is to be built."""
     found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
     headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
-    work = not headed and any(unit.kind == "item" and rules.WORK.match(unit.said) for unit in found)
+    work = not headed and any(unit.kind == "item" and classifier.WORK.match(unit.said) for unit in found)
     return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
 
 
 def _is_part(item: str) -> bool:
-    return bool(rules.EVER.match(item)) and not rules.is_habit(item)
+    return bool(classifier.EVER.match(item)) and not classifier.is_habit(item)
 
 
 NO_WAIT = re.compile(
@@ -377,7 +377,7 @@ def _lasts(instruction: Instruction, clause: str, around: _Around) -> bool:
     if said[-1] in "?:" or len(clause) < SHORTEST:
         return False
     if any("\uac00" <= char <= "\ud7a3" for char in clause):
-        return rules.is_rule(said, around.typed)
+        return classifier.is_rule(said, around.typed)
     ever, general, literal = _says_so(said, rest), is_general(clause), has_literal(clause)
     ours = bool(WE.search(said))
     if _says_nothing(instruction, clause) or (ONCE.search(rest) and not literal) or (NOW.search(said) and not ours):
@@ -388,15 +388,15 @@ def _lasts(instruction: Instruction, clause: str, around: _Around) -> bool:
         return False
     shall = SHALL.match(rest) and (instruction.wanted or MUST.search(rest))
     if not around.typed or not (INSTRUCTS.match(rest) or shall or (instruction.wanted and general)):
-        return bool(ever or not around.typed) and rules.is_rule(said, around.typed)
+        return bool(ever or not around.typed) and classifier.is_rule(said, around.typed)
     if PREFERS.match(rest):
         return bool(COMPARES.search(rest) or literal or SEVERAL.search(rest))
     if ever:
-        return not rules.HAPPENS.search(clause)
+        return not classifier.HAPPENS.search(clause)
     if ours and (general or literal or PURPOSE.search(clause)):
         return True
     corrects = re.match(r"no\b", said, re.I)
-    if rules.is_rule(f"No, {clause}" if corrects else said, around.typed):
+    if classifier.is_rule(f"No, {clause}" if corrects else said, around.typed):
         return not (corrects and (ONE_OFF.match(rest) or re.match(r"\w+ the \w+$", rest)))
     if ONE_OFF.match(rest) or not general:
         return False

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.keep.doing import Step
-from memory_keeper.reduce.folds import in_hand
-from memory_keeper.reduce.folds.in_hand import LAST, End, Issue, Order, fixed, outcome, pattern, shares, stem
+from memory_keeper.reduce.tasks import progress
+from memory_keeper.reduce.tasks.progress import LAST, End, Issue, Order, fixed, outcome, pattern, shares, stem
 
 
 def ran(line: str, wrong: str = "") -> Step:
@@ -55,9 +55,9 @@ def test_only_what_is_plainly_named_is_a_kind(issue: Issue) -> None:
 
 
 def test_the_tests_that_were_run_last() -> None:
-    assert in_hand.tested([ran("make test"), ran("npm run build && npm test"), ran("ls tests")]) == "npm test"
-    assert in_hand.tested([ran("make test"), ran("npm test", "1 failed")]) == "make test"
-    assert in_hand.tested([ran("make"), wrote("/p/tests/a.py")]) == ""
+    assert progress.tested([ran("make test"), ran("npm run build && npm test"), ran("ls tests")]) == "npm test"
+    assert progress.tested([ran("make test"), ran("npm test", "1 failed")]) == "make test"
+    assert progress.tested([ran("make"), wrote("/p/tests/a.py")]) == ""
 
 
 @pytest.mark.parametrize(

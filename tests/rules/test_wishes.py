@@ -7,8 +7,8 @@ from itertools import combinations
 import pytest
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.folds.instructions import hints, instructions
-from memory_keeper.reduce.words.wishes import REVERSES, SAME, Wish, compare, marks, pack, read, unpack
+from memory_keeper.rules.instructions import hints, instructions
+from memory_keeper.rules.wishes import REVERSES, SAME, Wish, compare, marks, pack, read, unpack
 
 
 def wish(text: str, at: float = 1.0) -> Wish:

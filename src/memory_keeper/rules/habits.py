@@ -8,7 +8,7 @@ from memory_keeper.capture.runs import SENT, bare, program, works
 from memory_keeper.keep.doing import steps
 from memory_keeper.keep.passage import shell_calls
 from memory_keeper.model import WRITES, NamedTuple
-from memory_keeper.reduce.folds.in_hand import PLAIN, command
+from memory_keeper.reduce.tasks.progress import PLAIN, command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

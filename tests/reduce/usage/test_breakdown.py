@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memory_keeper.capture.claude_code import Line, read_line
 from memory_keeper.model import KINDS, Event, Source, Usage
-from memory_keeper.reduce.folds import breakdown
-from memory_keeper.reduce.folds.breakdown import Breakdown, Large, Share, measure, since_compaction, turns_left
+from memory_keeper.reduce.usage import breakdown
+from memory_keeper.reduce.usage.breakdown import Breakdown, Large, Share, measure, since_compaction, turns_left
 from memory_keeper.text import CALL, family, tokens
 from tests import transcripts
 from tests.transcripts import MODEL, Row, Transcript, dump, thinking

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.model import NamedTuple
-from memory_keeper.reduce.words.prose import words
-from memory_keeper.reduce.words.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body
+from memory_keeper.rules.sentences import words
+from memory_keeper.rules.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import clip_middle
 
 TYPE_CHECKING = False

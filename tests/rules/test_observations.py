@@ -12,8 +12,8 @@ import pytest
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Event, Note
-from memory_keeper.reduce.folds.from_prompts import MOST, in_force, said
-from memory_keeper.reduce.folds.observed import Observed, clashes, escalated, observed, observed_here
+from memory_keeper.rules.observations import Observed, clashes, escalated, observed, observed_here
+from memory_keeper.rules.prompts import MOST, in_force, said
 from memory_keeper.settings import DEFAULTS
 
 DAY = 86_400.0

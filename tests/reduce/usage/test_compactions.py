@@ -7,7 +7,7 @@ import json
 import pytest
 
 from memory_keeper.model import Event, Usage
-from memory_keeper.reduce.folds.compactions import measure, sizes
+from memory_keeper.reduce.usage.compactions import measure, sizes
 
 
 def mark(at: float, kind: str = "compact", **about: object) -> Event:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, origin
-from memory_keeper.reduce.folds.same_task import LONGEST, short_id, split
+from memory_keeper.reduce.tasks.identity import LONGEST, short_id, split
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.reduce.words.prose import split, units, unmarked
+from memory_keeper.rules.sentences import split, units, unmarked
 
 
 def statements(text: str) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memory_keeper.reduce.words.orders import said_in, typed, wanted
-from memory_keeper.reduce.words.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, has_literal
-from memory_keeper.reduce.words.wishes import FORBID, Wish, apart, kind, kinds, read
+from memory_keeper.rules.clauses import said_in, typed, wanted
+from memory_keeper.rules.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, has_literal
+from memory_keeper.rules.wishes import FORBID, Wish, apart, kind, kinds, read
 from memory_keeper.text import NEWEST, tokens
 
 TYPE_CHECKING = False

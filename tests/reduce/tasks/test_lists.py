@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from memory_keeper.model import Event
-from memory_keeper.reduce.folds.tasks import tasks
+from memory_keeper.reduce.tasks.lists import tasks
 from tests.reduce.story import Story, sessions
 
 

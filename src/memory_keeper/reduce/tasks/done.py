@@ -13,12 +13,12 @@ from memory_keeper.extract.todos import DOING, left_open, newest
 from memory_keeper.keep import doing
 from memory_keeper.keep.doing import Step
 from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.reduce.folds import in_hand
-from memory_keeper.reduce.folds.by_hand import Unfinished, written
-from memory_keeper.reduce.folds.ends import TOOLS, Commit, Work, find_work, in_order, listed, marked
-from memory_keeper.reduce.folds.in_hand import End
-from memory_keeper.reduce.folds.same_task import folded, is_same, short_id, split
-from memory_keeper.reduce.folds.tasks import tasks
+from memory_keeper.reduce.tasks import progress
+from memory_keeper.reduce.tasks.completions import TOOLS, Commit, Work, find_work, in_order, listed, marked
+from memory_keeper.reduce.tasks.identity import folded, is_same, short_id, split
+from memory_keeper.reduce.tasks.lists import tasks
+from memory_keeper.reduce.tasks.manual import Unfinished, written
+from memory_keeper.reduce.tasks.progress import End
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Done(NamedTuple):
     tokens: int = 0  # new ones of the responses in that time: input, cache writes and output, but no cache reads
     commits: tuple[str, ...] = ()
     outcome: str = ""  # as somebody gave it, or as the model said last; empty: nothing that tells
-    issue: in_hand.Issue | None = None  # an error of that time, which was fixed
+    issue: progress.Issue | None = None  # an error of that time, which was fixed
     pattern: str = ""  # what kind of task it was, in a word
     tested: str = ""  # the tests that were run last in that time
     given: bool = False  # the outcome is as somebody gave it
@@ -159,7 +159,7 @@ def _merged(before: tuple[End, Done], after: tuple[End, Done]) -> tuple[End, Don
     if before[0].is_commit != after[0].is_commit:
         end, one = before if after[0].is_commit else after
         files = tuple(dict.fromkeys((*old.files, *new.files)))
-        both = one._replace(files=files, tokens=old.tokens + new.tokens, pattern=in_hand.pattern(files, one.text))
+        both = one._replace(files=files, tokens=old.tokens + new.tokens, pattern=progress.pattern(files, one.text))
         return end, both._replace(commits=commits, outcome=outcome, given=bool(outcome))
     end, one = after if new.files or new.commits or not (old.files or old.commits or old.tokens) else before
     at = max(old.at, new.at)
@@ -176,14 +176,14 @@ def _told(store: SqliteStore, work: Work, session: str, ends: Sequence[End]) -> 
     writes = work.placed(session, work.writes.get(session, ()))
     order, used = work.order(session), doing.new_tokens(store.db, session) if session else []
     ends = in_order(work, session, ends, writes)
-    spent = in_hand.shares(ends, used, lambda one: order.place(one[0]))
-    wrote = in_hand.shares(ends, writes, lambda one: one.seq)
+    spent = progress.shares(ends, used, lambda one: order.place(one[0]))
+    wrote = progress.shares(ends, writes, lambda one: one.seq)
     for end, steps, took in zip(ends, wrote, spent, strict=True):
         paths = dict.fromkeys(step.path for step in steps)
         files = tuple(dict.fromkeys(file for path in paths if (file := _inside(work.roots, path))))
         id = end.id or (end.commits[0] if end.is_commit and end.commits else short_id(end.text))
         told = Done(id, end.text, session, end.at, files, sum(tokens for _, tokens in took), end.commits)
-        kind = in_hand.pattern(files, end.text)
+        kind = progress.pattern(files, end.text)
         yield end, told._replace(outcome=end.outcome, given=bool(end.outcome), pattern=kind)
 
 
@@ -199,7 +199,7 @@ def _looked_at(store: SqliteStore, work: Work, some: Sequence[tuple[End, Done]])
             sessions[one.session] = work.placed(one.session, doing.steps(store.db, one.session, TOOLS))
         steps = [step for step in sessions[one.session] if end.begin < step.seq <= end.end]
         outcome = one.outcome or _outcome(store, work, end)
-        yield one._replace(outcome=outcome, issue=in_hand.fixed(steps), tested=in_hand.tested(steps))
+        yield one._replace(outcome=outcome, issue=progress.fixed(steps), tested=progress.tested(steps))
 
 
 def _outcome(store: SqliteStore, work: Work, end: End) -> str:
@@ -207,7 +207,7 @@ def _outcome(store: SqliteStore, work: Work, end: End) -> str:
     said = doing.said_between(store.db, end.session, end.begin, end.end)
     next = work.order(end.session).after(end.end)
     after = doing.said_between(store.db, end.session, end.end, next, first=True)
-    return in_hand.outcome(said) or in_hand.outcome(after)
+    return progress.outcome(said) or progress.outcome(after)
 
 
 def _inside(roots: Sequence[str], path: str) -> str:

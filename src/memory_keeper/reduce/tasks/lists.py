@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from memory_keeper.extract.todos import DOING, Todo, todos
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.reduce.folds.same_task import LONGEST, TASK_ID
+from memory_keeper.reduce.tasks.identity import LONGEST, TASK_ID
 from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from memory_keeper import wire
 from memory_keeper.model import WRITES, Event, NamedTuple
-from memory_keeper.reduce.folds.gaps import OPENS, Cost, begin, find_gaps, lay, priced, weigh
+from memory_keeper.reduce.usage.growth import OPENS, Cost, begin, find_gaps, lay, priced, weigh
 from memory_keeper.text import NEWEST, family, one_line
 
 TYPE_CHECKING = False
