@@ -241,5 +241,4 @@ class Hit(NamedTuple):
     by: str = ""  # user or model, of what one of them wrote down
 
 
-if TYPE_CHECKING:
-    Json = dict[str, Any]
+Json = dict[str, "Any"]

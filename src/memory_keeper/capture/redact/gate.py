@@ -16,8 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
-
+Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
 MARK = b"<REDACTED:"
 _WINDOW = 1 << 20
 _SEPARATORS = bytes.maketrans(b"-.J", b"___")  # J: of eyJ and its kin

@@ -9,8 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Row = tuple[str, tuple[bytes, ...], bytes]  # label, how a token starts, a pattern for what follows
-
+Row = tuple[str, tuple[bytes, ...], bytes]  # label, how a token starts, a pattern for what follows
 WORD = rb"[0-9A-Za-z]"
 SAFE = rb"[0-9A-Za-z_-]"  # the alphabet of url-safe base64
 BASE64 = rb"[0-9A-Za-z+/]"
