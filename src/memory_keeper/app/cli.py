@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from memory_keeper import __version__, config
-from memory_keeper.app import DOORS
+from memory_keeper.app import ENTRY_POINTS, enter
 from memory_keeper.errors import KeeperError
 
 TYPE_CHECKING = False
@@ -88,17 +88,10 @@ def main(argv: list[str] | None = None) -> None:
     argv = sys.argv[1:] if argv is None else argv
     if not argv:
         argv = ["--help"]
-    if argv[0] in DOORS and argv[0] in COMMANDS and not {"-h", "--help"} & {*argv}:
-        _enter(argv)
+    if argv[0] in ENTRY_POINTS and argv[0] in COMMANDS and not {"-h", "--help"} & {*argv}:
+        enter((ENTRY_POINTS[argv[0]][0], "main"), argv)
+        sys.exit(0)
     sys.exit(parse_and_run(argv))
-
-
-def _enter(argv: list[str]) -> None:
-    """Go in by a door that has no time for a parser."""
-    from importlib import import_module
-
-    import_module("memory_keeper.app." + argv[0]).main(argv)
-    sys.exit(0)
 
 
 def parse_and_run(argv: list[str]) -> int:

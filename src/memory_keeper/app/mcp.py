@@ -1,9 +1,12 @@
 """The keeper of a running session: Claude Code starts it, asks it at every hook, and ends it.
 
 Claude Code does not start a server again that died, and then shows an error at every prompt. So the process it talks
-to does next to nothing: it owns stdin and stdout, passes each line on to a worker, and when the worker dies (killed,
+to does next to nothing: it owns stdin and stdout, passes each call on to a worker, and when the worker dies (killed,
 out of memory, a damaged store) it starts another one and asks again. The worker is forked, so the two share their
 memory, and it holds nothing that another one could not find out.
+
+A session waits for the handshake, so the front answers that itself, before anything else is loaded; the worker loads
+what it needs while the host goes on.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import select
 from time import monotonic, time
 
 from memory_keeper import wire
+from memory_keeper.app import PARSER, enter
 from memory_keeper.app.server.protocol import plainly, read
 from memory_keeper.named import NamedTuple
 
@@ -20,6 +24,7 @@ ATTEMPTS = 2  # a line that two workers died of is answered without one
 PATIENCE = 8.0  # seconds a worker may take for a line: the next one still has time, the host gives up at 10
 LAST = 2.0  # seconds for what was asked before the host closed stdin
 PIECE = 1 << 16
+CALL, LIST = b'"tools/call"', b'"tools/list"'  # as nearly every host writes them
 
 
 class Waiting(NamedTuple):
@@ -41,9 +46,7 @@ def main(argv: list[str]) -> None:
         if words:
             import sys
 
-            from memory_keeper.app.cli import parse_and_run
-
-            sys.exit(parse_and_run(argv))
+            sys.exit(enter(PARSER, argv))
     serve(home, project)
 
 
@@ -71,6 +74,7 @@ class Front:
         self.waiting: dict[int, Waiting] = {}
         self.number = 0
         self.pid = self.to = self.back = -1  # the worker, and the pipes to and from it
+        self.warm = False  # the host has what it waits for: a worker may load what calls will need
         self.alive = 0.0  # when it was last idle or said something
         self.asked: list[bytes] = []  # the pieces of a line that has not ended
         self.unsent = self.answered = b""
@@ -91,6 +95,9 @@ class Front:
                     self._send()
             self._watch()
             self._pass_on()
+            if self.warm:
+                self.warm = False
+                _ = self.pid > 0 or self._start()
 
     def _ready(self) -> list[tuple[int, int]]:
         poll = select.poll()
@@ -110,9 +117,12 @@ class Front:
         *lines, rest = b"".join(self.asked).split(b"\n")
         self.asked = [rest]
         for line in lines:
-            if line.strip():
+            if CALL in line or read(line).get("method") == "tools/call":
                 self.number += 1
                 self.waiting[self.number] = Waiting(line, time())
+            elif line.strip():
+                self._answer_plainly(line)
+                self.warm = self.warm or LIST in line
 
     def _pass_on(self) -> None:
         """Give the worker every line it has not been given yet; answer for it when there is none, or lines kill it."""
@@ -123,7 +133,7 @@ class Front:
                 continue
             if one.killed >= ATTEMPTS or not (self.pid > 0 or self._start()):
                 del self.waiting[number]
-                self._answer_mutely(one.line)
+                self._answer_plainly(one.line)
                 continue
             self.waiting[number] = one._replace(given=True)
             self.unsent += b"%d %.6f %b\n" % (number, one.at, one.line)
@@ -196,7 +206,8 @@ class Front:
             for number, one in self.waiting.items()
         }
 
-    def _answer_mutely(self, line: bytes) -> None:
+    def _answer_plainly(self, line: bytes) -> None:
+        """Answer what needs no worker, or has none."""
         said = plainly(read(line))
         if said:
             wire.write_all(1, wire.dumps(said).encode("ascii") + b"\n")

@@ -10,6 +10,7 @@ import posix
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.app import PARSER, enter
 from memory_keeper.app.cells import columns
 from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.moment import Limits
@@ -58,9 +59,7 @@ def main(argv: list[str]) -> None:
     if options is None:
         import sys
 
-        from memory_keeper.app.cli import parse_and_run
-
-        sys.exit(parse_and_run(argv))
+        sys.exit(enter(PARSER, argv))
     try:
         serve(*options)
     finally:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from time import monotonic, sleep, time
 
 from memory_keeper.app.actions.fullness import Fullness, measure
-from memory_keeper.app.actions.handoff import save
 from memory_keeper.capture.tail import LAG
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
@@ -80,6 +79,8 @@ def _look(home: str, session: str, environ: dict[str, str], context: Context) ->
 
 def _saved(home: str, session: str, folder: str, environ: dict[str, str]) -> bool:
     """Whether there is a handoff: without one nothing is cleared. The turn's own lines may still be under way."""
+    from memory_keeper.app.actions.handoff import save  # a process asks after every turn, and few are to be cleared
+
     for _ in range(ATTEMPTS):
         if save(home, session, folder, environ, PATIENCE):
             return True
