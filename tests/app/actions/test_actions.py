@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import memory_keeper
-from memory_keeper.app.actions import ACTIONS, AFTER_LOOK
+from memory_keeper.app.actions import ACTIONS, AFTER_LOOK, load
 from memory_keeper.policy import TRIGGERS
 
 SRC = Path(memory_keeper.__file__).parent
@@ -18,6 +18,7 @@ def test_every_action_of_a_trigger_can_be_performed_and_no_other() -> None:
     assert wanted == ACTIONS.keys()
     looks = {action.what for _, _, action in TRIGGERS if action.do == "look"}
     assert looks - {""} == AFTER_LOOK.keys()
+    assert all(load(name) for name in (*ACTIONS.values(), *AFTER_LOOK.values()))
 
 
 def test_the_page_names_what_is_there() -> None:

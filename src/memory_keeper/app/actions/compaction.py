@@ -14,8 +14,10 @@ from memory_keeper.policy import shares
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memory_keeper.app.actions import Moment
     from memory_keeper.model import Json
 
+INSTRUCTIONS = 4_000  # characters
 PATIENCE = 1.5  # seconds for what is new and nobody has read
 ASKED = 300  # characters of what the user wants the compaction to keep
 BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
@@ -47,6 +49,24 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, at
     size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
     spool.append(home, session, {"event": "Replaced", "at": at, "dir": folder, "source": trigger[:20], "tokens": size})
     return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
+
+
+def instruct(moment: Moment) -> str:
+    """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
+    when it was they who compacted."""
+    said: str = moment.settings["compaction.instructions"]
+    return said.strip()[:INSTRUCTIONS]
+
+
+def refuse(moment: Moment) -> Json:
+    """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
+    call = moment.call
+    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.folder})
+    return {
+        "decision": "block",
+        "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
+        " (setting compaction.mode). If nothing happens, type /clear.",
+    }
 
 
 def describe(tokens: int, instructions: str) -> str:

@@ -8,10 +8,12 @@ from memory_keeper import config
 from memory_keeper.app.problems import complain
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memory_keeper.app.actions import Moment
     from memory_keeper.model import Json, Note, Source
 
 CATCH_UP = 1.5  # seconds that a hook may spend on what is unread, or wait for who writes
@@ -29,6 +31,17 @@ def save(
         except Busy:
             pass  # somebody else is at it: hand over what there is
         return keep_handoff(keeper, session, folder, patience=patience)
+
+
+def save_now(moment: Moment) -> Json:
+    """Before a compaction: the host is told nothing."""
+    try_to_save(moment.home, moment.call.session, moment.call.folder, moment.environ)
+    return {}
+
+
+def save_after(keeper: Keeper, session: str) -> None:
+    """The handoff of a session that ended."""
+    keep_handoff(keeper, session, read_context(keeper.home, session).folder)
 
 
 def try_to_save(home: str, session: str, folder: str, environ: dict[str, str]) -> str:
@@ -52,7 +65,6 @@ def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -
 def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
     """What the user hears when a session was cleared. When it was not the user who did it, also what the last answer
     was: the host has wiped it from the screen."""
-    from memory_keeper.keep.context import read_context
     from memory_keeper.tell import short
     from memory_keeper.text import clean, clip_middle
 

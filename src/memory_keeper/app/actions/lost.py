@@ -8,6 +8,7 @@ nobody heard the summary, the handoff is told as it is; where nobody told anythi
 from __future__ import annotations
 
 from memory_keeper import wire
+from memory_keeper.app.actions.telling import heard, record_told
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
@@ -21,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memory_keeper.app.actions import Moment
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Event, Json
@@ -62,6 +64,14 @@ def begin(keeper: Keeper, session: str, folder: str, settings: Json, at: float) 
     return brief
 
 
+def tell_lost(moment: Moment) -> Json:
+    """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
+    call = moment.call
+    with Keeper(moment.home, moment.environ) as keeper:
+        text = lost_text(keeper, call.session, call.folder, moment.settings, moment.at, call.event)
+    return heard(call.event, text)
+
+
 def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: float, on: str = "") -> str:
     """What a compaction lost of a context that has begun and was told nothing; empty when it was, or nothing is lost.
 
@@ -76,8 +86,6 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
     else:
         brief, score = _find_lost(keeper, session, folder, settings, context, at)
     if brief.text:
-        from memory_keeper.app.actions.telling import record_told
-
         record_told(keeper.home, session, folder, at, (brief,), on=on, remember=True)
         if read_context(keeper.home, session).handed != at:
             return ""  # somebody else was faster
@@ -86,6 +94,19 @@ def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: flo
     elif not brief.text and not score:  # there is nothing to be told: nobody has to look again
         spool.append(keeper.home, session, {"event": "Scored", "at": at, "dir": folder})
     return brief.text
+
+
+def score(moment: Moment) -> Json:
+    """Measure a compaction's summary, where that was not done before its context began."""
+    call = moment.call
+    if not call.text:
+        return {}  # it was not the host that summarized
+    context = read_context(moment.home, call.session)
+    if not context.handed or context.scored or context.replaced:
+        return {}
+    with Keeper(moment.home, moment.environ) as keeper:
+        keep_score(keeper, call.session, call.folder, moment.settings, context, moment.at)
+    return {}
 
 
 def keep_score(keeper: Keeper, session: str, folder: str, settings: Json, context: Context, at: float) -> None:

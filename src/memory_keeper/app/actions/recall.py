@@ -9,7 +9,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import config
-from memory_keeper.app.actions.telling import AFTER, record_told
+from memory_keeper.app.actions.telling import AFTER, heard, record_told
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.context import read_context
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Row
+    from memory_keeper.model import Json, Row
     from memory_keeper.search.files import Likely
     from memory_keeper.search.fixes import Fix
     from memory_keeper.tell.recall import Line
@@ -33,6 +33,16 @@ NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
 FORESEEN = 4  # files that are told with a first prompt
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
+
+
+def tell_recall(moment: Moment) -> Json:
+    """Tell a context what was kept about what its prompt names."""
+    return heard(moment.call.event, recall_text(moment))
+
+
+def tell_fix(moment: Moment) -> Json:
+    """Tell a context what helped before against what has just gone wrong."""
+    return heard(moment.call.event, fix_text(moment))
 
 
 def recall_text(moment: Moment) -> str:

@@ -6,6 +6,7 @@ import posix
 
 from memory_keeper import config
 from memory_keeper.app.actions.telling import AFTER, heard, record_told
+from memory_keeper.app.problems import complain
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
 from memory_keeper.moment import Brief
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 
 SUBAGENT = 300  # tokens
 SHOWN = 100  # characters of a rule on the screen
+
+
+def tell_or_fail_safe(moment: Moment) -> Json:
+    """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
+    try:
+        return tell_rules(moment)
+    except Exception as error:
+        complain(moment.home, "rules", error)
+        return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
 
 
 def tell_rules(moment: Moment) -> Json:

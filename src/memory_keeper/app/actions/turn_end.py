@@ -17,6 +17,7 @@ from memory_keeper.policy import clear_is_due, compaction_is_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from memory_keeper.keeper import Keeper
     from memory_keeper.moment import Context
 
 TTL = 120.0  # seconds for which somebody may answer
@@ -44,6 +45,11 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
         return ""
     ask(home, session, now, "due")
     return "clear"
+
+
+def settle_after(keeper: Keeper, session: str) -> None:
+    """What is due at the end of a turn, once everything is read."""
+    settle(keeper.home, keeper.environ, session)
 
 
 def _compacts(home: str, session: str, environ: dict[str, str], fullness: Fullness, now: float) -> bool:

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 
-def warn(moment: Moment, fullness: Fullness) -> Json:
+def warn(moment: Moment) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, as far as there is room."""
-    call, home, at = moment.call, moment.home, moment.at
+    call, home, at, fullness = moment.call, moment.home, moment.at, moment.fullness
+    if not fullness:
+        return {}
     held = fullness.is_compacted_now(at, call.event == "UserPromptSubmit")
     reached = (HELD,) if held else fullness.unsaid(at)
     record = {"event": "Warned", "at": at, "dir": call.folder, "level": " ".join(reached)}

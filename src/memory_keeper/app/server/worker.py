@@ -9,6 +9,7 @@ import signal
 from memory_keeper import config, wire
 from memory_keeper.app.answer import answer, despite, joined
 from memory_keeper.app.problems import complain, describe
+from memory_keeper.app.server import tools
 from memory_keeper.app.server.looking import Looking
 from memory_keeper.app.server.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
 from memory_keeper.capture.payload import read_payload, safe_name
@@ -131,9 +132,7 @@ class Worker:
     def tool(self, name: str, given: Any, at: float) -> Json:
         """The answer to a model that looks something up or keeps something."""
         try:
-            from memory_keeper.app.server.tools import answer  # only a session that uses them pays for them
-
-            return answer(name, given, self.home, self.environ, at, self.project, self.looking.poke)
+            return tools.answer(name, given, self.home, self.environ, at, self.project, self.looking.poke)
         except Exception as error:
             complain(self.home, name, error)
             return refuse(_sorry(error))
