@@ -30,7 +30,7 @@ def tell_or_fail_safe(moment: Moment) -> Json:
     """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
     try:
         return tell_rules(moment)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         complain(moment.home, "rules", error)
         return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
 
