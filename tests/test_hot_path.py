@@ -64,7 +64,7 @@ LOOK = {
 # a turn is over: whether this context is to be cleared
 TURN = {
     f"{OWN}.app.actions.compaction", f"{OWN}.app.actions.turn_end", f"{OWN}.app.problems", f"{OWN}.app.turn",
-    f"{OWN}.capture.tail", f"{OWN}.errors", f"{OWN}.keep.home", "_stat", "stat",
+    f"{OWN}.capture.tail", f"{OWN}.errors", f"{OWN}.keep.home", f"{OWN}.model", "_stat", "stat",
 }  # fmt: skip
 STATUS_LINE = {f"{OWN}.app.cells", f"{OWN}.app.statusline", f"{OWN}.text"}
 # the half of the server that the host waits for
