@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -19,14 +21,39 @@ DATA = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share"
 REAL = (str(Path.home() / ".claude"), str(Path(DATA, "memory-keeper")))
 XDG = {"DATA": ".local/share", "CONFIG": ".config", "STATE": ".local/state", "CACHE": ".cache"}
 
+# program -> the markers of tests that may start it, each of them a row of KINDS in `dev`
+NEEDED = {
+    "git": {"git", "e2e"},
+    "tmux": {"tmux", "e2e"},
+    "screen": {"screen", "e2e"},
+    "cc": {"faults"},
+    "gcc": {"faults"},
+    "ip": {"e2e"},
+    "strace": {"e2e"},
+    "nsenter": {"e2e", "faults"},
+    "unshare": {"e2e", "faults"},
+}
+
+SLOW = ("e2e", "faults")
 OF_THE_HOST = (
     "CLAUDECODE", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_PID", "TMUX", "COLUMNS",
 )  # fmt: skip
 
-# no deadline: the machine may be busy, and how long an example takes says nothing
-settings.register_profile("quick", deadline=None, suppress_health_check=list(HealthCheck))
-settings.load_profile("quick")
+NUMBERS = itertools.count()
+
+# Properties are tried on the same examples every time, so that nobody is refused for what another change broke; who
+# wants new ones hunts: `HUNT=2000 ./dev test FOLDER` tries so many others. No deadline: the machine may be busy.
+HUNT = int(os.environ.get("HUNT") or 0)
+settings.register_profile(
+    "ours",
+    max_examples=HUNT or 40,
+    derandomize=not HUNT,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+settings.load_profile("ours")
 
 
 def _guard(event: str, given: tuple[Any, ...]) -> None:
@@ -39,7 +66,51 @@ def _guard(event: str, given: tuple[Any, ...]) -> None:
             raise RuntimeError(f"a test reached for the real home: {path}")
 
 
+class Programs:
+    """Notices when a test starts a program that not every machine has and that no marker of the test speaks of."""
+
+    def __init__(self) -> None:
+        self.markers: set[str] = set()  # of the test that runs
+        self.undeclared: set[str] = set()
+
+    def __call__(self, event: str, given: tuple[Any, ...]) -> None:
+        if event in ("subprocess.Popen", "os.posix_spawn") and given:
+            words = given[1] if event == "subprocess.Popen" and not isinstance(given[1], str) else ()
+            names = {Path(os.fsdecode(word)).name for word in (given[0], *words[:1]) if word}
+            self.undeclared |= {name for name in names & NEEDED.keys() if not NEEDED[name] & self.markers}
+
+
+programs = Programs()
 sys.addaudithook(_guard)
+sys.addaudithook(programs)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow kinds first, or no worker would have anything to do beside the last of them; or as SHUFFLE says."""
+    if seed := os.environ.get("SHUFFLE"):
+        Random(seed).shuffle(items)
+    else:
+        items.sort(key=lambda item: next((0 for mark in item.iter_markers() if mark.name in SLOW), 1))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    programs.markers = {mark.name for mark in item.iter_markers()}
+
+
+@pytest.fixture(autouse=True)
+def declared_programs() -> Iterator[None]:
+    """A test that needs a program says so, or it would fail where that is not installed."""
+    programs.undeclared.clear()
+    yield
+    assert not programs.undeclared, f"needs a marker: {programs.undeclared}"
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own. pytest's looks through those of all tests before it for a number that is free."""
+    made = tmp_path_factory.getbasetemp() / f"{request.function.__name__[:30]}{next(NUMBERS)}"
+    made.mkdir(mode=0o700)
+    return made
 
 
 @pytest.fixture(autouse=True)

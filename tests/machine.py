@@ -9,16 +9,21 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import posix
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import sleep, time
 from typing import Any, NamedTuple
 
 import memory_keeper
+from memory_keeper import config
+from memory_keeper.app.hook import respond
+from memory_keeper.app.look import look
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
@@ -35,6 +40,38 @@ def without_rights() -> None:
         libc = ctypes.CDLL(None)
         for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
             libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+class Started:
+    """How many processes this one has started: without any there is none to wait for."""
+
+    count = 0
+
+    def __call__(self, event: str, given: tuple[Any, ...]) -> None:
+        if event in ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty"):
+            self.count += 1
+
+
+started = Started()
+sys.addaudithook(started)
+
+
+@contextmanager
+def in_process(environ: dict[str, str], folder: Path) -> Iterator[None]:
+    """The environment and the folder that a process of its own would have."""
+    before, own = dict(os.environ), dict(posix.environ)
+    with chdir(folder):
+        try:
+            os.environ.update(environ)
+            posix.environ.clear()
+            posix.environ.update({os.fsencode(name): os.fsencode(value) for name, value in environ.items()})
+            yield
+        finally:
+            for name in environ.keys() - before.keys():
+                del os.environ[name]
+            os.environ.update(before)
+            posix.environ.clear()
+            posix.environ.update(own)
 
 
 class Answer(NamedTuple):
@@ -75,6 +112,7 @@ class Machine:
         self.transcripts = self.user / ".claude/projects"
         self.project = self.folder("work/app")
         self.made = 0
+        self.started = started.count
         self.began = time() - 3600
 
     def folder(self, name: str) -> Path:
@@ -97,22 +135,17 @@ class Machine:
         environ: dict[str, str] | None = None,
         **options: Any,
     ) -> Answer:
-        """Call a hook as the host does. Whatever happens, it must not fail and say at most one thing."""
+        """Call a hook as the host does. Whatever happens, it must not fail and say at most one thing.
+
+        It is answered in this process, whose parent is the host, and then the writer comes by if it was sent for.
+        Where a story is about processes each has its own: with `options` for one, or of several threads at once.
+        """
         given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         where = project or self.project
-        called = [sys.executable, "-I", "-S", str(START), "hook", event]
-        # another process of the host: one that lives as long as the call
-        other = ["/bin/sh", "-c", '"$@"; exit $?', "sh"] if (environ or {}).get("ANOTHER") else []
-        done = subprocess.run(
-            [*other, *called],
-            input=given,
-            capture_output=True,
-            cwd=where,
-            env={**os.environ, "CLAUDE_PROJECT_DIR": str(where), "CLAUDECODE": "1", **(environ or {})},
-            timeout=PATIENCE,
-            **options,
-        )
-        answer = Answer(done.returncode, done.stdout, done.stderr)
+        environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(where), "CLAUDECODE": "1", **(environ or {})}
+        apart = options or "ANOTHER" in environ or current_thread() is not main_thread()
+        ask = self._start if apart else self._ask
+        answer = ask(event, given, where, environ, **options)
         assert answer.code == 0
         assert answer.err == b""
         assert len(answer.out) < 30_000
@@ -122,6 +155,28 @@ class Machine:
             assert answer.said["hookSpecificOutput"]["hookEventName"] == event
             assert len(answer.text.encode("utf-16-le")) // 2 <= 10_000
         return answer
+
+    def _ask(self, event: str, given: bytes, where: Path, environ: dict[str, str]) -> Answer:
+        due: list[tuple[str, str, str]] = []
+        with in_process(environ, where):
+            config.hurried = True
+            try:
+                home = config.find_home(environ)
+                out = respond(event, given, home, environ, lambda *wanted: due.append(wanted))
+            finally:
+                config.hurried = False
+            for wanted in due:
+                look(*wanted)
+        return Answer(0, out, b"")
+
+    def _start(self, event: str, given: bytes, where: Path, environ: dict[str, str], **options: Any) -> Answer:
+        called = [sys.executable, "-I", "-S", str(START), "hook", event]
+        # another process of the host: one that lives as long as the call
+        other = ["/bin/sh", "-c", '"$@"; exit $?', "sh"] if environ.get("ANOTHER") else []
+        done = subprocess.run(
+            [*other, *called], input=given, capture_output=True, cwd=where, env=environ, timeout=PATIENCE, **options
+        )
+        return Answer(done.returncode, done.stdout, done.stderr)
 
     def look(self) -> Added:
         """What the writer does when somebody starts it."""
@@ -143,6 +198,8 @@ class Machine:
 
     def settle(self) -> None:
         """Wait until the writers that hooks started have ended; one that has just begun may not have its name yet."""
+        if started.count == self.started:
+            return
         until, quiet = time() + PATIENCE, 0
         while quiet < 2:
             assert time() < until, "a writer does not end"

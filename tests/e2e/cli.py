@@ -136,6 +136,13 @@ class Sandbox:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def take_after(self, other: Sandbox) -> None:
+        """Have in this home what another has in its own."""
+        shutil.copytree(other.home, self.home, dirs_exist_ok=True)
+        plugins = self.home / ".claude/plugins"
+        for path in (self.home / ".claude.json", *plugins.glob("*.json")):
+            path.write_text(path.read_text().replace(str(other.root), str(self.root)))
+
     def transcripts(self) -> list[Path]:
         """The transcripts of its sessions and their subagents, oldest first."""
         found = (self.home / ".claude/projects").rglob("*.jsonl")

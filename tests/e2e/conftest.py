@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from compileall import compile_dir
 from pathlib import Path
 
 import pytest
@@ -88,9 +89,19 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return ship(tmp_path_factory.mktemp("check out é"))
 
 
+@pytest.fixture(scope="session")
+def installed(cli: Path, net: Net, checkout: Path) -> Iterator[Sandbox]:
+    """A home with our plugin installed from a checkout, and compiled, as it is after its first session."""
+    made = Sandbox(cli, net, "http://127.0.0.1:9")
+    made.plugin("marketplace", "add", str(checkout))
+    made.plugin("install", "memory-keeper@memory-keeper")
+    compile_dir(made.home / ".claude/plugins/cache", quiet=1)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def sandbox(bare: Sandbox, checkout: Path) -> Sandbox:
-    """A home with our plugin installed from a checkout."""
-    bare.plugin("marketplace", "add", str(checkout))
-    bare.plugin("install", "memory-keeper@memory-keeper")
+def sandbox(bare: Sandbox, installed: Sandbox) -> Sandbox:
+    """A home of one's own that is as that one."""
+    bare.take_after(installed)
     return bare

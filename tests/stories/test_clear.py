@@ -13,7 +13,7 @@ from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from tests.machine import Machine, Session
 
-PID = {"CLAUDE_PID": str(os.getpid())}
+PID = {"CLAUDE_PID": str(os.getppid())}
 OTHER = {"ANOTHER": "process"}
 STEPS = ("lexer", "parser", "scopes", "types", "folding", "inlining", "registers", "emitter", "linker", "debugger")
 
@@ -109,7 +109,7 @@ def test_the_link_is_kept(machine: Machine) -> None:
     with machine.store() as store:
         (start,) = [event for event in store.events(new.id) if event.kind == "start"]
         assert json.loads(start.extra)["after"] == old.id
-        assert json.loads(start.extra)["pid"] == os.getpid()
+        assert json.loads(start.extra)["pid"] == os.getppid()
         (told,) = [event for event in store.events(new.id) if event.kind == "told"]
         assert json.loads(told.extra)["brief"] == "handoff"
 

@@ -40,7 +40,7 @@ def first_day(machine: Machine) -> Session:
 def began(machine: Machine, source: str = "startup") -> Session:
     """A session in a process of its own that a test can clear."""
     session = machine.session()
-    session.environ = {"CLAUDE_PID": str(os.getpid())}
+    session.environ = {"CLAUDE_PID": str(os.getppid())}
     session.begun = session.start(source).text  # type: ignore[attr-defined]
     return session
 

@@ -218,7 +218,7 @@ def test_another_project_in_its_old_place_is_not_handed_its_work(machine: Machin
 
 def test_a_session_that_still_runs_elsewhere_is_not_handed_over(machine: Machine) -> None:
     ended = done(machine, "parser", ago=HOUR + 60)
-    running = began(machine, {"CLAUDE_PID": str(os.getpid())})
+    running = began(machine, {"CLAUDE_PID": str(os.getppid())})
     running.transcript.at = time()
     work(running, "lexer")
     running.happen("PreCompact", trigger="auto")  # it has a handoff
@@ -230,7 +230,7 @@ def test_a_session_that_still_runs_elsewhere_is_not_handed_over(machine: Machine
 
 def test_the_same_process_has_one_session_only(machine: Machine) -> None:
     """Its end was not seen, but there is another one in its place."""
-    pid = {"CLAUDE_PID": str(os.getpid())}
+    pid = {"CLAUDE_PID": str(os.getppid())}
     last = began(machine, pid)
     work(last, "parser")
     machine.settle()
@@ -691,7 +691,7 @@ def test_one_that_cannot_be_handed_over_does_not_hide_the_others(machine: Machin
 
 
 def test_after_a_clear_the_cleared_one_s_once(machine: Machine) -> None:
-    pid = {"CLAUDE_PID": str(os.getpid())}
+    pid = {"CLAUDE_PID": str(os.getppid())}
     done(machine, "linker", ago=HOUR + 60)
     old = began(machine, pid)
     work(old, "parser")
@@ -722,7 +722,7 @@ def test_a_resume_is_told_what_is_not_as_it_was(machine: Machine) -> None:
 
 
 def test_a_resume_after_a_handoff_was_told_is_told_none(machine: Machine) -> None:
-    pid = {"CLAUDE_PID": str(os.getpid())}
+    pid = {"CLAUDE_PID": str(os.getppid())}
     old = began(machine, pid)
     work(old, "parser")
     old.end("clear")

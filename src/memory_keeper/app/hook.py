@@ -10,6 +10,8 @@ from memory_keeper.capture.payload import read_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memory_keeper.model import Json
 
 LARGEST = 32 << 20  # bytes of a payload
@@ -17,7 +19,7 @@ LARGEST = 32 << 20  # bytes of a payload
 
 def main(argv: list[str]) -> None:
     """`hook EVENT`: whatever happens, exit 0 with one JSON object or nothing."""
-    event, home, said = (argv[1] if len(argv) > 1 else ""), "", None
+    event, home = (argv[1] if len(argv) > 1 else ""), ""
     config.hurried = True
     try:
         try:
@@ -27,16 +29,32 @@ def main(argv: list[str]) -> None:
             if len(argv) > 2:
                 event, home, environ = _read_options(argv[1:], environ)
             home = home or config.find_home(environ)
-            call = read_payload(event, wire.loads(_read_input().decode("utf-8", "replace")), environ)
-            said = answer(call, home, environ, look=_look) if call else None
+            payload = _read_input()
         except BaseException as error:
-            from memory_keeper.app.problems import complain
-
-            complain(home, event, error)
-            said = despite(event, home, error)
-        wire.write_all(1, written(said))
+            wire.write_all(1, written(_excuse(event, home, error)))
+        else:
+            wire.write_all(1, respond(event, payload, home, environ, _look))
     finally:
         posix._exit(0)
+
+
+def respond(
+    event: str, payload: bytes, home: str, environ: dict[str, str], look: Callable[[str, str, str], object]
+) -> bytes:
+    """What the host reads, to the byte; `look` has the writer come by."""
+    try:
+        call = read_payload(event, wire.loads(payload.decode("utf-8", "replace")), environ)
+        return written(answer(call, home, environ, look) if call else None)
+    except BaseException as error:
+        return written(_excuse(event, home, error))
+
+
+def _excuse(event: str, home: str, error: BaseException) -> Json | None:
+    """What is said when something went wrong, which is written down."""
+    from memory_keeper.app.problems import complain
+
+    complain(home, event, error)
+    return despite(event, home, error)
 
 
 def _read_options(words: list[str], environ: dict[str, str]) -> tuple[str, str, dict[str, str]]:

@@ -88,7 +88,7 @@ def test_a_context_whose_beginning_nobody_heard_is_told_later(session: Session) 
 
 
 def test_one_that_was_told_a_handoff_before_is_told_this_one_too(machine: Machine) -> None:
-    pid = {"CLAUDE_PID": str(os.getpid())}
+    pid = {"CLAUDE_PID": str(os.getppid())}
     old, session = machine.session(), machine.session()
     old.environ = session.environ = pid
     old.start()
@@ -154,7 +154,7 @@ class Asking:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.worker = Worker(environ(session.machine, CLAUDE_PID=str(os.getpid())))
+        self.worker = Worker(environ(session.machine, CLAUDE_PID=str(os.getppid())))
 
     def say(self, tool: str, id: str = "", **given: Any) -> str:
         call = {"name": tool, "arguments": given, **({"_meta": {"claudecode/toolUseId": id}} if id else {})}

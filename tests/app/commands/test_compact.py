@@ -30,7 +30,7 @@ from tests.machine import Machine, Session, without_rights
 
 Said = pytest.CaptureFixture[str]
 ROOT = Path(__file__).parents[3]
-PID = {"CLAUDE_PID": str(os.getpid())}
+PID = {"CLAUDE_PID": str(os.getppid())}
 NAME = "CONTEXT_ARCHIVE.md"
 
 

@@ -40,7 +40,7 @@ class Model:
 
     def __init__(self, machine: Machine, session: Session | None = None, **environ: str) -> None:
         self.machine = machine
-        pid = {"CLAUDE_PID": str(os.getpid())} if session else {}
+        pid = {"CLAUDE_PID": str(os.getppid())} if session else {}
         self.worker = Worker({**os.environ, "CLAUDE_PROJECT_DIR": str(machine.project), **pid, **environ})
 
     def ask(self, tool: str, given: Any = None, at: float = 0.0) -> tuple[str, bool]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import shlex
-import shutil
 import struct
 import subprocess
 import sys
@@ -85,8 +84,6 @@ class Tmux:
 
 @pytest.fixture(scope="module")
 def tmux() -> Iterator[Tmux]:
-    if not shutil.which("tmux"):
-        pytest.skip("needs tmux")
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:  # short: the path of a socket may have 100 characters
         made = Tmux(Path(folder))
         yield made
@@ -141,6 +138,7 @@ skipped = st.sampled_from(
 )
 
 
+@pytest.mark.tmux
 @given(st.lists(st.one_of(text, escapes, escapes, skipped), max_size=40).map("".join))
 @settings(max_examples=150)
 @example("x" * COLUMNS + "\x1b[K\x1b[1A\x1b[CZ")
@@ -164,6 +162,7 @@ wide = st.one_of(
 )
 
 
+@pytest.mark.tmux
 @given(st.lists(wide, max_size=30).map("".join))
 @settings(max_examples=100)
 @example("a" * (COLUMNS - 1) + "漢" + "b\x1b[1;24HX")
@@ -198,6 +197,7 @@ curses.wrapper(main)
 """
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize("name", ["xterm", "xterm-256color", "screen", "vt100", "linux"])
 def test_a_program_that_uses_curses_looks_as_in_tmux(tmux: Tmux, name: str) -> None:
     data = record([sys.executable, "-c", CURSES], {"TERM": name, "LANG": "C.UTF-8", "NCURSES_NO_UTF8_ACS": "1"})
@@ -223,6 +223,7 @@ def record(argv: list[str], env: dict[str, str]) -> bytes:
     return data
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize("size", [(9, 40), (5, 24), (14, 24), (9, 12), (3, 60), (20, 30)])
 def test_another_size_looks_as_in_tmux(tmux: Tmux, size: tuple[int, int]) -> None:
     data = b"".join(b"line %d\r\n" % number for number in range(7)) + b"> "

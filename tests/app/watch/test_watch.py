@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import socket
 import stat
@@ -235,8 +234,6 @@ class Tmux:
 
 @pytest.fixture
 def server(folder: Path) -> Iterator[Tmux]:
-    if not shutil.which("tmux"):
-        pytest.skip("needs tmux")
     made = Tmux(folder)
     yield made
     if made.panes:
@@ -249,6 +246,7 @@ def clear_through_tmux(ask: Ask) -> str:
     return send_clear(pane)
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize(
     ("settings", "typed"),
     [({}, SENT), ({"draft": "half a\ndraft"}, b"\x13/clear\r"), ({"hint": "run the tests"}, b"\x13/clear\r")],
@@ -264,6 +262,7 @@ def test_a_pane_is_cleared_and_no_other_gets_a_key(server: Tmux, settings: dict[
     assert keys(ear) == keys(server.folder / other.session.removeprefix("session-")) == b""
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize(
     ("settings", "why"),
     [({"busy": "1"}, "busy"), ({"dialog": "1"}, "busy"), ({"restless": "1", "draft": "ab"}, "somebody is typing")],
@@ -273,6 +272,7 @@ def test_a_pane_that_is_not_idle_gets_no_key(server: Tmux, settings: dict[str, s
     assert keys(server.folder / "claude") == b""
 
 
+@pytest.mark.tmux
 def test_a_command_of_the_same_name_is_not_run(server: Tmux) -> None:
     assert "same name" in clear_through_tmux(server.puppet("claude", own="1", draft="abc"))
     assert sent(server.folder / "claude") == []
@@ -280,6 +280,7 @@ def test_a_command_of_the_same_name_is_not_run(server: Tmux) -> None:
     wait_for(lambda: keys(server.folder / "claude") == typed, "a draft that is given back")
 
 
+@pytest.mark.tmux
 def test_forged_requests_get_no_key(server: Tmux) -> None:
     ask, ear, other = server.puppet("claude"), server.ear(), server.puppet("other")
     dead = subprocess.Popen(["/bin/true"])
@@ -314,6 +315,7 @@ def test_forged_requests_get_no_key(server: Tmux) -> None:
     assert tmux.find(ask)
 
 
+@pytest.mark.tmux
 def test_a_server_that_is_no_ancestor_is_not_asked(server: Tmux) -> None:
     """A project's settings can name any socket; whoever listens there would hear what we type."""
     ask = server.puppet("claude")
@@ -335,6 +337,7 @@ def test_a_server_that_is_no_ancestor_is_not_asked(server: Tmux) -> None:
     assert keys(server.folder / "ear") == b""
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize(
     "make",
     [
@@ -354,6 +357,7 @@ def test_a_pane_that_would_not_pass_keys_on_is_left_alone(server: Tmux, make: li
     assert keys(server.folder / "claude") == keys(ear) == b""
 
 
+@pytest.mark.tmux
 def test_nothing_is_typed_once_the_program_is_in_the_background(server: Tmux) -> None:
     """Who is stopped or gone leaves the pane to a shell, which must not get its keys."""
     folder = server.folder / "claude"
@@ -379,6 +383,7 @@ def test_nothing_is_typed_once_the_program_is_in_the_background(server: Tmux) ->
     assert "/clear" not in server.tmux("capture-pane", "-p").replace(words, "")
 
 
+@pytest.mark.tmux
 def test_a_program_that_ends_between_two_keys_leaves_no_enter_for_its_shell(server: Tmux) -> None:
     ask, ear = server.puppet("claude"), server.ear()
     pane = tmux.Pane(ask)
@@ -399,6 +404,7 @@ def test_a_program_that_ends_between_two_keys_leaves_no_enter_for_its_shell(serv
     assert keys(ear) == b""
 
 
+@pytest.mark.tmux
 def test_a_program_behind_a_terminal_of_its_own_is_not_typed_at(server: Tmux) -> None:
     """As in another tmux, in `memory-keeper run` or in an agent's view: the pane is not its terminal."""
     folder = server.folder / "claude"
@@ -408,6 +414,7 @@ def test_a_program_behind_a_terminal_of_its_own_is_not_typed_at(server: Tmux) ->
     assert keys(folder) == b""
 
 
+@pytest.mark.tmux
 def test_only_constants_are_typed(server: Tmux) -> None:
     pane = tmux.find(server.puppet("claude"))
     assert pane
@@ -470,8 +477,6 @@ class Gnu:
 
 @pytest.fixture
 def gnu(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Gnu]:
-    if not shutil.which("screen"):
-        pytest.skip("needs GNU screen")
     sockets = folder / "S"
     sockets.mkdir(mode=0o700)
     monkeypatch.setenv("SCREENDIR", str(sockets))
@@ -486,6 +491,7 @@ def clear_through_screen(ask: Ask) -> str:
     return send_clear(window)
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize(
     ("settings", "typed"),
     [({}, SENT), ({"draft": "half a draft"}, b"\x13/clear\r"), ({"hint": "run the tests"}, b"\x13/clear\r")],
@@ -501,17 +507,20 @@ def test_a_window_is_cleared_and_no_other_gets_a_key(gnu: Gnu, settings: dict[st
     assert keys(gnu.folder / "other") == keys(gnu.folder / "third") == b""
 
 
+@pytest.mark.screen
 @pytest.mark.parametrize(("settings", "why"), [({"busy": "1"}, "busy"), ({"dialog": "1"}, "busy")])
 def test_a_window_that_is_not_idle_gets_no_key(gnu: Gnu, settings: dict[str, str], why: str) -> None:
     assert why in clear_through_screen(gnu.puppet("claude", **settings))
     assert keys(gnu.folder / "claude") == b""
 
 
+@pytest.mark.screen
 def test_a_window_gets_no_enter_for_a_command_of_the_same_name(gnu: Gnu) -> None:
     assert "same name" in clear_through_screen(gnu.puppet("claude", own="1"))
     wait_for(lambda: keys(gnu.folder / "claude") == b"/clear" + b"\x7f" * 6, "all of it taken back")
 
 
+@pytest.mark.screen
 def test_windows_that_changed_their_numbers_are_not_cleared(gnu: Gnu) -> None:
     ask, other = gnu.puppet("claude"), gnu.puppet("other")
     gnu.screen("-S", "mk", "-p", "0", "-X", "number", "1")
@@ -522,6 +531,7 @@ def test_windows_that_changed_their_numbers_are_not_cleared(gnu: Gnu) -> None:
     assert other.window == "1"
 
 
+@pytest.mark.screen
 def test_where_somebody_has_just_typed_nothing_is_typed(gnu: Gnu) -> None:
     ask = gnu.puppet("claude")
     os.utime(f"/proc/{ask.pid}/fd/0")
@@ -530,6 +540,7 @@ def test_where_somebody_has_just_typed_nothing_is_typed(gnu: Gnu) -> None:
     assert keys(gnu.folder / "claude") == b""
 
 
+@pytest.mark.screen
 def test_forged_requests_for_a_window_get_no_key(gnu: Gnu) -> None:
     ask, other = gnu.puppet("claude"), gnu.puppet("other")
     forged = [
@@ -597,6 +608,7 @@ def test_nothing_is_asked(tmp_path: Path) -> None:
     assert once(tmp_path / "keeper") == (0, [])
 
 
+@pytest.mark.tmux
 def test_watch_clears_what_was_asked_for_and_only_once(server: Tmux, tmp_path: Path) -> None:
     ask, ear = server.puppet("claude", draft="half a draft"), server.ear()
     request(tmp_path / "keeper", ask)
@@ -611,6 +623,7 @@ def test_watch_clears_what_was_asked_for_and_only_once(server: Tmux, tmp_path: P
     assert keys(ear) == b""
 
 
+@pytest.mark.screen
 def test_watch_clears_in_gnu_screen(gnu: Gnu, tmp_path: Path) -> None:
     request(tmp_path / "keeper", gnu.puppet("claude"))
     code, told = once(tmp_path / "keeper")
@@ -618,6 +631,7 @@ def test_watch_clears_in_gnu_screen(gnu: Gnu, tmp_path: Path) -> None:
     assert keys(gnu.folder / "claude") == SENT
 
 
+@pytest.mark.tmux
 def test_watch_takes_the_way_it_is_told(server: Tmux, tmp_path: Path) -> None:
     request(tmp_path / "keeper", server.puppet("claude"))
     code, told = once(tmp_path / "keeper", "--via", "screen")
@@ -625,6 +639,7 @@ def test_watch_takes_the_way_it_is_told(server: Tmux, tmp_path: Path) -> None:
     assert keys(server.folder / "claude") == b""
 
 
+@pytest.mark.tmux
 def test_a_thousand_forged_requests_get_no_key(server: Tmux, tmp_path: Path) -> None:
     ask, ear = server.puppet("claude", busy="1"), server.ear()
     kinds = [
@@ -648,6 +663,7 @@ def test_a_thousand_forged_requests_get_no_key(server: Tmux, tmp_path: Path) -> 
     assert keys(server.folder / "claude") == keys(ear) == b""
 
 
+@pytest.mark.tmux
 def test_a_watcher_says_each_thing_once_and_ends_on_ctrl_c(server: Tmux, tmp_path: Path) -> None:
     ask = server.puppet("claude", draft="ab", stash="cd")
     request(tmp_path / "keeper", ask)
@@ -666,6 +682,7 @@ def test_a_watcher_says_each_thing_once_and_ends_on_ctrl_c(server: Tmux, tmp_pat
     assert keys(server.folder / "other") == SENT
 
 
+@pytest.mark.tmux
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_watcher_that_is_interrupted_does_not_leave_half_of_it(server: Tmux, tmp_path: Path, number: int) -> None:
     request(tmp_path / "keeper", server.puppet("claude", draft="ab"))
