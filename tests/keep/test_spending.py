@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.keep.spending import called, main_models, projects, spending, used
@@ -116,7 +116,6 @@ def happen(steps: list[tuple[str, int]], folder: Path) -> list[tuple[Path, Sourc
     return [*files, kept(folder, main), *(kept(folder, other) for other in others)]
 
 
-@settings(max_examples=40)
 @given(histories(), st.randoms(use_true_random=False))
 def test_each_response_counts_once(tmp_path_factory: pytest.TempPathFactory, steps: Any, random: Any) -> None:
     folder = tmp_path_factory.mktemp(f"h{next(HOMES)}")

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.keep.index import REPEATS
@@ -204,7 +204,6 @@ def scopes(draw: st.DrawFn) -> Scope:
     return scope
 
 
-@settings(max_examples=120)
 @given(some_words, scopes())
 def test_rows_with_all_the_words_are_looked_at_before_any_with_fewer(
     wood: Wood, words: list[str], scope: Scope
@@ -215,7 +214,6 @@ def test_rows_with_all_the_words_are_looked_at_before_any_with_fewer(
     assert full <= set(allowed) or (set(allowed) <= full and allowed)
 
 
-@settings(max_examples=120)
 @given(some_words, scopes(), limits)
 def test_a_row_with_all_the_words_is_shown_or_there_are_enough_of_its_like(
     wood: Wood, words: list[str], scope: Scope, limit: int
@@ -226,7 +224,6 @@ def test_a_row_with_all_the_words_is_shown_or_there_are_enough_of_its_like(
     assert full <= set(shown) or len(shown) == limit
 
 
-@settings(max_examples=120)
 @given(some_words, scopes(), limits)
 def test_no_filter_lets_a_wrong_row_through_or_loses_all_right_ones(
     wood: Wood, words: list[str], scope: Scope, limit: int
@@ -239,7 +236,6 @@ def test_no_filter_lets_a_wrong_row_through_or_loses_all_right_ones(
     assert bool(shown) == bool(right)
 
 
-@settings(max_examples=120)
 @given(st.lists(st.sampled_from(WORDS[:5]), min_size=2, max_size=2, unique=True), some_words, scopes(), st.booleans())
 def test_what_is_quoted_is_there_as_it_was_quoted(
     wood: Wood, phrase: list[str], words: list[str], scope: Scope, alone: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.tell.claude_md import HEADING, Malformed, block_text, find_block, with_block, without_block
@@ -216,7 +216,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=400)
 @given(FILES, TEXTS, TEXTS)
 @example(b"a\r", "x", "y")
 @example(b"a\r\nb\r", "x\r", "\r\n")

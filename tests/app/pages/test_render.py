@@ -12,7 +12,7 @@ from time import sleep
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.app.chores.distil import outline_project
@@ -792,7 +792,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
 @given(STEPS)
 def test_a_person_s_words_never_vanish(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]) -> None:
     desk = Desk(tmp_path_factory.mktemp("d"))

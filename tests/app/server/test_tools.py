@@ -15,7 +15,7 @@ from time import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper import config
@@ -548,7 +548,6 @@ ANY = st.recursive(
 def test_no_argument_can_break_it(model: Model, machine: Machine) -> None:
     names = st.sampled_from(sorted(ARGUMENTS))
 
-    @settings(max_examples=150)
     @given(st.sampled_from(sorted(SCHEMAS.keys() - {"handoff", "remember"})), st.dictionaries(names, ANY, max_size=4))
     def anything(tool: str, given: Json) -> None:
         said, _ = model.ask(tool, given)

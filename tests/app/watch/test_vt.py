@@ -17,7 +17,7 @@ from fcntl import ioctl
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.app.watch.vt import Screen
@@ -140,7 +140,6 @@ skipped = st.sampled_from(
 
 @pytest.mark.tmux
 @given(st.lists(st.one_of(text, escapes, escapes, skipped), max_size=40).map("".join))
-@settings(max_examples=150)
 @example("x" * COLUMNS + "\x1b[K\x1b[1A\x1b[CZ")
 @example("\x1b[3;6r\x1b[6;1Hbottom\r\nnext\x1b[2L\x1b[1;1Hout")
 @example("\x1b[?6h\x1b[3;5r\x1b[2;2Hin\x1b[9;1Hlast")
@@ -164,7 +163,6 @@ wide = st.one_of(
 
 @pytest.mark.tmux
 @given(st.lists(wide, max_size=30).map("".join))
-@settings(max_examples=100)
 @example("a" * (COLUMNS - 1) + "漢" + "b\x1b[1;24HX")
 @example("\x1b[?7l" + "漢" * COLUMNS)
 @example("\u0301e")
@@ -247,7 +245,6 @@ anything = st.lists(pieces, max_size=40).map(b"".join)
 
 
 @given(anything, st.lists(st.integers(0, 400)))
-@settings(max_examples=300)
 @example("\n\n\n\n\x1b[\u0663Ax".encode(), [8])  # a digit, but not one of ours
 @example(b"abc\x1b[" + b"1;" * 47 + b"1Dx\x1b[" + b"1;" * 60 + b"1Dy", [50])
 def test_any_split_of_any_bytes_gives_the_same_screen(data: bytes, cuts: list[int]) -> None:
@@ -262,7 +259,6 @@ def test_any_split_of_any_bytes_gives_the_same_screen(data: bytes, cuts: list[in
 
 
 @given(st.lists(st.one_of(anything, st.tuples(st.integers(-1, 40), st.integers(-1, 40))), max_size=8))
-@settings(max_examples=300)
 def test_every_line_is_as_wide_as_the_screen(steps: list[bytes | tuple[int, int]]) -> None:
     screen = Screen(ROWS, COLUMNS)
     for step in steps:

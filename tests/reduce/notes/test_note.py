@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memory_keeper
@@ -52,7 +52,6 @@ def plain(events: list[Event]) -> list[Event]:
 
 
 @given(sessions(), st.sampled_from((100, 160, 300, 700)))
-@settings(max_examples=100)
 def test_a_note_fits_cites_and_invents_nothing(events: list[Event], most: int) -> None:
     check(plain(events), most)
 

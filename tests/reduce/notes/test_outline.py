@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.extract.facts import dump
@@ -450,7 +450,6 @@ NOTES = st.lists(
 
 
 @given(NOTES, st.integers(-5, 400), st.dictionaries(st.sampled_from(["s1", "s2"]), st.text(max_size=20)))
-@settings(max_examples=200)
 def test_any_notes_give_an_outline_that_fits(notes: list[Note], budget: int, titles: dict[str, str]) -> None:
     draft = outline(notes, budget, titles)
     holds(draft, budget)
@@ -461,7 +460,6 @@ def test_any_notes_give_an_outline_that_fits(notes: list[Note], budget: int, tit
 
 
 @given(st.lists(sessions(), min_size=1, max_size=4), st.integers(0, 500))
-@settings(max_examples=40)
 def test_every_word_was_in_a_note(many: list[list[Any]], budget: int) -> None:
     notes = []
     for number, events in enumerate(many):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.extract.todos import LISTS
@@ -533,7 +533,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.booleans(), STEPS), max_size=25))
 def test_whatever_happened_each_task_is_there_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[bool, Any]]
