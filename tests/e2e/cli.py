@@ -136,7 +136,7 @@ class Sandbox:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def take_after(self, other: Sandbox) -> None:
+    def begin_as(self, other: Sandbox) -> None:
         """Have in this home what another has in its own."""
         shutil.copytree(other.home, self.home, dirs_exist_ok=True)
         plugins = self.home / ".claude/plugins"

@@ -62,16 +62,6 @@ def bare(cli: Path, net: Net, api: Model) -> Iterator[Sandbox]:
     made.close()
 
 
-@pytest.fixture
-def old(old_cli: Path, net: Net, api: Model, checkout: Path) -> Iterator[Sandbox]:
-    """A home of the older CLI with our plugin installed."""
-    made = Sandbox(old_cli, net, api.url)
-    made.plugin("marketplace", "add", str(checkout))
-    made.plugin("install", "memory-keeper@memory-keeper")
-    yield made
-    made.close()
-
-
 def ship(to: Path) -> Path:
     """A copy of what users get."""
     for name in SHIPPED:
@@ -91,7 +81,18 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def installed(cli: Path, net: Net, checkout: Path) -> Iterator[Sandbox]:
-    """A home with our plugin installed from a checkout, and compiled, as it is after its first session."""
+    """A home with our plugin installed from a checkout, which others begin as."""
+    yield from install(cli, net, checkout)
+
+
+@pytest.fixture(scope="session")
+def old_installed(old_cli: Path, net: Net, checkout: Path) -> Iterator[Sandbox]:
+    """The same by the older CLI."""
+    yield from install(old_cli, net, checkout)
+
+
+def install(cli: Path, net: Net, checkout: Path) -> Iterator[Sandbox]:
+    """Have a CLI install our plugin, and compile it as its first session would."""
     made = Sandbox(cli, net, "http://127.0.0.1:9")
     made.plugin("marketplace", "add", str(checkout))
     made.plugin("install", "memory-keeper@memory-keeper")
@@ -102,6 +103,15 @@ def installed(cli: Path, net: Net, checkout: Path) -> Iterator[Sandbox]:
 
 @pytest.fixture
 def sandbox(bare: Sandbox, installed: Sandbox) -> Sandbox:
-    """A home of one's own that is as that one."""
-    bare.take_after(installed)
+    """A home with our plugin installed from a checkout."""
+    bare.begin_as(installed)
     return bare
+
+
+@pytest.fixture
+def old(old_cli: Path, net: Net, api: Model, old_installed: Sandbox) -> Iterator[Sandbox]:
+    """The same with the older CLI."""
+    made = Sandbox(old_cli, net, api.url)
+    made.begin_as(old_installed)
+    yield made
+    made.close()

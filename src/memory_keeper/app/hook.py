@@ -24,8 +24,6 @@ def main(argv: list[str]) -> None:
     try:
         try:
             environ = config.environment()
-            if config.INSIDE in environ:
-                return  # a host that we started ourselves, to write a note
             if len(argv) > 2:
                 event, home, environ = _read_options(argv[1:], environ)
             home = home or config.find_home(environ)
@@ -42,6 +40,8 @@ def respond(
     event: str, payload: bytes, home: str, environ: dict[str, str], look: Callable[[str, str, str], object]
 ) -> bytes:
     """What the host reads, to the byte; `look` has the writer come by."""
+    if config.INSIDE in environ:
+        return b""  # a host that we started ourselves, to write a note
     try:
         call = read_payload(event, wire.loads(payload.decode("utf-8", "replace")), environ)
         return written(answer(call, home, environ, look) if call else None)

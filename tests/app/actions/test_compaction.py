@@ -17,6 +17,7 @@ from memory_keeper.app.server.worker import Worker
 from memory_keeper.capture.repeated import OPENING
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
+from memory_keeper.keep.home import Lock
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 
@@ -192,10 +193,10 @@ def test_a_session_that_was_brought_back_may_be_compacted_at_once(session: Sessi
 def test_a_damaged_store_leaves_it_to_the_host(session: Session) -> None:
     server = Asking(session)
     server.hook("Stop", last_assistant_message="Done.")
-    session.machine.settle()
-    for path in session.machine.home.glob("store.db*"):
-        path.unlink()
-    (session.machine.home / "store.db").write_bytes(b"not a database " * 100)
+    with Lock(str(session.machine.home), 60.0):  # the server may be writing
+        for path in session.machine.home.glob("store.db*"):
+            path.unlink()
+        (session.machine.home / "store.db").write_bytes(b"not a database " * 100)
     assert server.module() == {} and not records(session, "Replaced")
     assert '"handoff"' in (session.machine.home / "problems.log").read_text()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.extract.gist import gist
@@ -76,6 +76,9 @@ def test_any_of_the_sources_will_do() -> None:
 
 
 @given(st.text(max_size=300))
+@example("ß0A")
+@example(".0")
+@example("the ﬁle.py of Straße7b")
 def test_what_is_taken_from_a_text_is_grounded_in_it(text: str) -> None:
     for one in gist(Event("e1", 1.0, "reply", "s", "p", text), 500):
         assert ungrounded(one.text, [text]) == []

@@ -26,7 +26,7 @@ _TOKEN = r"[$@~./-]{0,12}[A-Za-z0-9_][A-Za-z0-9_$@~/.%*+-]*"
 _TOKENS = re.compile(
     rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>~?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
 )
-_NUMBER = re.compile(r"\d+(?:[.,_]\d+)*", re.ASCII)
+_NUMBER = re.compile(r"(?:(?<![\w.])\.)?\d+(?:[.,_]\d+)*", re.ASCII)
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$", re.ASCII)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -39,6 +39,8 @@ _HEX = re.compile(
     r"(?<![a-z0-9])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?=\d*[a-f])[0-9a-f]{7,64})(?![a-z0-9])"
 )
 _LAYOUT = re.compile(r"^[ \t>]*(?:[-*+•]|\(?\d{1,3}[.)]|\[[ xX]\])[ \t]+(?:\[[ xX]\][ \t]+)?|\]\([^)\n]*\)", re.M)
+# letters that are others, of the plain alphabet, once upper and lower case are one: ß is ss
+_LETTERS = {ord(letter): letter.casefold() for letter in "ß\u0130ŉſǰẖẗẘẙẚẞ\u212aﬀﬁﬂﬃﬄﬅﬆ"}
 _SHORT = frozenset(("e.g", "i.e", "a.m", "p.m", "u.s", "etc"))
 # Latin words with a capital that are no names of something the sources would have to speak of
 PLAIN = frozenset(map(str.casefold, (
@@ -63,6 +65,7 @@ def ungrounded(sentence: str, sources: Sequence[str], allowed: Collection[str] =
 
 def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, bool]]:
     """Everything that can be looked up: its kind, itself, and whether the sentence was cut off after it."""
+    sentence = sentence.translate(_LETTERS)
     for found in _TOKENS.finditer(sentence):
         said, after = found[0], sentence[found.end() : found.end() + 3]
         cut = after[:1] == "…" or after == "..." or after[:1].isalnum()  # it goes on in another script
@@ -222,5 +225,5 @@ def _numbers(said: str) -> set[str]:
     if _THOUSANDS.match(said):
         return {said.replace(",", "").replace("_", "")}
     if said.count(".") == 1 and "," not in said and "_" not in said:
-        return {said, said.lstrip("0") if said.startswith("0.") else said, said.partition(".")[0]}
+        return {said, said.lstrip("0") if said.startswith("0.") else said, said.partition(".")[0] or said}
     return {said, *re.split(r"[.,_]", said)} if not said.isdecimal() else {said}
