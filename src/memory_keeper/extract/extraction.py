@@ -17,6 +17,7 @@ from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, say
 from memory_keeper.extract.names import named, referred
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
+from memory_keeper.extract.state import state
 from memory_keeper.extract.work import worked
 from memory_keeper.model import Event
 from memory_keeper.text import NEWEST, one_line, tokens
@@ -96,7 +97,7 @@ def _head(
     early = HEAD_NEXT + len(questions)
     steps = list(head.last_steps(events))
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *head.state(work, said), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    first = [*short, *state(work, said, events), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
     return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 

@@ -143,7 +143,9 @@ KINDS = {
     "check": Kind("a command that verifies something, and what it said", "story", _command),
     "commit": Kind("a commit", "story", _commit),
     "push": Kind("commits that were pushed", "story", lambda fact: "pushed"),
-    "pr": Kind("a pull request that was opened", "story", lambda fact: f"opened {fact.text}"),
+    "pr": Kind(
+        "a pull request that was opened or merged", "story", lambda fact: f"{fact.status or 'opened'} {fact.text}"
+    ),
     "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
     "definition": Kind("a function or a type that was written, and the file", "story", _definition),
     "found": Kind("where a name was found that was searched for", "story", _found),

@@ -9,13 +9,12 @@ from itertools import islice
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
-from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.own_words import PASTED
 from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
-from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
 
@@ -23,7 +22,6 @@ SUBSTANCE, SOME = 5, 3  # concepts of a request that can be a goal, and of one t
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
 FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
 THEN = 6  # answers and additions after the goal that are told
-UNCOMMITTED = 12  # files that are named
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
 SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
@@ -53,7 +51,6 @@ INSISTS = re.compile(
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
-PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 LEFT = re.compile(
     r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b"
     r"|what(?:'s| is) (?:left|next)|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)"
@@ -176,51 +173,6 @@ def _has_substance(request: Sequence[Spoken], least: int = SUBSTANCE) -> bool:
     own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
     text = " ".join(own)
     return len(concepts(text)) >= least and not (least == SUBSTANCE and len(text) < NOD and NODS.match(text))
-
-
-def state(work: Sequence[Fact], said: Sequence[Spoken]) -> Iterator[Fact]:
-    """Where the work stands: the last commit and whether it was pushed, what is not committed, the last check."""
-    commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
-    since = commit.place if commit else -1
-    edits = [fact for fact in work if fact.kind == "edit"]
-    if commit:
-        pushed = any(fact.kind == "push" and fact.place >= since for fact in work)
-        branch = f" on {commit.status}" if commit.status and commit.status != "detached" else ""
-        named = f"{commit.about} " if commit.about else ""
-        yield _state(
-            commit, f"last commit {named}{quote(commit.text)}{branch}, {'pushed' if pushed else 'not pushed yet'}"
-        )
-    files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(edits) if fact.place > since))
-    if files:
-        more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
-        what = "uncommitted edits" if commit else "nothing committed in this session, uncommitted edits"
-        yield _state(edits[-1], f"{what}: {', '.join(files[:UNCOMMITTED])}{more}")
-    elif commit:
-        yield _state(commit, "no edits since that commit")
-    if pull := next((fact for fact in reversed(work) if fact.kind == "pr"), None):
-        yield _state(pull, f"pull request {pull.text}")
-    elif commit and not any(PULL.search(one.fact.text) for one in said):
-        yield _state(commit, "no pull request yet")
-    check = next(
-        (
-            fact
-            for fact in reversed(work)
-            if fact.kind == "check" or (fact.kind == "error" and CHECKS.search(fact.text))
-        ),
-        None,
-    )
-    if check:
-        how = "passed" if check.kind == "check" else "failed"
-        later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        told = check.about or check.why
-        last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
-        yield last._replace(about=check.text, status=how)
-    elif edits:
-        yield _state(edits[-1], "no test or build was run")
-
-
-def _state(fact: Fact, text: str) -> Fact:
-    return Fact("state", text, fact.cites, fact.at, "tool", fact.turn, fact.place)
 
 
 def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:

@@ -26,11 +26,21 @@ CHECKS = re.compile(
     r"|typecheck)\b|test:)",
     re.I,
 )
+QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|https?://\S+")  # words of a command that do not say what it does
+CHECKING = 5  # words of a command in which it says so
+EMPTY = re.compile(  # of a check that checked nothing
+    r"\b(?:no test files found|no tests? (?:were )?(?:ran|run|found|collected)|collected 0 items|ran 0 tests|0 tests? ran"
+    r"|no test suite found)\b",
+    re.I,
+)
 FAILED_TEST = re.compile(
     r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 PASSED = re.compile(r"\b(\d+) passed\b")
-PUSHES = re.compile(r"git (?:-C \S+ )?push\b")
+PUBLISHES = re.compile(r"\bgit\b|\bjj\b")
+PUSHES = re.compile(r"git (?:-C \S+ )?push\b|jj git push\b")
+JJ_COMMITS = re.compile(r"^jj (?:commit|ci|describe|desc)\b[^\n]*?(?:-m|--message)[ =]?(?:\"([^\"\n]+)|'([^'\n]+))")
+MERGES = re.compile(r"\bgh pr merge\b(?:[ \t]+(\d{1,7})\b)?")
 EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is about
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
@@ -89,12 +99,14 @@ def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
-    ended = [(run, *outcome(run)) for run in runs(events) if run.command and not run.call.agent]
+    ended = [(run, *outcome(run)) for run in runs(events) if run.command]
     for number, (run, wrong, _) in enumerate(ended):
         said, turn, place = clean(edges(run.result.text)), turns[run.place], run.place * EACH
         cites, at = (run.call.id, run.result.id), run.result.at
-        if (not wrong and "git" in run.command) or "gh " in run.command:
+        if (not wrong and PUBLISHES.search(run.command)) or "gh " in run.command:
             yield from _published(run, said, turn)
+        if run.call.agent:
+            continue  # its commits are in the project; how it got there is its own affair
         if not wrong:
             for step in steps(run.command):
                 if bare(step) in works(run.command):
@@ -105,9 +117,15 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif CHECKS.search(line) or PASSED.search(said[-END:]):
+        elif (is_check(line) or PASSED.search(said[-END:])) and not EMPTY.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
+
+
+def is_check(line: str) -> bool:
+    """Whether a command line verifies something: one of its steps is a test, a lint or a build, not named in a quote."""
+    found = (" ".join(QUOTED.sub("", step).split()[:CHECKING]) for step in hearts(line) if not PREPARING.match(step))
+    return any(map(CHECKS.search, found))
 
 
 def _sum(said: str) -> tuple[str, str]:
@@ -164,10 +182,15 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
             yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
+    for found in filter(None, map(JJ_COMMITS.match, works(line))):
+        yield Fact("commit", one_line(found[1] or found[2], SUBJECT), cites, at, "tool", turn, place)
     if any(map(PUSHES.match, works(line))) and "rejected" not in said:
         yield Fact("push", "", cites, at, "tool", turn, place + 1)
     if "pr create" in line and (found := PULL.search(said)):
         yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
+    if (merged := MERGES.search(line)) and not run.result.failed and "ERROR" not in said:
+        pull = f"#{merged[1]}" if merged[1] else found[0] if (found := PULL.search(said)) else ""
+        yield Fact("pr", pull, cites, at, "tool", turn, place + 2, status="merged")
 
 
 def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:

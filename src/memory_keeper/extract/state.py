@@ -1,0 +1,133 @@
+"""Where the work stands: the branch, the last commit and whether it was pushed, what is not committed, the last check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from memory_keeper.capture.calls import ends_with
+from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, works
+from memory_keeper.extract.facts import Fact, quote
+from memory_keeper.extract.spoken import EACH, Spoken
+from memory_keeper.extract.work import is_check
+from memory_keeper.model import Event
+
+UNCOMMITTED = 12  # files that are named
+MAIN = ("main", "master", "trunk", "develop", "detached", "")
+PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
+ON_BRANCH = re.compile(r"^(?:On branch|Switched to (?:a new )?branch|Already on) '?([\w./@+-]{1,100})'?$", re.M)
+# what nobody commits to the project: the host's own plans and memory, and scratch files
+NOT_OURS = re.compile(r"/\.claude/(?:plans|projects|todos)/|^(?:/private)?/(?:tmp|var/folders)/")
+DROPS_ALL = re.compile(r"^git (?:reset --hard|(?:checkout|restore) (?:HEAD )?(?:-- )?\.(?:\s|$)|clean -)")
+DROPS = re.compile(r"^(?:rm|git rm|mv|git mv|git restore|git checkout (?:\S+ )?--)\b")
+STARTS = re.compile(
+    r"^CONFLICT \(|You have unmerged paths|All conflicts fixed but you are still merging|rebase in progress", re.M
+)
+ENDS = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick) --(?:abort|quit)|\bgit (?:-C \S+ )?reset --hard\b")
+
+
+def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+    """What a colleague asks first, as far as commands and edits tell."""
+    ran = [run for run in runs(events) if run.command]
+    commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
+    branch = _branch(ran, commit)
+    yield from _committed(work, commit, branch)
+    yield from _unfinished(ran, commit)
+    edits = [fact for fact in work if fact.kind == "edit" and not NOT_OURS.search(fact.text)]
+    gone = _gone(ran)
+    since = commit.place if commit else -1
+    left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]
+    files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(left)))
+    if files:
+        more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
+        what = "uncommitted edits" if commit else "nothing committed in this session, uncommitted edits"
+        yield _state(left[-1], f"{what}: {', '.join(files[:UNCOMMITTED])}{more}")
+    elif commit:
+        yield _state(commit, "no edits since that commit")
+    yield from _pull(work, said, commit, branch)
+    yield from _checked(work, edits)
+
+
+def _committed(work: Sequence[Fact], commit: Fact | None, branch: str) -> Iterator[Fact]:
+    if not commit:
+        return
+    pushed = any(fact.kind == "push" and fact.place >= commit.place for fact in work)
+    on = f" on {branch}" if branch and branch != "detached" else ""
+    named = f"{commit.about} " if commit.about else ""
+    yield _state(commit, f"last commit {named}{quote(commit.text)}{on}, {'pushed' if pushed else 'not pushed yet'}")
+
+
+def _branch(ran: Sequence[Run], commit: Fact | None) -> str:
+    """The branch that was worked on last, as git said it."""
+    branch, place = (commit.status, commit.place) if commit else ("", -1)
+    for run in ran:
+        found = ON_BRANCH.findall(run.result.text[:2000]) if "git" in run.command else []
+        if found and run.place * EACH >= place:
+            branch, place = found[-1], run.place * EACH
+    return branch
+
+
+def _unfinished(ran: Sequence[Run], commit: Fact | None) -> Iterator[Fact]:
+    """A merge or a rebase that was begun and is not ended."""
+    begun: Run | None = None
+    for run in ran:
+        if "git" not in run.command:
+            continue
+        ended = ENDS.search(run.command) or (commit and run.place * EACH == commit.place)
+        begun = run if STARTS.search(run.result.text[:6000]) else None if ended else begun
+    if begun and not (commit and commit.place > begun.place * EACH):
+        cites = (begun.call.id, begun.result.id)
+        yield Fact(
+            "state", "a merge or rebase is in progress", cites, begun.result.at, "tool", place=begun.place * EACH
+        )
+
+
+def _gone(ran: Sequence[Run]) -> list[tuple[int, set[str]]]:
+    """What commands removed, moved or put back, and where in the session; nothing named: all of it."""
+    found = []
+    for run in ran:
+        wrong, _ = outcome(run)
+        for step in () if wrong else works(run.command):
+            if DROPS_ALL.match(step):
+                found.append((run.place * EACH, set[str]()))
+            elif DROPS.match(step):
+                moved = program(step).endswith("mv")
+                named = [word for word in step.split()[1:] if word in arguments(step)]
+                found.append((run.place * EACH, set(named[:-1] if moved else named)))
+    return found
+
+
+def _was_dropped(edit: Fact, gone: Sequence[tuple[int, set[str]]]) -> bool:
+    for place, named in gone:
+        if place < edit.place:
+            continue
+        if not named or any(edit.text == name or ends_with(edit.text, name) for name in named):
+            return True
+        if any(f"/{name.strip('/')}/" in edit.text for name in named if len(name.strip("./")) > 2):
+            return True
+    return False
+
+
+def _pull(work: Sequence[Fact], said: Sequence[Spoken], commit: Fact | None, branch: str) -> Iterator[Fact]:
+    pull = next((fact for fact in reversed(work) if fact.kind == "pr"), None)
+    if pull:
+        yield _state(pull, f"pull request {pull.text}{' merged' if pull.status == 'merged' else ''}")
+    elif commit and branch not in MAIN and not any(PULL.search(one.fact.text) for one in said):
+        yield _state(commit, "no pull request yet")
+
+
+def _checked(work: Sequence[Fact], edits: Sequence[Fact]) -> Iterator[Fact]:
+    """The last check, and whether anything was edited since."""
+    checks = (fact for fact in reversed(work) if fact.kind == "check" or (fact.kind == "error" and is_check(fact.text)))
+    if check := next(checks, None):
+        how = "passed" if check.kind == "check" else "failed"
+        later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
+        told = check.about or check.why
+        last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
+        yield last._replace(about=check.text, status=how)
+    elif edits:
+        yield _state(edits[-1], "no test or build was run")
+
+
+def _state(fact: Fact, text: str) -> Fact:
+    return Fact("state", text, fact.cites, fact.at, "tool", fact.turn, fact.place)
