@@ -16,6 +16,7 @@ from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, say
 from memory_keeper.extract.names import named, referred
+from memory_keeper.extract.settled import superseded
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.state import state
 from memory_keeper.extract.work import worked
@@ -38,16 +39,30 @@ WORK = {
     "found": 0.16,
 }
 FAVOUR = {"announces": 0.35, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.6, 0.7, 0.6, 1.25, 1.8
+ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.5, 0.4, 0.7, 0.6, 1.25, 1.8
+REPLACED = 0.2  # a sentence whose matter a later one speaks of again
+CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
 RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
 LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
 TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
-RECIPES, NAMES, REFERENCES = 0.08, 0.13, 0.02  # of the tokens, for commands, bare names, links and numbers
-BEFORE_LISTS = 700  # tokens of what is understood before anything is listed
-HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 2, 4, 2  # last steps, what is next, and rules that are told before all others
+RECIPES, NAMES, REFERENCES = 0.03, 0.05, 0.02  # of the tokens, for commands, bare names, links and numbers
+BEFORE_LISTS = 1200  # tokens of what is understood before anything is listed
+PASSING = (
+    "git",
+    "gh",
+    "rm",
+    "mv",
+    "cp",
+    "mkdir",
+    "kill",
+    "pkill",
+    "chmod",
+    "touch",
+)  # commands nobody has to know again
+HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 1, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
 
@@ -95,18 +110,24 @@ def _head(
     questions = [fact for fact in coming[HEAD_NEXT:] if fact.kind == "question"]  # somebody waits for an answer
     coming = [*coming[:HEAD_NEXT], *questions, *(fact for fact in coming[HEAD_NEXT:] if fact.kind != "question")]
     early = HEAD_NEXT + len(questions)
-    steps = list(head.last_steps(events))
+    announced = {fact.text for fact in coming}
+    steps = [fact for fact in head.last_steps(events) if fact.text not in announced]
     rules = list(head.insisted(said, events))[::-1]
     first = [*short, *state(work, said, events), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
     return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 
+HOME = re.compile(r"/(?:Users|home)/[^/]+(?=/)|/root(?=/)")
+
+
 class Shorten:
-    """Takes the project's folder off the paths of a fact."""
+    """Takes the project's folder off the paths of a fact, and says `~` for the home that it is in."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder.rstrip("/") if len(folder) > 3 else ""
         self.pattern = re.compile(re.escape(self.folder) + r"(?:(/)(?=\S)|(?![\w.-]))")
+        home = HOME.match(self.folder)
+        self.home = f"{home[0]}/" if home else ""
 
     def __call__(self, fact: Fact) -> Fact:
         if not self.folder or fact.about == "Folder":
@@ -115,19 +136,26 @@ class Shorten:
             self.pattern.sub(lambda found: "" if found[1] else ".", value) if self.folder in value else value
             for value in (fact.text, fact.why, fact.about)
         )
+        if self.home:
+            text, why, about = (value.replace(self.home, "~/") for value in (text, why, about))
         return fact._replace(text=text, why=why, about=about)
 
 
 def _sentences(
     said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten
 ) -> Iterator[tuple[Fact, float]]:
-    for one, score in zip(said, worth, strict=True):
+    replaced = superseded([(one.fact, found) for one, found in zip(said, session.concepts, strict=True)])
+    for number, (one, score) in enumerate(zip(said, worth, strict=True)):
         text = one.fact.text
+        score *= REPLACED if number in replaced else 1.0
         if len(text) < SHORTEST:
             continue
+        introduces = text[-1] in ":：" and one.fact.who != "user"
         for cue, factor in FAVOUR.items():
             score *= factor if ranker.CUES[cue].search(text) else 1.0
-        score *= INTRODUCES if text[-1] in ":：" else ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
+        score *= INTRODUCES if introduces else 1.0  # it is told as the heading of its list
+        score *= ASKS if text[-1] in "?？" and one.fact.who != "user" else 1.0
+        score *= CHEERS if CHEER.search(text) and one.fact.who != "user" else 1.0
         if one.source == "thinking":
             score *= THOUGHT * (HEDGED if ranker.CUES["hedge"].search(text) else 1.0)
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
@@ -141,6 +169,7 @@ def _sentences(
 def _plain(fact: Fact, session: ranker.Session) -> Fact:
     """A sentence without marks of code, which cost as much as a word, and without a heading that says nothing."""
     about = fact.about if fact.kind == "answer" or _says(fact.about, session) else ""
+    about = "" if about.rstrip(":：") == fact.text.rstrip(":：") else about
     return fact._replace(text=fact.text.replace("`", ""), about=about.replace("`", ""))
 
 
@@ -192,7 +221,7 @@ def _recipes(work: Sequence[Fact]) -> list[Fact]:
     worth: Counter[str] = Counter()
     end = max((fact.place for fact in work), default=1) or 1
     for fact in work:
-        if fact.kind == "command":
+        if fact.kind == "command" and not fact.text.endswith("…") and fact.text.split()[0] not in PASSING:
             found[fact.text] = fact
             worth[fact.text] += 1 + int(2 * fact.place / end)
     return [found[text] for text, _ in worth.most_common()]

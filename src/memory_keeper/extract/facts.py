@@ -169,6 +169,7 @@ def quote(text: str) -> str:
 
 
 UNDER = 48  # characters of a heading that is told with its items
+ASIDE = {"thought": "thought", "earlier": "before that"}  # a sentence of no conclusion, by its status: told as such
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 
 
@@ -202,22 +203,34 @@ def run_on(facts: Iterable[Fact]) -> str:
 
 def _came(facts: Iterable[Fact]) -> Iterator[str]:
     """What came of a request, in order: sentences with the heading they stand under, work in brackets."""
-    under = ""
-    work: list[str] = []
+    under, aside = "", ""
+    bracket: list[str] = []  # what stands together in brackets: work, or words that conclude nothing
     for fact in facts:
-        if fact.who == "tool":  # a subagent's words are not the model's
-            work.append(say(fact) if fact.kind in WORK else f"reported: {quote(say(fact))}")
+        of = (
+            "work"
+            if fact.who == "tool" and fact.kind in WORK
+            else "reported"
+            if fact.who == "tool"
+            else ASIDE.get(fact.status, "")
+        )
+        if bracket and of != aside:
+            yield _bracketed(aside, bracket)
+            bracket = []
+        aside = of
+        text = say(fact)  # a subagent's words are not the model's
+        if of:
+            bracket.append(quote(text) if of == "reported" else text)
             continue
-        if work:
-            yield f"[{'; '.join(work)}]"
-            work = []
         heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
-        text = say(fact)
         text = text if text[-1:] in ".!?:;,…。！？)" else f"{text};"
         yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
         under = heading
-    if work:
-        yield f"[{'; '.join(work)}]"
+    if bracket:
+        yield _bracketed(aside, bracket)
+
+
+def _bracketed(aside: str, texts: list[str]) -> str:
+    return f"[{'; '.join(texts)}]" if aside == "work" else f"[{aside}: {' '.join(texts)}]"
 
 
 def dump(facts: Iterable[Fact]) -> list[list[object]]:

@@ -12,18 +12,21 @@ from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.own_words import PASTED
 from memory_keeper.extract.own_words import spoken as before_any_paste
-from memory_keeper.extract.prose import sentences
+from memory_keeper.extract.prose import sentences, split
+from memory_keeper.extract.ranker import CUES
 from memory_keeper.extract.spoken import EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
 
+RIDER, FEW_WORDS = 90, 2  # characters of a request that may only add to the one before; concepts of an order
 SUBSTANCE, SOME = 5, 3  # concepts of a request that can be a goal, and of one that is told for want of a better one
 NOD, ANSWER = 60, 160  # characters of an answer that only accepts, and of one that says more
 FIRST, PROPOSED = 220, 260  # characters of the first request, and of a proposal
-THEN = 6  # answers and additions after the goal that are told
+ASKED = 400  # characters at the end of an answer that may ask
+THEN = 4  # answers and additions after the goal that are told
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
-STEPS, STEP, WROTE = 12, 420, 220  # last steps, characters of each, of what was written into a file
+STEPS, STEP, WROTE = 12, 300, 220  # last steps, characters of each, of what was written into a file
 SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
 NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
@@ -31,6 +34,19 @@ NODS = re.compile(
     r"|proceed|sounds? good|looks? good|lgtm|perfect|great|nice|good|thanks?|thank you|correct|right|both|all"
     r"|option|(?:go with |take )?the (?:first|second|third|fourth|last|former|latter|other)|[a-e1-9]"
     r"|네|응|좋아|진행|はい|進めて)(?!\w)",
+    re.I,
+)
+NODDING = re.compile(
+    r"^\W*(?:(?:yes|yeah|yep|ok(?:ay)?|sure|great|good|perfect|nice|thanks?|cool|agreed|no|hmm+|actually)\b[\s,.:!-]*)+",
+    re.I,
+)
+OF_HOST = re.compile(r"/(?:compact|clear|context|cost|model|login|config|resume|exit)\b")  # commands of the host's own
+ORDERS = re.compile(
+    r"^(?:(?:please|now|then|and|so|ok(?:ay)?|also|next|(?:can|could|would) you|let['’]?s"
+    r"|i (?:want|need|would like) (?:you )?to)[,:]?\s+)*(?:add|analy[sz]e"
+    r"|build|change|check|clean|compare|convert|create|debug|delete|deploy|design|document|explain|extract|find|fix"
+    r"|implement|improve|install|investigate|make|merge|migrate|move|optimi[sz]e|port|push|commit|rebase|refactor|release|remove"
+    r"|rename|replace|resolve|restore|review|do|start|finish|address|handle|pick|rewrite|run|set|simplify|split|test|update|upgrade|verify|write)\b",
     re.I,
 )
 ANSWERS = re.compile(
@@ -51,6 +67,14 @@ INSISTS = re.compile(
     r"|지\s?마|하지 마|반드시|항상|말고|しないで|必ず",
     re.I,
 )
+ONE_TIME = re.compile(
+    r"\b(?:instead of|rather than|without \w+ing|before (?:you|considering|commit\w*|push\w*))\b", re.I
+)
+STANDING = re.compile(
+    r"\b(?:from now on|at all times|always|never|strictly|every time|whenever|must|do not|don['’]?t|prefer|i want)\b",
+    re.I,
+)
+FORBIDS = re.compile(r"\b(?:don['’]?t|do not|never|no need to|stop|avoid)\s+(\w+)", re.I)
 LEFT = re.compile(
     r"^\W*(?:(?:immediate |suggested |recommended |possible )?next\b|remaining|to-?do\b|to do\b|pending|left\b"
     r"|what(?:'s| is) (?:left|next)|follow-?ups?|not (?:yet )?(?:done|started)|still (?:to|needed|open|left)"
@@ -66,6 +90,8 @@ TAKES = re.compile(
 )
 ORDINALS = {"first": "1a", "second": "2b", "third": "3c", "fourth": "4d"}  # the marks that each may mean
 OFFERS = 3  # answers in which an option may have been offered
+BARE = 60  # characters of a question that says little without what stands before it
+RECOMMENDED = re.compile(r"\brecomm?end", re.I)
 ENDING = 4  # sentences at the end of an answer, where it asks or proposes
 
 
@@ -85,22 +111,26 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
     if not requests:
         return
     sent = [events[one[0].fact.place // EACH].kind != "queued" for one in requests]  # the others add to what is asked
-    newest = max(
-        (
-            number
-            for number, one in enumerate(requests)
-            if sent[number] and _has_substance(one) and not _takes(one, events)
-        ),
-        default=len(requests) - 1,
-    )
+    asking = [
+        number
+        for number, one in enumerate(requests)
+        if sent[number]
+        and (_orders(one) or (_has_substance(one) and not _answers(one, events)))
+        and not _takes(one, events)
+    ]
+    newest = asking[-1] if asking else len(requests) - 1
     if first := next(
         (one for least in (SUBSTANCE, SOME) for one in requests[:newest] if _has_substance(one, least)), None
     ):
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
+    before = requests[asking[-2]] if len(asking) > 1 else []
+    if before and before is not first and sum(len(one.fact.text) for one in requests[newest]) < RIDER:
+        text = one_line(" ".join(one.fact.text for one in before), FIRST)
+        yield before[0].fact._replace(kind="goal", text=text, about="Before that", place=3)
     for one in requests[newest]:
         yield one.fact._replace(kind="goal", about="Asked last")
-    for later in requests[newest + 1 :][-THEN:]:
+    for later in [one for one in requests[newest + 1 :] if not OF_HOST.match(one[0].fact.text)][-THEN:]:
         text = one_line(" ".join(one.fact.text for one in later), FIRST)
         proposal, cites = _accepted(text, later[0].fact, events)
         yield later[0].fact._replace(kind="then", text=text, about=proposal, cites=(*later[0].fact.cites, *cites))
@@ -126,9 +156,24 @@ def _accepted(text: str, fact: Fact, events: Sequence[Event]) -> tuple[str, tupl
     replies, short = _replies_before(fact, events), len(text) < NOD and NODS.match(text)
     if not replies or not (short or (len(text) < ANSWER and ANSWERS.match(text))):
         return "", ()
-    told = [one.text for one in sentences(replies[0].text[-4000:])][-ENDING:]
-    asked = [one for one in told if one.endswith(("?", "？"))]
-    return one_line((asked or told or [""])[-1], PROPOSED), (replies[0].id,)
+    return one_line(_proposed(text, replies[0].text[-4000:]), PROPOSED), (replies[0].id,)
+
+
+def _proposed(answer: str, reply: str) -> str:
+    """What the end of a reply asks or proposes; a short question with what stands before it, and what it recommends
+    where the answer takes that."""
+    found = [one.text for one in sentences(reply) if one.kind == "prose"]
+    told = found[-ENDING:]
+    place = next(
+        (number for number in range(len(told) - 1, -1, -1) if told[number].endswith(("?", "？"))), len(told) - 1
+    )
+    proposal = told[place] if told else ""
+    while place > 0 and len(proposal) < BARE and len(told[place - 1]) + len(proposal) < PROPOSED:
+        place -= 1
+        proposal = f"{told[place]} {proposal}"
+    if RECOMMENDED.search(answer) and (advice := next((one for one in reversed(found) if RECOMMENDED.search(one)), "")):
+        proposal = advice if advice in proposal else f"{advice} … {proposal}"
+    return proposal
 
 
 def _takes(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
@@ -168,6 +213,21 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
     return [*found.values()]
 
 
+def _orders(request: Sequence[Spoken]) -> bool:
+    """Whether a request says what to do in a few words: `fix all gaps`."""
+    text = NODDING.sub("", " ".join(one.fact.text for one in request if one.form != "raw"))
+    return bool(ORDERS.match(text)) and len(concepts(text)) >= FEW_WORDS and not text.endswith(("?", "？"))
+
+
+def _answers(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
+    """Whether a request only answers what was asked before it."""
+    text = " ".join(one.fact.text for one in request)
+    if len(text) >= ANSWER or not (NODS.match(text) or ANSWERS.match(text)):
+        return False
+    before = _replies_before(request[0].fact, events)
+    return bool(before) and any(mark in before[0].text[-ASKED:] for mark in "?？")
+
+
 def _has_substance(request: Sequence[Spoken], least: int = SUBSTANCE) -> bool:
     """Whether somebody says in words of their own what to do: more than a nod, and not in what they pasted."""
     own = (one.fact.text for one in request if one.form != "raw" and not PASTED.match(one.fact.text))
@@ -197,28 +257,52 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
+    if not steps and not left and (announced := _announced(said)):
+        yield announced._replace(kind="next", status="")
     for one in replies[-ENDING:]:
         if one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
             yield one.fact._replace(kind="question", status="open")
 
 
+def _announced(said: Sequence[Spoken]) -> Fact | None:
+    """What the model said last that it would do, after the user's last word."""
+    for one in reversed(said):
+        if one.source in ("request", "answer"):
+            return None
+        if one.source in ("reply", "thinking") and CUES["announces"].search(one.fact.text):
+            return one.fact
+    return None
+
+
 def insisted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
-    """What the user wants always, never or otherwise, in their own words: not in what they pasted."""
+    """What the user wants always, never or otherwise, in their own words: not what they pasted, nor what they asked
+    for otherwise later, nor how one thing was to be done."""
     texts = {event.id: event.text for event in events if event.kind in ("prompt", "queued", "result")}
+    last = max((one.fact.turn for one in said), default=0)
+    typed = [one.fact for one in said if one.source == "request" and one.fact.who == "user"]
     own: dict[str, str] = {}
     found = []
-    for one in said:
-        fact = one.fact
-        if one.source != "request" or fact.who != "user" or fact.text.endswith(("?", "？", ":")):
-            continue
-        if not INSISTS.search(fact.text) or len(fact.text) > RULE:
-            continue
-        id = fact.cites[0]
-        if id not in own:
-            own[id] = " ".join(before_any_paste(texts.get(id, "")).split())
-        if fact.text in own[id]:
-            found.append(fact._replace(kind="rule"))
+    for fact in typed:
+        for number, text in enumerate(split(fact.text)):
+            if text.endswith(("?", "？", ":")) or not INSISTS.search(text) or len(text) > RULE:
+                continue
+            if ONE_TIME.search(text) and not STANDING.search(text) and fact.turn < last - 1:
+                continue
+            id = fact.cites[0]
+            if id not in own:
+                own[id] = " ".join(before_any_paste(texts.get(id, "")).split())
+            if text in own[id] and not _revoked(text, fact, typed):
+                found.append(fact._replace(kind="rule", text=text, place=fact.place + number))
     yield from found[-RULES:]
+
+
+def _revoked(text: str, fact: Fact, typed: Sequence[Fact]) -> bool:
+    """Whether what a sentence forbids was asked for later."""
+    forbidden = frozenset[str]().union(*map(concepts, FORBIDS.findall(text)))
+    if not forbidden:
+        return False
+    later = (FORBIDS.sub(" ", other.text) for other in typed if other.place > fact.place and other.cites != fact.cites)
+    return any(ORDERS.match(one) and forbidden <= concepts(one) for one in later)
 
 
 def last_steps(events: Sequence[Event]) -> Iterator[Fact]:

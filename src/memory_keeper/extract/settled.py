@@ -18,6 +18,9 @@ from memory_keeper.extract.spoken import reason as reason
 SHORTEST = 12  # characters of a statement
 MOST = 200  # facts that are held against each other, the newest
 SAME = 0.6  # of what two statements speak of, in both: they are about one matter
+COVERS, ENOUGH = 0.65, 4  # of what an older statement speaks of, in a later one; concepts of one that is compared
+LOOKED_UP, NEAR = 4, 40  # concepts by which others are found, and others of each
+LABELLED, LEAST_LABEL = re.compile(r"([\w][\w /()-]{2,40}): \S"), 5  # "Coverage: 6 of 7"
 UNSURE = ("announces", "hedge", "chat")  # cues of what states nothing
 DEPENDS = re.compile(
     r"(?:if|whether|unless|or|either|option)\b|.*\b(?:wonder|consider)"
@@ -40,6 +43,38 @@ def states(text: str, users: bool = False) -> bool:
     if len(text) < SHORTEST or text[-1] in "?？:：" or DEPENDS.match(text):
         return False
     return not any(CUES[cue].search(text) for cue in UNSURE[users:])
+
+
+def superseded(stated: Sequence[tuple[Fact, frozenset[str]]]) -> set[int]:
+    """Which statements of the model's a later one takes the place of, by number: one that says the same label
+    otherwise ("Verdict: …"), or speaks of nearly the same. Statements come in order, each with its concepts."""
+    labels: dict[str, int] = {}
+    by_concept: dict[str, list[int]] = {}
+    gone: set[int] = set()
+    for number in range(len(stated) - 1, -1, -1):
+        fact, about = stated[number]
+        if fact.who == "user":
+            continue
+        label = LABELLED.match(fact.text)
+        if label and len(label[1]) > LEAST_LABEL:
+            key = label[1].casefold()
+            later = labels.setdefault(key, number)
+            if stated[later][0].cites != fact.cites:
+                gone.add(number)
+                continue
+        rarest = sorted(about, key=lambda concept: (len(by_concept.get(concept, ())), concept))[:LOOKED_UP]
+        near = {other for concept in rarest for other in by_concept.get(concept, ())[-NEAR:]}
+        if len(about) >= ENOUGH and any(_covers(stated[other], fact, about) for other in near):
+            gone.add(number)
+            continue
+        for concept in about:
+            by_concept.setdefault(concept, []).append(number)
+    return gone
+
+
+def _covers(later: tuple[Fact, frozenset[str]], fact: Fact, about: frozenset[str]) -> bool:
+    other, spoken = later
+    return other.cites != fact.cites and len(spoken & about) >= COVERS * len(about)
 
 
 def holding(facts: Sequence[Fact]) -> list[Fact]:

@@ -22,6 +22,12 @@ from memory_keeper.text import clean
 EACH = 1000  # places between two events: their sentences lie between
 REPORT = 6_000  # characters of a subagent's report that are read
 LONGEST = 600  # characters of a quote
+SHORT = 300  # characters of a request that is told whole
+# how a sentence begins that takes back the one before it
+TURNS = re.compile(
+    r"(?:but|however|actually|wait|hmm|except|unfortunately|yet|no,|although|그러나|하지만|しかし|ただし)\b", re.I
+)
+AS = {"thinking": "thought", "summary": "earlier"}  # sources that state nothing about how things are now
 LIST = 330  # characters of a list that is told whole or not at all
 OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
 NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
@@ -164,7 +170,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
     text = clean(text).strip()  # before its lines are joined: an escape sequence may end with one
-    found = list(sentences(text) if source == "request" else _lists_whole(sentences(text)))
+    found = list(_whole(sentences(text), text) if source == "request" else _with_turns(_lists_whole(sentences(text))))
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "raw", "", 0)]
     for number, one in enumerate(found):
@@ -174,8 +180,37 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
         why = reason(one.text) if kind == "decision" else ""
-        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why)
+        fact = Fact(kind, one.text, (event.id,), event.at, author, turn, where, one.under, why, AS.get(source, ""))
         yield Spoken(fact, source, "done" if one.done else one.kind, number, len(found))
+
+
+def _whole(found: Iterable[Sentence], text: str) -> Iterator[Sentence]:
+    """The sentences of a request; a short one is told whole, since what is left out may be what was decided."""
+    those = list(found)
+    joined = " ".join(one.text for one in those)
+    if len(those) > 1 and len(text) <= SHORT and all(one.kind == "prose" for one in those):
+        yield Sentence(joined, "prose", "", those[0].place)
+    else:
+        yield from those
+
+
+def _with_turns(found: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Sentences, each with the one behind it that takes it back: "It works. But only on Linux." """
+    held: Sentence | None = None
+    for one in found:
+        if held and _takes_back(held, one):
+            held = held._replace(text=f"{held.text} {one.text}")
+            continue
+        if held:
+            yield held
+        held = one
+    if held:
+        yield held
+
+
+def _takes_back(before: Sentence, one: Sentence) -> bool:
+    prose = one.kind == before.kind == "prose" and one.under == before.under
+    return prose and bool(TURNS.match(one.text)) and len(before.text) + len(one.text) < LONGEST
 
 
 def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:

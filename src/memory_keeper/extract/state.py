@@ -1,4 +1,4 @@
-"""Where the work stands: the branch, the last commit and whether it was pushed, what is not committed, the last check."""
+"""Where the work stands: the branch, the last commits, what is not committed, the pull request, the last check."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memory_keeper.extract.work import is_check
 from memory_keeper.model import Event
 
 UNCOMMITTED = 12  # files that are named
+REPOSITORIES = 3  # whose last commits are told
 MAIN = ("main", "master", "trunk", "develop", "detached", "")
 PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
 ON_BRANCH = re.compile(r"^(?:On branch|Switched to (?:a new )?branch|Already on) '?([\w./@+-]{1,100})'?$", re.M)
@@ -31,30 +32,51 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event])
     ran = [run for run in runs(events) if run.command]
     commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
     branch = _branch(ran, commit)
-    yield from _committed(work, commit, branch)
+    yield from _committed(work, branch)
     yield from _unfinished(ran, commit)
     edits = [fact for fact in work if fact.kind == "edit" and not NOT_OURS.search(fact.text)]
     gone = _gone(ran)
     since = commit.place if commit else -1
     left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]
-    files = list(dict.fromkeys(fact.text.rpartition("/")[2] for fact in reversed(left)))
+    files = list(dict.fromkeys(fact.text for fact in reversed(left)))
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
-        what = "uncommitted edits" if commit else "nothing committed in this session, uncommitted edits"
-        yield _state(left[-1], f"{what}: {', '.join(files[:UNCOMMITTED])}{more}")
+        what = "uncommitted edits" if commit else "no commit seen in this session, uncommitted edits"
+        yield _state(left[-1], f"{what}: {tree(files[:UNCOMMITTED])}{more}")
     elif commit:
         yield _state(commit, "no edits since that commit")
     yield from _pull(work, said, commit, branch)
     yield from _checked(work, edits)
 
 
-def _committed(work: Sequence[Fact], commit: Fact | None, branch: str) -> Iterator[Fact]:
-    if not commit:
-        return
-    pushed = any(fact.kind == "push" and fact.place >= commit.place for fact in work)
-    on = f" on {branch}" if branch and branch != "detached" else ""
-    named = f"{commit.about} " if commit.about else ""
-    yield _state(commit, f"last commit {named}{quote(commit.text)}{on}, {'pushed' if pushed else 'not pushed yet'}")
+def tree(paths: Sequence[str]) -> str:
+    """Paths as one tree: `src/{a.py, b.py}, docs/c.md`."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, slash, base = path.rpartition("/")
+        folders.setdefault(folder + slash, []).append(base)
+    return ", ".join(
+        f"{folder}{{{', '.join(names)}}}" if names[1:] and folder else f"{folder}{', '.join(names)}"
+        for folder, names in folders.items()
+    )
+
+
+def _committed(work: Sequence[Fact], branch: str) -> Iterator[Fact]:
+    """The last commit of each repository that was worked in, and whether it was pushed."""
+    newest: dict[str, Fact] = {}
+    for fact in work:
+        if fact.kind == "commit":
+            newest.pop(fact.why, None)
+            newest[fact.why] = fact
+    for where, commit in [*newest.items()][-REPOSITORIES:]:
+        pushed = any(fact.kind == "push" and fact.why == where and fact.place >= commit.place for fact in work)
+        on = branch if len(newest) == 1 else commit.status
+        named = f"{commit.about} " if commit.about else ""
+        yield _state(
+            commit,
+            f"last commit {f'in {where} ' if where and len(newest) > 1 else ''}{named}{quote(commit.text)}"
+            f"{f' on {on}' if on and on != 'detached' else ''}, {'pushed' if pushed else 'not pushed yet'}",
+        )
 
 
 def _branch(ran: Sequence[Run], commit: Fact | None) -> str:

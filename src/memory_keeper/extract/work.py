@@ -28,16 +28,22 @@ CHECKS = re.compile(
 )
 QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|https?://\S+")  # words of a command that do not say what it does
 CHECKING = 5  # words of a command in which it says so
+PIPED_AWAY = re.compile(
+    r"\bcommand not found: (?:grep|rg|head|tail|jq|awk|sed|timeout)\b"
+    r"|\b(?:grep|rg|head|tail|jq|awk|sed|timeout): command not found"
+)
 EMPTY = re.compile(  # of a check that checked nothing
-    r"\b(?:no test files found|no tests? (?:were )?(?:ran|run|found|collected)|collected 0 items|ran 0 tests|0 tests? ran"
-    r"|no test suite found)\b",
+    r"\b(?:no test files found|no tests? (?:were )?(?:ran|run|found|collected)|collected 0 items|ran 0 tests"
+    r"|0 tests? ran|no test suite found)\b",
     re.I,
 )
 FAILED_TEST = re.compile(
     r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
+ASSERTS = re.compile(r"^.*\w\.\w{1,4}:\d+:.*\b(?:want|expected|got|assert\w*|error|cannot|fail\w*)\b.*$", re.M | re.I)
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUBLISHES = re.compile(r"\bgit\b|\bjj\b")
+ELSEWHERE = re.compile(r"^\s*cd ([~/][^\s;&|]+)\s*(?:&&|;)|\bgit -C ([~/]\S+)")  # the repository, where it is said
 PUSHES = re.compile(r"git (?:-C \S+ )?push\b|jj git push\b")
 JJ_COMMITS = re.compile(r"^jj (?:commit|ci|describe|desc)\b[^\n]*?(?:-m|--message)[ =]?(?:\"([^\"\n]+)|'([^'\n]+))")
 MERGES = re.compile(r"\bgh pr merge\b(?:[ \t]+(\d{1,7})\b)?")
@@ -114,16 +120,18 @@ def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
         line = as_typed(run.command)
         if not line:
             continue
+        if wrong and PIPED_AWAY.search(said[-END:]):
+            continue  # what printed the end of it is missing: nobody knows how it ended
         if wrong:
             status = "fixed" if _is_fixed(run, ended[number + 1 :]) else "open"
             yield Fact("error", line, cites, at, "tool", turn, place, why=_reason(said), status=status)
-        elif (is_check(line) or PASSED.search(said[-END:])) and not EMPTY.search(said[-END:]):
+        elif (is_check(run.command) or PASSED.search(said[-END:])) and not EMPTY.search(said[-END:]):
             passed, why = _sum(said)
             yield Fact("check", line, cites, at, "tool", turn, place, passed, why, "passed")
 
 
 def is_check(line: str) -> bool:
-    """Whether a command line verifies something: one of its steps is a test, a lint or a build, not named in a quote."""
+    """Whether a command line verifies something: one of its steps is a test, a lint or a build."""
     found = (" ".join(QUOTED.sub("", step).split()[:CHECKING]) for step in hearts(line) if not PREPARING.match(step))
     return any(map(CHECKS.search, found))
 
@@ -151,6 +159,8 @@ def _reason(said: str) -> str:
     tests = dict.fromkeys(next(filter(None, found.groups())) for found in FAILED_TEST.finditer(said))
     named = ", ".join([*tests][:FAILING]) + (f" and {len(tests) - FAILING} more" if len(tests) > FAILING else "")
     line = next((one_line(one.line, LINE) for one in find_wrong(said, 1)), "")
+    if FAILED_TEST.match(line) or not line:  # that says which, and not why
+        line = next((one_line(found[0].strip(), LINE) for found in ASSERTS.finditer(said[-END:])), line)
     return f"{named}: {line}" if named and line and not any(test in line for test in tests) else line or named
 
 
@@ -175,21 +185,24 @@ def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
 def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
     """Commits, pushes and pull requests."""
     line, at, place, cites = run.command, run.result.at, run.place * EACH, (run.call.id, run.result.id)
+    elsewhere = ELSEWHERE.search(line)
+    where = next(filter(None, elsewhere.groups())) if elsewhere else ""
     if commits(line):
         made = COMMITTED.findall(said)
         for branch, digest, subject in made:
-            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], status=branch)
+            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], where, branch)
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
-            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8])
+            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], where)
     for found in filter(None, map(JJ_COMMITS.match, works(line))):
-        yield Fact("commit", one_line(found[1] or found[2], SUBJECT), cites, at, "tool", turn, place)
+        yield Fact("commit", one_line(found[1] or found[2], SUBJECT), cites, at, "tool", turn, place, why=where)
     if any(map(PUSHES.match, works(line))) and "rejected" not in said:
-        yield Fact("push", "", cites, at, "tool", turn, place + 1)
-    if "pr create" in line and (found := PULL.search(said)):
-        yield Fact("pr", found[0], cites, at, "tool", turn, place + 2)
+        yield Fact("push", "", cites, at, "tool", turn, place + 1, why=where)
+    linked = PULL.search(said)
+    if "pr create" in line and linked:
+        yield Fact("pr", linked[0], cites, at, "tool", turn, place + 2)
     if (merged := MERGES.search(line)) and not run.result.failed and "ERROR" not in said:
-        pull = f"#{merged[1]}" if merged[1] else found[0] if (found := PULL.search(said)) else ""
+        pull = f"#{merged[1]}" if merged[1] else linked[0] if linked else ""
         yield Fact("pr", pull, cites, at, "tool", turn, place + 2, status="merged")
 
 
