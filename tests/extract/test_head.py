@@ -71,6 +71,26 @@ def test_a_new_request_is_the_goal_and_the_first_one_stays_told() -> None:
     assert "write the page about retries" in goal(story) and REQUEST in goal(story)
 
 
+@pytest.mark.parametrize(
+    "order", ["fix all gaps", "yes, start phase 2 in a new branch", "ok let's do P0-2 (#2)", "run the tests"]
+)
+def test_a_few_words_that_say_what_to_do_are_the_goal_with_the_request_before_them(order: str) -> None:
+    asked_before = "Write the page about retries, with an example for each kind of error."
+    found = {fact.about: fact.text for fact in facts(asked(asked_before, order), "goal")}
+    assert found == {"First asked": REQUEST, "Before that": asked_before, "Asked last": order}
+
+
+def test_answers_to_several_questions_are_no_goal() -> None:
+    story = asked(reply="Q1. Stay close to upstream? Q2. Update by hand or by itself? Q3. A new repository?")
+    story.prompt("yeah close to upstream to receive its updates, 2. automatic if possible. 3. New")
+    story.reply("Noted.")
+    assert goal(story) == REQUEST
+
+
+def test_the_host_s_own_commands_are_not_told() -> None:
+    assert not facts(asked("/compact", "/clear"), "then")
+
+
 def test_where_nothing_else_was_said_a_nod_is_told() -> None:
     story = Story()
     story.prompt("go on")
@@ -137,6 +157,18 @@ def test_a_yes_is_paired_with_the_question() -> None:
     assert "Shall I also drop the old table?" in pairs(story)["yes please"]
 
 
+def test_a_short_question_is_paired_with_what_stands_before_it() -> None:
+    story = asked(reply="The lock can live in Redis, where the queue is. Lock as above?")
+    story.prompt("go ahead")
+    assert "live in Redis" in pairs(story)["go ahead"]
+
+
+def test_who_takes_what_is_recommended_took_that() -> None:
+    story = asked(reply="A lease column is what I recommend. Redis would do too. There is no hurry with it. Which?")
+    story.prompt("go for recommended")
+    assert "A lease column is what I recommend" in pairs(story)["go for recommended"]
+
+
 def test_an_answer_rests_on_what_it_answers_too() -> None:
     story = asked("1")
     (fact,) = facts(story, "accepted", "then")
@@ -153,54 +185,6 @@ def test_a_decision_that_the_next_prompt_overturns_is_not_told_as_decided(no: st
     for fact in facts(story, "decision"):
         assert "tenacity" not in fact.text or fact.status == "dropped"
         assert "I decided to use tenacity" not in say(fact) or say(fact) != fact.text
-
-
-# --- the state --------------------------------------------------------------------------------------------------------
-
-
-def state(story: Story) -> str:
-    return "; ".join(fact.text for fact in facts(story, "state"))
-
-
-def test_nothing_was_committed_and_nothing_was_run() -> None:
-    story = asked()
-    story.edit("/srv/app/src/upload.py", "a", "b")
-    assert "upload.py" in state(story) and "committed" in state(story)
-    assert "no test or build was run" in state(story)
-
-
-def test_committed_but_not_pushed() -> None:
-    story = asked()
-    story.edit("/srv/app/src/upload.py", "a", "b")
-    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
-    said = state(story)
-    assert "1a2b3c4" in said and "Retry uploads" in said and "fix/retry" in said and "not pushed" in said
-
-
-def test_pushed_with_a_pull_request_and_edited_since() -> None:
-    story = asked()
-    story.run("pytest -q", "31 passed in 2.0s")
-    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
-    story.run("git push", "To github.com:x/y.git")
-    story.run("gh pr create --fill", "https://github.com/x/y/pull/41")
-    story.edit("/srv/app/src/cart.py", "a", "b")
-    said = state(story)
-    assert "pushed" in said and "not pushed" not in said and "https://github.com/x/y/pull/41" in said
-    assert "cart.py" in said and "pytest -q" in said and "31 passed" in said and "not run again" in said
-
-
-def test_verified_after_the_last_edit() -> None:
-    story = asked()
-    story.edit("/srv/app/src/upload.py", "a", "b")
-    story.run("cd sub && . ./env && make test", "41 passed")
-    assert "`make test` passed" in state(story) and "not run again" not in state(story)
-
-
-def test_the_last_check_failed() -> None:
-    story = asked()
-    story.edit("/srv/app/src/upload.py", "a", "b")
-    story.run("make test", "--- FAIL: TestRetry (0.00s)\nFAIL", failed=True)
-    assert "make test" in state(story) and "failed" in state(story) and "TestRetry" in state(story)
 
 
 # --- what is next -----------------------------------------------------------------------------------------------------
@@ -247,6 +231,16 @@ def test_open_tasks_are_next_and_done_ones_are_counted() -> None:
     assert "1 of 3" in " ".join(fact.text for fact in facts(story, "next"))
 
 
+def test_what_was_announced_last_is_next() -> None:
+    story = asked()
+    story.prompt("Fix all gaps in the uploader, one after the other.")
+    story.reply("Gap 1 is closed.")
+    story.reply("Now let me write the tests for gap 2.")
+    assert [fact.text for fact in facts(story, "next")] == ["Now let me write the tests for gap 2."]
+    story.reply("All gaps are closed.")
+    assert not facts(story, "next")
+
+
 def test_a_question_is_open_until_somebody_types() -> None:
     story = asked(reply="The log is long. Shall I also drop the old table?")
     assert [fact.text for fact in facts(story, "question")] == ["Shall I also drop the old table?"]
@@ -281,6 +275,20 @@ def test_what_is_wanted_always_or_never(rule: str) -> None:
     story.prompt(f"{REQUEST} {rule}")
     story.reply("Understood.")
     assert [fact.text for fact in facts(story, "rule")] == [rule]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "holds"),
+    [
+        ("Fix all of it but don't commit.", "commit and push, then look at the page.", False),
+        ("Fix all of it but don't commit.", "Write the page about retries.", True),
+        ("Update the logging to use f-strings instead of formatting.", "Write the page about retries.", False),
+        ("Never use mocks, always the real server instead of them.", "Write the page about retries.", True),
+    ],
+)
+def test_what_was_asked_otherwise_later_or_of_one_thing_only_is_no_rule(first: str, later: str, holds: bool) -> None:
+    story = asked(first, later, "Name the page after the uploader.", "Add it to the index of pages.")
+    assert bool(facts(story, "rule")) is holds
 
 
 @pytest.mark.parametrize(

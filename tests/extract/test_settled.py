@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
-from memory_keeper.extract.settled import holding, reason, states
+from memory_keeper.extract.settled import holding, reason, states, superseded
 
 
 def decided(text: str, at: float, who: str = "model") -> Fact:
@@ -117,3 +118,26 @@ def test_what_the_user_begins_is_stated() -> None:
 )
 def test_the_reason_of_a_sentence(text: str, why: str) -> None:
     assert reason(text) == why
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Batch verdict: BLOCKED by a conflict.", "Batch verdict: READY to merge."),
+        ("The uploader retries each part 3 times.", "The uploader retries each part of a file 5 times."),
+    ],
+)
+def test_a_later_statement_of_the_same_matter_takes_the_place_of_an_older_one(older: str, newer: str) -> None:
+    assert replaced(older, newer) == {0}
+    assert not replaced(older, newer, who="user")
+
+
+def test_statements_of_other_matters_and_of_one_text_stay() -> None:
+    assert not replaced("The uploader retries each part 3 times.", "The cart sends its receipts by mail.")
+    one = Fact("said", "Coverage: 6 of 7.", ("e1",), 1.0)
+    assert not superseded([(one, concepts(one.text)), (one._replace(place=1), concepts(one.text))])
+
+
+def replaced(*texts: str, who: str = "model") -> set[int]:
+    facts = [decided(text, float(number), who) for number, text in enumerate(texts)]
+    return superseded([(fact, concepts(fact.text)) for fact in facts])

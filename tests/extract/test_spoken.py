@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 
 from memory_keeper.extract.extraction import extract
+from memory_keeper.extract.facts import KINDS
+from memory_keeper.extract.facts import story as lines_of
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.model import Event
 from memory_keeper.reduce.notes.note import write
@@ -106,6 +108,35 @@ def test_everything_belongs_to_the_request_before_it() -> None:
         (2, "Make the lexer strict, too."),
         (2, "That one as well."),
     ]
+
+
+def test_a_short_request_is_told_whole() -> None:
+    story = Story()
+    story.prompt("Name it Reflect. With the exception that Claude mentioned. Keep the rest.")
+    (one,) = spoken(story.events)[0]
+    assert one.fact.text == "Name it Reflect. With the exception that Claude mentioned. Keep the rest."
+
+
+def test_a_sentence_is_told_with_the_one_that_takes_it_back() -> None:
+    story = Story()
+    story.reply("The build works. But only on Linux, where the tools are. The page is written.")
+    texts = [one.fact.text for one in spoken(story.events)[0]]
+    assert texts == ["The build works. But only on Linux, where the tools are.", "The page is written."]
+
+
+def test_a_thought_is_told_as_one() -> None:
+    story = Story()
+    story.prompt("Why does the upload of large parts hang for ever?")
+    story.thinking("The socket in src/upload.py may have no timeout, so that a read never ends.")
+    story.call("Read", "code", file_path="/srv/app/src/upload.py")
+    story.reply("The pool in src/pool.py is exhausted: each retry takes another connection.")
+    story.prompt("Thanks. Now write the page about the uploader.")
+    (line,) = (
+        text
+        for text, _ in lines_of(fact for fact in extract(story.events) if KINDS[fact.kind].part == "story")
+        if "socket" in text
+    )
+    assert "[thought: The socket" in line and "[thought: The pool" not in line
 
 
 def test_a_paste_alone_was_sent_all_the_same() -> None:

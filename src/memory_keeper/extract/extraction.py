@@ -50,18 +50,8 @@ TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.03, 0.05, 0.02  # of the tokens, for commands, bare names, links and numbers
 BEFORE_LISTS = 1200  # tokens of what is understood before anything is listed
-PASSING = (
-    "git",
-    "gh",
-    "rm",
-    "mv",
-    "cp",
-    "mkdir",
-    "kill",
-    "pkill",
-    "chmod",
-    "touch",
-)  # commands nobody has to know again
+# commands that nobody has to know again
+PASSING = frozenset(("git", "gh", "rm", "mv", "cp", "mkdir", "kill", "pkill", "chmod", "touch"))
 HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 1, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
@@ -113,7 +103,7 @@ def _head(
     announced = {fact.text for fact in coming}
     steps = [fact for fact in head.last_steps(events) if fact.text not in announced]
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *state(work, said, events), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    first = [*short, *state(work, said, events, folder), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
     return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 

@@ -265,13 +265,12 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
 
 
 def _announced(said: Sequence[Spoken]) -> Fact | None:
-    """What the model said last that it would do, after the user's last word."""
-    for one in reversed(said):
-        if one.source in ("request", "answer"):
-            return None
-        if one.source in ("reply", "thinking") and CUES["announces"].search(one.fact.text):
-            return one.fact
-    return None
+    """What the model said it would do, where that is the last that was said."""
+    last = next(
+        (one.fact.cites for one in reversed(said) if one.source in ("request", "answer", "reply", "thinking")), ()
+    )
+    own = [one for one in said if one.fact.cites == last and one.source in ("reply", "thinking")]
+    return next((one.fact for one in reversed(own) if CUES["announces"].search(one.fact.text)), None)
 
 
 def insisted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:

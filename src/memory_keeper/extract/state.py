@@ -9,7 +9,7 @@ from memory_keeper.capture.calls import ends_with
 from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, works
 from memory_keeper.extract.facts import Fact, quote
 from memory_keeper.extract.spoken import EACH, Spoken
-from memory_keeper.extract.work import is_check
+from memory_keeper.extract.work import TAKEN_BACK, is_check
 from memory_keeper.model import Event
 
 UNCOMMITTED = 12  # files that are named
@@ -27,14 +27,16 @@ STARTS = re.compile(
 ENDS = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick) --(?:abort|quit)|\bgit (?:-C \S+ )?reset --hard\b")
 
 
-def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
+def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event], folder: str = "") -> Iterator[Fact]:
     """What a colleague asks first, as far as commands and edits tell."""
     ran = [run for run in runs(events) if run.command]
     commit = next((fact for fact in reversed(work) if fact.kind == "commit"), None)
     branch = _branch(ran, commit)
     yield from _committed(work, branch)
     yield from _unfinished(ran, commit)
-    edits = [fact for fact in work if fact.kind == "edit" and not NOT_OURS.search(fact.text)]
+    changed = [fact for fact in work if fact.kind == "edit" and fact.status != TAKEN_BACK]
+    inside = f"{folder.rstrip('/')}/" if folder else "\0"
+    edits = [fact for fact in changed if fact.text.startswith(inside) or not NOT_OURS.search(fact.text)]
     gone = _gone(ran)
     since = commit.place if commit else -1
     left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]

@@ -57,6 +57,7 @@ DEFINES = re.compile(
     r"[ \t]+([A-Za-z_]\w{2,60})",
     re.M,
 )
+TAKEN_BACK = "took back changes of"  # the status of an edit that was undone
 DEFINED = 8  # names that are told of a file
 SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
@@ -224,9 +225,7 @@ def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -
     """The files of which changes were taken back: what was tried there did not do."""
     last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
     for path, (place, event) in last.items():
-        yield Fact(
-            "edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status="took back changes of"
-        )
+        yield Fact("edit", path, (event.id,), event.at, "tool", turns[place], place * EACH, status=TAKEN_BACK)
 
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
