@@ -1,4 +1,4 @@
-"""A host without hooks modules: the context is cleared by keys, through tmux or in a terminal of ours."""
+"""A host without hooks modules: the context is cleared by keys, through tmux."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_watch_puts_a_half_typed_prompt_aside(old: Sandbox, api: Model, checkout
         assert len(api.of("main")) == 1
 
 
-def test_run_clears_in_a_terminal_of_ours(old: Sandbox, api: Model, checkout: Path) -> None:
+def test_run_clears_in_tmux(old: Sandbox, api: Model, checkout: Path) -> None:
     set_mode(old, "clear")
     api.play(text("Built.", 131_000))
     with Tui(old, *MODEL, under=(str(checkout / "memory-keeper"), "run", "--")) as tui:

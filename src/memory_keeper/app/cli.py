@@ -41,7 +41,7 @@ GROUPS = {  # the commands, as the help lists them
         "handoff": "write a session's handoff now and print it",
         "restart": "write the handoff and have the session cleared; it goes on from there",
         "watch": "answer requests to clear, through tmux or GNU screen",
-        "run": "run Claude Code in a terminal of ours, and answer requests to clear there",
+        "run": "run Claude Code in tmux, and answer requests to clear there",
     },
     "find something again": {
         "search": "find something again",
@@ -72,7 +72,7 @@ GROUPS = {  # the commands, as the help lists them
         "config": "the settings in force and where they come from; change them",
         "statusline": "one line about the context for Claude Code's status line: its JSON on stdin",
         "compact": "sum up a session, or bring a project's observations and tasks up to date, now",
-        "schedule": "have the machine's own scheduler do the weekly upkeep; take that away again",
+        "schedule": "show the crontab line for a weekly upkeep without a session",
     },
     "called by others": {
         "hook": "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",

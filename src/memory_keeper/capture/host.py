@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posix
 
-OURS = "MEMORY_KEEPER_RUN"  # set for the host by `memory-keeper run`, which owns its terminal
+OURS = "MEMORY_KEEPER_RUN"  # set for the host by `memory-keeper run`, which answers for it
 GENERATIONS = 6
 OVER = (b"Z", b"X")  # states of a process that does nothing any more
 TERMINAL = ("TMUX", "TMUX_PANE", "STY", "WINDOW")

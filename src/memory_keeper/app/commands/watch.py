@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
-from signal import SIG_BLOCK, SIG_SETMASK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask
-from time import localtime, monotonic, sleep, strftime, time
-from typing import NamedTuple
+from time import localtime, sleep, strftime, time
 
-from memory_keeper.app.actions.fullness import WATCHING
 from memory_keeper.app.terminal import paint, print_json
-from memory_keeper.app.watch import Terminal, signal
-from memory_keeper.app.watch.ask import Ask, open_asks
-from memory_keeper.app.watch.clear import Refused, send_clear
-from memory_keeper.app.watch.screen import Window
-from memory_keeper.app.watch.tmux import Pane
-from memory_keeper.errors import Busy
-from memory_keeper.keep.home import make_folder
+from memory_keeper.app.watch.ask import open_asks
+from memory_keeper.app.watch.watcher import PLACES, TICK, Attempt, Watcher, alone
 from memory_keeper.text import clean
 
 EXAMPLE = "memory-keeper watch"
-PLACES: dict[str, Callable[[Ask], Terminal]] = {"tmux": Pane, "screen": Window}
-TICK = 1.0
-PAUSE = 600.0  # seconds between two clears of one session
-AGAIN = 30.0  # seconds after keys that were taken back
-PATIENCE = 1.0  # somebody who only asks whether a watcher is there holds its lock for a moment
-
-
-class Attempt(NamedTuple):
-    """What was done about a request, or why nothing was."""
-
-    at: float
-    session: str
-    via: str
-    done: bool
-    why: str = ""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -50,163 +23,34 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Answer until interrupted; a second watcher of the same home is told to leave."""
-    with _alone(args.home) as lock:
-        watch = Watch(args.home, args.via, lock)
+    watcher = Watcher(args.home, args.via)
+    with alone(args.home) as lock:
         try:
             if args.once:
-                told = watch.answer_all(time())
-                print_json([each._asdict() for each in told]) if args.json else _print(told)
-                return 5 if any(not each.done for each in told) else 0
+                attempts = watcher.answer(open_asks(args.home, time()), time(), lock)
+                print_json([each._asdict() for each in attempts]) if args.json else _print(attempts)
+                return 5 if any(not each.done for each in attempts) else 0
             if not args.json:
                 print(f"watching {args.home} (Ctrl-C ends it)", flush=True)
             while True:
-                told = watch.news(time())
-                _print_json(told) if args.json else _print(told)
+                attempts = watcher.news(open_asks(args.home, time()), time(), lock)
+                _print_json(attempts) if args.json else _print(attempts)
                 sleep(TICK)
         except KeyboardInterrupt:
             return 0
         finally:
             if not args.once:  # then the script has still to see it
-                watch.close()
+                watcher.close()
 
 
-@contextmanager
-def _alone(home: str) -> Iterator[int]:
-    """The lock that only one watcher of a home can have; the file also says what it has cleared lately."""
-    make_folder(home)
-    fd = os.open(f"{home}/{WATCHING}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        end = monotonic() + PATIENCE
-        while True:
-            try:
-                flock(fd, LOCK_EX | LOCK_NB)
-                break
-            except BlockingIOError:
-                if monotonic() > end:
-                    raise Busy("Another watcher answers for this home", hint="one is enough") from None
-                sleep(0.02)
-        yield fd
-    finally:
-        os.close(fd)
-
-
-class Watch:
-    """What one watcher knows: what it has cleared, what it has said, and where it must not try again yet."""
-
-    def __init__(self, home: str, via: str | None, lock: int) -> None:
-        self._home, self._via, self._lock = home, via, lock
-        self._cleared = _read_cleared(lock)
-        self._after: dict[str, float] = {}
-        self._said: dict[str, str] = {}
-        self._signal = signal.find_path()
-
-    def news(self, now: float) -> list[Attempt]:
-        """The same as `answer_all`, without what was said before."""
-        told = self.answer_all(now)
-        new = [each for each in told if each.done or self._said.get(each.session) != each.why]
-        self._said = {**self._said, **{each.session: each.why for each in told}}
-        return new
-
-    def answer_all(self, now: float) -> list[Attempt]:
-        """Answer everything that is asked for."""
-        asks = open_asks(self._home, now)
-        if self._via == "signal":
-            self._tidy({ask.session for ask in asks}, now)
-        return [self._answer(ask, now) for ask in asks if now >= self._after.get(ask.session, 0.0)]
-
-    def close(self) -> None:
-        """Leave no signal behind that nobody would take away."""
-        if self._via == "signal":
-            signal.take_away(self._signal)
-
-    def _answer(self, ask: Ask, now: float) -> Attempt:
-        if 0 <= now - self._cleared.get(ask.session, 0.0) < PAUSE:
-            return Attempt(now, ask.session, "", False, "it was cleared less than ten minutes ago")
-        via, why, typed = self._give_signal(ask, now) if self._via == "signal" else _type(ask, self._via)
-        if not why:
-            self._note(ask.session, now)
-        if typed:
-            self._after[ask.session] = now + AGAIN  # taken back, or the new session is about to begin
-        return Attempt(now, ask.session, via, not why, why)
-
-    def _give_signal(self, ask: Ask, now: float) -> tuple[str, str, bool]:
-        try:
-            signal.give(self._signal, ask, now)
-        except Refused as refused:
-            return "signal", str(refused), False
-        return "signal", "", True
-
-    def _tidy(self, asking: set[str], now: float) -> None:
-        """Take away a signal that nobody acted on; who still wants it may give it again."""
-        given = signal.read(self._signal)
-        if given and (given.session not in asking or not 0 <= now - given.at < signal.FRESH):
-            signal.take_away(self._signal)
-            self._note(given.session, 0.0)
-
-    def _note(self, session: str, at: float) -> None:
-        """Remember a clear, for the next watcher too."""
-        self._cleared = {name: when for name, when in self._cleared.items() if abs(time() - when) < PAUSE}
-        self._cleared[session] = at
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, json.dumps(self._cleared).encode(), 0)
-
-
-class _Counter:
-    """A terminal that knows whether something was typed into it."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal, self.typed = terminal, False
-        self.screen = terminal.screen
-
-    def type(self, keys: bytes) -> None:
-        self.typed = True
-        self._terminal.type(keys)
-
-
-def _type(ask: Ask, via: str | None) -> tuple[str, str, bool]:
-    """Type a clear where it was asked for: through what, why not, and whether anything was typed."""
-    ways = [via] if via else [name for name, named in (("tmux", ask.pane), ("screen", ask.sty)) if named]
-    whys = []
-    for way in ways:
-        try:
-            terminal = _Counter(PLACES[way](ask))
-        except (Refused, OSError) as error:
-            whys.append(f"{way}: {error}")
-            continue
-        with _uninterrupted():
-            try:
-                return way, send_clear(terminal), terminal.typed
-            except OSError as error:  # its terminal went away
-                return way, str(error), terminal.typed
-    return "", "; ".join(whys) or "it runs neither in tmux nor in GNU screen", False
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Half a command would stay in the user's input box: who wants us to end waits until it is sent or taken back."""
-    before = pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM, SIGHUP))
-    try:
-        yield
-    finally:
-        pthread_sigmask(SIG_SETMASK, before)
-
-
-def _read_cleared(lock: int) -> dict[str, float]:
-    try:
-        told = json.loads(os.pread(lock, 1 << 20, 0))
-        return {str(session): float(at) for session, at in told.items()}
-    except (ValueError, TypeError, AttributeError):
-        return {}
-
-
-def _print(told: list[Attempt]) -> None:
-    for each in told:
+def _print(attempts: list[Attempt]) -> None:
+    for each in attempts:
         done = paint("cleared", "green") if each.done else paint("not yet", "yellow")
         done = paint("signalled", "green") if each.done and each.via == "signal" else done
         why = f": {clean(each.why)}" if each.why else f" through {each.via}"
         print(f"{strftime('%H:%M:%S', localtime(each.at))}  {done} {clean(each.session[:8])}{why}", flush=True)
 
 
-def _print_json(told: list[Attempt]) -> None:
-    for each in told:
+def _print_json(attempts: list[Attempt]) -> None:
+    for each in attempts:
         print(json.dumps(each._asdict()), flush=True)

@@ -1,11 +1,10 @@
-"""Sends `/clear` where it can: into a tmux pane, a window of GNU screen, or a terminal of our own. Verb: send_clear.
+"""Sends `/clear` where it can: into a tmux pane or a window of GNU screen. Verb: send_clear.
 
 Typing into somebody's terminal is dangerous, so nothing is typed but constants, only into the terminal of the very
 process that the clear was asked for, and only while its screen shows an idle prompt.
 
 `ask` finds what was asked for, `process` the process that is meant, `clear` types, and `box` reads the screen before
-each key. `tmux` and `screen` are terminals of others; `pty` is our own, with `vt` for what it shows and `leader` within
-it. Where nobody can type, `signal` tells a script.
+each key. `tmux` and `screen` are the terminals; where nobody can type, `signal` tells a script. `watcher` does it all.
 """
 
 from __future__ import annotations
