@@ -186,7 +186,7 @@ READING = (
     Row("report --month 2026-01", "month total", "January 2026"),
     Row("report --format html", shows="<!doctype html>"),
     Row("report --format json", shows='"month"'),
-    Row("schedule", "installed usable", "upkeep"),
+    Row("schedule", "line installed", "upkeep"),
     Row("uninstall --purge --dry-run", "would_remove", "{project}/.claude/memory/memory.md"),
     Row("config list --show-origin", "settings", "default"),
     Row("config get reduce.saveInterval", "key value origin", "25"),

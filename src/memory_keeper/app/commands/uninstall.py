@@ -118,13 +118,12 @@ def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], 
 
 
 def _unschedule(home: str) -> tuple[list[str], str]:
-    """Take a weekly upkeep of this home away: the schedulers that had one; why not, when that failed."""
+    """Take away the weekly upkeep that an older version installed; where it was, and why it stays when that failed."""
     machine = schedule.machine_at(os.getcwd(), config.environment())
     try:
-        gone = schedule.remove(home, machine) if schedule.uses(machine, home) else []
-    except KeeperError as error:
+        return (schedule.remove(machine) if schedule.uses(machine, home) else []), ""
+    except (KeeperError, OSError) as error:
         return [], str(error)
-    return [one.by for one in gone], ""
 
 
 def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
@@ -186,7 +185,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     settings, stuck = _restore_settings(args.home, dry_run=True)
     going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in registration.edited(args.home)]
     going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
-    going += [place for one in jobs for place in one.texts]
+    going += jobs
     going += [os.path.join(args.home, name) for name in gone]
     going += filter(None, [own_command.remove(args.home, dry_run=True).path])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
