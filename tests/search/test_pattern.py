@@ -14,7 +14,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, Placed, Scope, Source
 from memory_keeper.search import find
-from memory_keeper.search.pattern import names_file, read_pattern, shown
+from memory_keeper.search.pattern import Pattern, names_file, read_pattern, shown
 from memory_keeper.search.snippet import OFF, ON, WIDTH
 
 HERE = Scope("p")
@@ -142,3 +142,12 @@ def test_the_match_is_shown_and_not_more_than_fits(text: str, data: st.DataObjec
 )
 def test_a_file_is_named_by_the_end_of_its_path(text: str, file: str, named: bool) -> None:
     assert names_file(text, file) == named
+
+
+def test_an_expression_that_would_never_end_is_given_up() -> None:
+    pattern = Pattern(re.compile("(a+)+$"), left=0.2)
+    for _ in range(2):
+        with pytest.raises(KeeperError, match="takes too long") as error:
+            pattern.search("a" * 60 + "!")
+        assert error.value.hint
+    assert pattern.search("aaa"), "others are still searched"

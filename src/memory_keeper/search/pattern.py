@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+import signal
+import threading
+from collections.abc import Callable, Iterable
+from time import monotonic
 
 from memory_keeper.errors import KeeperError
+from memory_keeper.keep.matches import Matches
 from memory_keeper.model import Hit, Row, Scope
 from memory_keeper.search.query import words_in
 from memory_keeper.search.scope import FILE, kinds_of, scoped, tables, tagged
 from memory_keeper.search.snippet import OFF, ON, WIDTH
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from memory_keeper.keep.matches import Matches
-
 PAGE = 200  # rows that are looked up at once
+LONGEST, SLOW = 5.0, 0.05  # seconds for all the texts that take long, and what is long
 
 
 def find_pattern(store: Matches, pattern: str, scope: Scope, limit: int, deep: bool = False) -> list[Hit]:
@@ -48,10 +48,36 @@ def let_through(store: Matches, scope: Scope, deep: bool) -> Callable[[Iterable[
     return lambda rows: [row for row in through(rows) if row.key in of_tool]
 
 
-def read_pattern(pattern: str) -> re.Pattern[str]:
+class Pattern:
+    """A regular expression that gives up: there are some that a short text keeps busy for years."""
+
+    def __init__(self, compiled: re.Pattern[str], left: float = LONGEST) -> None:
+        self._compiled, self._left = compiled, left
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first match; KeeperError once texts that take long have used up the time."""
+        if threading.current_thread() is not threading.main_thread():  # where no signal interrupts
+            return self._compiled.search(text)
+        begin, before = monotonic(), signal.signal(signal.SIGALRM, _give_up)
+        signal.setitimer(signal.ITIMER_REAL, self._left)
+        try:
+            return self._compiled.search(text)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+            if (took := monotonic() - begin) > SLOW:
+                self._left = max(self._left - took, SLOW)
+
+
+def _give_up(*_: object) -> None:
+    hint = "something repeated within something repeated, as in (a+)+, is tried in every way there is"
+    raise KeeperError("This regular expression takes too long", hint=hint)
+
+
+def read_pattern(pattern: str) -> Pattern:
     """A regular expression, in which case does not matter and every line begins anew."""
     try:
-        return re.compile(pattern, re.I | re.M)
+        return Pattern(re.compile(pattern, re.I | re.M))
     except (re.error, RecursionError, OverflowError) as error:
         raise KeeperError(f"Not a regular expression: {error}", hint="without --regex any text is a query") from None
 
