@@ -1,4 +1,4 @@
-"""`report`: a month in figures, or one session; for people, for programs, or as one page with charts."""
+"""`report`: a month in figures, or one session; for people, for programs, or as one page."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from memory_keeper.app.terminal import say, wrapped
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
+from memory_keeper.tell.report.html import page
 from memory_keeper.tell.report.markdown import as_json, show, title
 from memory_keeper.tell.report.month import Month, find_month
 from memory_keeper.tell.report.prices import read_prices
@@ -38,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="ID",
         help="the metrics of one session instead; without ID the one that runs this, else the newest",
     )
-    parser.add_argument("--format", choices=FORMATS, default="", help="default: md; html is one page with charts")
+    parser.add_argument("--format", choices=FORMATS, default="", help="default: md; html is one page")
     parser.add_argument("--out", default="", metavar="FILE", help="write it there; default: print it")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
 
@@ -79,8 +80,6 @@ def gather(keeper: Keeper, args: Namespace) -> Month:
 
 def _told(month: Month, form: str) -> str:
     if form == "html":
-        from memory_keeper.tell.report.html import page
-
         return page(month)
     return show(month) if form == "md" else _document(as_json(month))
 
