@@ -23,7 +23,7 @@ from bench.tools.sets import Space
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
-from memory_keeper.search import find, minilm, semantic
+from memory_keeper.search import find, semantic
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Figures:
     """The same questions, both ways."""
     if not semantic.available():
-        raise LeftOutError(f"the model is not installed: {minilm.INSTALL}")
-    minilm.check()
+        raise LeftOutError(f"the model is not installed: {semantic.INSTALL}")
     said: Figures = {}
     for key, column, outcome in measured(args.data, args.cache):
         show(outcome)
@@ -96,6 +95,6 @@ def embed(store: SqliteStore, cache: str = ":memory:") -> float:
         with known:
             known.executemany("insert into known values (?, ?) on conflict do nothing", made.items())
         found |= made
-        vectors.keep(store, minilm.MODEL, [(key, found[name]) for (key, _), name in zip(rows, names, strict=True)])
+        vectors.keep(store, semantic.MODEL, [(key, found[name]) for (key, _), name in zip(rows, names, strict=True)])
     known.close()
     return time.perf_counter() - begin

@@ -1,4 +1,4 @@
-"""What needs numpy is looked at where numpy is: it comes with the extra `semantic`, not with us."""
+"""What needs the model is tested where the extra `semantic` is installed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ import pytest
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
 
-collect_ignore = [] if find_spec("numpy") else ["test_minilm.py"]
+collect_ignore = [] if find_spec("wordllama") else ["test_meaning.py"]
 PROJECTS = ("dir:/here", "dir:/there")
 
 

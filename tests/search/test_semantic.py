@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from memory_keeper.errors import NotSetUp
 from memory_keeper.keep import vectors
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Note, Scope
-from memory_keeper.search import ask, minilm, semantic
+from memory_keeper.search import ask, semantic
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
 
@@ -35,15 +35,13 @@ def store(told: Callable[[Sequence[tuple[str, str]]], SqliteStore]) -> SqliteSto
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine where no package brings the model."""
-    monkeypatch.setattr(minilm, "PACKAGES", ())
-    minilm._needed.cache_clear()
-    yield
-    minilm._needed.cache_clear()
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without the model."""
+    monkeypatch.setattr(semantic, "find_spec", lambda name: None)
+    semantic._model.cache_clear()
 
 
-def keep_all(store: SqliteStore, model: str = minilm.MODEL) -> list[int]:
+def keep_all(store: SqliteStore, model: str = semantic.MODEL) -> list[int]:
     rows = vectors.lacking(store.db, 100)
     while rows:
         vectors.keep(store, model, [(key, bytes(4)) for key, _ in rows])
@@ -57,7 +55,7 @@ def test_without_the_package_nothing_is_said_to_be_there(bare: None) -> None:
 
 def test_without_the_package_one_is_told_how_to_get_it(bare: None) -> None:
     with pytest.raises(NotSetUp) as error:
-        minilm.check()
+        semantic.check()
     assert "checkout[semantic]" in error.value.hint
 
 
@@ -76,7 +74,7 @@ def test_without_vectors_words_alone_rank(store: SqliteStore) -> None:
 
 def test_a_store_from_before_the_vectors_has_none(store: SqliteStore) -> None:
     store.db.execute("drop table vector")
-    assert not vectors.any_kept(store.db, minilm.MODEL)
+    assert not vectors.any_kept(store.db, semantic.MODEL)
 
 
 def test_prompts_replies_and_notes_get_one_the_oldest_first(store: SqliteStore) -> None:
@@ -123,7 +121,7 @@ def test_another_model_begins_anew(store: SqliteStore) -> None:
 )
 def test_a_scope_gives_its_own_and_no_others(store: SqliteStore, scope: Scope, keys: list[int]) -> None:
     keep_all(store)
-    found = {key for key, _ in vectors.within(store.db, minilm.MODEL, scope)}
+    found = {key for key, _ in vectors.within(store.db, semantic.MODEL, scope)}
     allowed = {row.key for row in scoped(scope)(store.rows(list(found)))}
     assert sorted(allowed) == keys
 
@@ -132,19 +130,4 @@ def test_a_vector_goes_with_its_text(store: SqliteStore) -> None:
     keep_all(store)
     store.db.execute("delete from event where seq = 3")
     store.db.execute("delete from note")
-    assert vectors.read(store.db, minilm.MODEL, [-1, 1, 3]) == [(1, bytes(4))]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Retry_Policy.py fails", ["retry", "_", "policy", ".", "py", "fails"]),
-        ("naïve café", ["naive", "cafe"]),
-        ("日本 语x", ["日", "本", "语", "x"]),
-        ("a\u200bb\x00c\u00a0d", ["abc", "d"]),
-        ("…“quoted”", ["…", "“", "quoted", "”"]),
-        ("", []),
-    ],
-)
-def test_words_are_cut_as_the_model_learnt_them(text: str, words: list[str]) -> None:
-    assert minilm.words(text) == words
+    assert vectors.read(store.db, semantic.MODEL, [-1, 1, 3]) == [(1, bytes(4))]

@@ -3,7 +3,7 @@
 A query is words; whatever it contains, it is never a syntax error. Its terms (`query`) are looked up in the index, in
 their scope (`scope`), never more than some hundreds of rows (`candidates`); these are ranked (`ranking`), and only the
 best are read, each for its `snippet`. `periods` are the times that a query names, `pattern` reads everything, and
-`semantic` finds by meaning, with the model in `minilm`.
+`semantic` finds by meaning.
 
 What is asked in other ways than by a query: `recall` what a prompt names, `files` where it will lead, `how` a command
 was run (`slips`), what `fixes` an error (`failures`, `staleness`), and `blame` who touched a file (`edits`).

@@ -8,7 +8,7 @@ from memory_keeper.app.commands import PATIENCE, positive
 from memory_keeper.app.terminal import Bar, print_json, say
 from memory_keeper.keep import vectors
 from memory_keeper.keeper import Keeper
-from memory_keeper.search import minilm, semantic
+from memory_keeper.search import semantic
 
 EXAMPLE = "memory-keeper embed"
 
@@ -20,7 +20,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make vectors until none is missing. The lock is held only while they are kept, so hooks do not wait."""
-    minilm.check()
+    semantic.check()
     done = 0
     with Keeper(args.home) as keeper:
         total = min(args.limit, _begin(keeper))
@@ -31,7 +31,7 @@ def run(args: Namespace) -> int:
                 bar.advance(len(made))
         left = vectors.count_lacking(keeper.writer.db)
     if args.json:
-        print_json({"embedded": done, "missing": left, "model": minilm.MODEL})
+        print_json({"embedded": done, "missing": left, "model": semantic.MODEL})
     else:
         say(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
     return 0
@@ -42,7 +42,7 @@ def _begin(keeper: Keeper) -> int:
     if not keeper.store.newest_key():  # a reader: where nothing was ever kept it says so, and makes no store
         return 0
     with keeper.writing(PATIENCE):
-        vectors.drop_others(keeper.writer, minilm.MODEL)
+        vectors.drop_others(keeper.writer, semantic.MODEL)
         return vectors.count_lacking(keeper.writer.db)
 
 
@@ -51,4 +51,4 @@ def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
     store = keeper.writer
     with keeper.writing(PATIENCE):
         if keeper.writer is store:
-            vectors.keep(store, minilm.MODEL, made)
+            vectors.keep(store, semantic.MODEL, made)
