@@ -11,23 +11,18 @@ was run (`slips`), what `fixes` an error (`failures`, `staleness`), and `blame` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from time import time
 
-from memory_keeper.model import EVERYWHERE, Hit, Scope
+from memory_keeper.keep.matches import Matches
+from memory_keeper.model import EVERYWHERE, Hit, Row, Scope
 from memory_keeper.search.candidates import WORDS, find_candidates
+from memory_keeper.search.periods import Period
 from memory_keeper.search.query import Term, any_of, is_question, literals, nearly, read_query, says_nothing
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
 from memory_keeper.search.scope import scoped, tagged, within
 from memory_keeper.search.snippet import snippet
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from memory_keeper.keep.matches import Matches
-    from memory_keeper.model import Row
-    from memory_keeper.search.periods import Period
 
 ROUND = 30  # of the heaviest rows whose neighbours are read too
 LITERAL, WHOLE = 0.8, 0.6  # what it adds to have the query's names letter by letter, and the whole query

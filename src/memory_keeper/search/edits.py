@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_keeper.capture.calls import fields
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CUT = 60  # characters of a side of an edit
 

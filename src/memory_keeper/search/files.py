@@ -9,20 +9,16 @@ written counts in full and one that was only read a little, since reading is how
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from memory_keeper.capture.project import short_path
 from memory_keeper.keep.index import tag
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.touched import Touch, ids_of, sessions_of, touched
 from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
 
 READS = ("Read", "NotebookRead")
 CALLS = 5_000  # newest calls about files that are looked at: a hundred sessions or more

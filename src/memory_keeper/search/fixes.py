@@ -8,22 +8,17 @@ error, and the less there is of it, the surer it is. Without a success, or where
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memory_keeper.capture.calls import undone
 from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
 from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, normal, places, says, signatures, words
 from memory_keeper.keep.passage import call_of, events_of, passage
-from memory_keeper.model import WRITES, Event, NamedTuple
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import describe
 from memory_keeper.search.failures import Seen, find_seen
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Scope
 
 SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked
 REACH = 600  # events after an error in which it is solved, or not

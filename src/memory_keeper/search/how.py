@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from itertools import islice
 
 from memory_keeper.capture.calls import command_of, steps
@@ -23,17 +24,11 @@ from memory_keeper.capture.runs import (
 )
 from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.keep.passage import calls_with, results_of, tool_called
-from memory_keeper.model import NamedTuple
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Event, NamedTuple, Scope
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import USAGE, Step
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Scope
 
 CALLS, RUNS = 3_000, 1_000  # the newest in which it is looked for, and those that are looked at
 SHOWN = 160  # characters of a command

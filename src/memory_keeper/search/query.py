@@ -5,12 +5,10 @@ Whatever a query contains it is never a syntax error: only letters and digits of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_keeper.keep.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.model import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LONGEST, MOST = 4096, 40  # characters and terms of a query
 OTHERWISE = 0.6  # what a name counts that is written in another way, beside one as it is in the query

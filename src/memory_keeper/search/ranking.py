@@ -8,15 +8,11 @@ of the terms lends some weight to each of its rows. Rarity is counted inside the
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
 from memory_keeper.model import Hit, NamedTuple, Row
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from memory_keeper.search.periods import Period
+from memory_keeper.search.periods import Period
 
 SATURATION = 1.2
 SHORT = (120.0, 40.0)  # words up to which a row counts in full: for who looks words up, for who asks

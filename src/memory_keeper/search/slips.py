@@ -6,22 +6,18 @@ What failed for another reason, a test or a network, is none; nor is a form that
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from memory_keeper.capture.calls import SETTING, steps
 from memory_keeper.capture.runs import SENT, SHELL, Run, bare, hearts, in_order, match, outcome, program
 from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.keep.passage import calls_with, results_of
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import NamedTuple
 from memory_keeper.search.fixes import USAGE
 from memory_keeper.search.how import normal_form
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
 
 CALLS = 3_000  # the newest that are looked at
 NEAR = 4  # runs after a failure among which the form that worked is looked for

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-    Span = tuple[int, int, int]  # start, end, which of the terms
+Span = tuple[int, int, int]  # start, end, which of the terms
 
 ON, OFF = "\x02", "\x03"
 WIDTH = 240  # characters

@@ -13,15 +13,12 @@ itself. What a Markdown reader takes for a code block is somebody's text about o
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 HEADING = "## Rules (kept by Memory Keeper)"
 # a comment too: Claude Code leaves those out of what the model reads

@@ -7,13 +7,17 @@ that are only read. Names and forms are those of the predecessor, so its readers
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from json import dumps
 from time import gmtime, strftime
+from typing import Any
 
 from memory_keeper import wire
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER, NamedTuple, Note, origin
 from memory_keeper.reduce.kept_note import begun
 from memory_keeper.reduce.schema import check
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.files import (
     ACTIVE_RULES,
     DONE,
@@ -27,13 +31,7 @@ from memory_keeper.tell.files import (
 from memory_keeper.tell.memory import BEFORE, Section, compose, owner, section, sign
 from memory_keeper.text import clean, showable, tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
-    from memory_keeper.rules.observations import Observed
+Json = dict[str, Any]
 
 
 class Archive(NamedTuple):

@@ -180,7 +180,7 @@ def test_the_exit_status_is_passed_on_and_the_terminal_is_in_order(terminal: Ope
 def test_what_it_showed_stays_to_be_read(terminal: Open) -> None:
     there = terminal([*RUN, "sh", "-c", 'seq 200; echo "$1" "$2" $MEMORY_KEEPER_RUN', "sh", "a b;", ";"])
     assert there.wait() == 0
-    left = there.seen.rpartition(b"[server exited]\r\n")[2].decode().split("\r\n")
+    left = there.seen.rpartition(b"exited]\r\n")[2].decode().split("\r\n")
     assert left == [*map(str, range(1, 201)), "a b; ; 1", ""]
 
 

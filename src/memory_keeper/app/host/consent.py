@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 
 from memory_keeper.app.host.process import read_ancestors
 from memory_keeper.capture.host import born
@@ -15,10 +16,6 @@ from memory_keeper.config import INSIDE_HOST
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import Namespace
 
 
 def in_a_session(home: str) -> bool:

@@ -15,14 +15,11 @@ from contextlib import contextmanager
 from memory_keeper import config
 from memory_keeper.app.host.files import sweep, wait_for, write_file
 from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple
 from memory_keeper.tell.claude_md import Malformed, block_text, find_block, with_block, without_block
 from memory_keeper.tell.diff import diff
 from memory_keeper.tell.rules import rules_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keeper import Keeper
 
 NAME = "CLAUDE.md"
 BACKUP = ".before-memory-keeper"  # a file whose block was edited by hand, before `force` put ours back

@@ -7,12 +7,15 @@ and our writing is read again.
 from __future__ import annotations
 
 import posix
+from collections.abc import Sequence
 from time import time
+from typing import Any
 
 from memory_keeper import config
 from memory_keeper.app.pages.adopt import PATIENCE, Read, adopt_all, is_edited, is_wanted, observed_by, read, waiting
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.files import (
     CONTEXT_ARCHIVE,
     FOLDER,
@@ -27,12 +30,7 @@ from memory_keeper.tell.files import (
 from memory_keeper.tell.memory import is_sealed, seal
 from memory_keeper.tell.pages import sealed, texts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.model import Json
-    from memory_keeper.rules.observations import Observed
+Json = dict[str, Any]
 
 TRIES = 5  # times that somebody may save while we write
 WAITS = "was changed and waits: `memory-keeper rule adopt` shows what it says otherwise, and takes that over"

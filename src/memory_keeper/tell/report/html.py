@@ -12,6 +12,7 @@ from itertools import groupby
 
 from memory_keeper.tell.report.markdown import show, title
 from memory_keeper.tell.report.month import Month
+from memory_keeper.text import clean
 
 STYLE = """
 :root { color-scheme: light dark; }
@@ -33,7 +34,7 @@ def page(month: Month) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         f"<title>Monthly Report - {escape(title(month))}</title><style>{STYLE}</style></head><body><main>",
     ]
-    return "\n".join([*head, *render(show(month)), "</main></body></html>", ""])
+    return "\n".join([*head, *render(clean(show(month))), "</main></body></html>", ""])
 
 
 def render(markdown: str) -> Iterator[str]:

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from time import localtime, strftime
+from typing import Any
 
+from memory_keeper.keep.spending import Used
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.moment import Brief
-from memory_keeper.tell import envelope
-from memory_keeper.tell.report.month import find_month
-from memory_keeper.tell.report.prices import exact, money, read_prices
+from memory_keeper.reduce.usage.compactions import Compaction
+from memory_keeper.tell import View, envelope
+from memory_keeper.tell.report.month import Month, find_month
+from memory_keeper.tell.report.prices import Prices, exact, money, read_prices
 from memory_keeper.tell.report.savings import BY
-from memory_keeper.tell.report.sums import total
+from memory_keeper.tell.report.sums import Sum, total
 from memory_keeper.tell.spans import month_of
 from memory_keeper.text import clean, clip, fence, local_moment, one_line, short_number, tagless, tokens
 from memory_keeper.wire import units
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.spending import Used
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.usage.compactions import Compaction
-    from memory_keeper.tell import View
-    from memory_keeper.tell.report.month import Month
-    from memory_keeper.tell.report.prices import Prices
-    from memory_keeper.tell.report.sums import Sum
+Json = dict[str, Any]
 
 ROWS = 15  # of a table; the rest is summed up in one
 LONGEST = 10  # sessions

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from time import localtime, strftime
+from typing import Any
 
 from memory_keeper.keep import doing, spending
+from memory_keeper.keep.spending import Used
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER, NamedTuple
 from memory_keeper.reduce.tasks.done import done, kept_and_archived
+from memory_keeper.reduce.usage.breakdown import Share
+from memory_keeper.reduce.usage.compactions import Compaction
 from memory_keeper.rules.observations import escalated, observed
 from memory_keeper.tell.projects import project_name
+from memory_keeper.tell.report.prices import Prices
 from memory_keeper.tell.report.savings import Asking, Charge, Sessions, asking, find_compactions, tellings
 from memory_keeper.tell.report.sums import Sum, by_tool, largest, sums, total
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.spending import Used
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.usage.breakdown import Share
-    from memory_keeper.reduce.usage.compactions import Compaction
-    from memory_keeper.tell.report.prices import Prices
+Json = dict[str, Any]
 
 ARCHIVES = "compaction.triggers.taskArchive."
 

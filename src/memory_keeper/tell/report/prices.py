@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 import memory_keeper
+from memory_keeper.keep.spending import Spending
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean, one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memory_keeper.keep.spending import Spending
-    from memory_keeper.model import Json
+Json = dict[str, Any]
 
 SHIPPED = os.path.join(os.path.dirname(memory_keeper.__file__), "data", "prices.json")
 NAME = "prices.json"

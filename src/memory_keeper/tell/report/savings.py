@@ -7,23 +7,17 @@ ends. The list of our tools is charged once per context, and again with every re
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 from memory_keeper import wire
 from memory_keeper.keep import spending
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import TOOLS, equipped, shares, told
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import Event, NamedTuple, Usage
 from memory_keeper.reduce.summarizers.asking import cost_of
-from memory_keeper.reduce.usage.compactions import compactions, moments
+from memory_keeper.reduce.usage.compactions import Compaction, compactions, moments
 from memory_keeper.tell.report.prices import MILLION, Prices, price_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Usage
-    from memory_keeper.reduce.usage.compactions import Compaction
 
 BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}
 

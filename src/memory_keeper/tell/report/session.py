@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import posix
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.archive import archive_path
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import TOOLS, equipped, shares, told
-from memory_keeper.model import EVER, NamedTuple
+from memory_keeper.model import EVER, NamedTuple, Note
+from memory_keeper.reduce.usage.compactions import Compaction
 from memory_keeper.tell.files import CONTEXT_ARCHIVE, MEMORY, Folder
 from memory_keeper.tell.projects import project_name
 from memory_keeper.tell.report.markdown import (
@@ -18,18 +22,12 @@ from memory_keeper.tell.report.markdown import (
     short_name,
     sum_json,
 )
+from memory_keeper.tell.report.prices import Prices
 from memory_keeper.tell.report.savings import BY, Sessions, find_compactions
+from memory_keeper.tell.report.sums import Sum
 from memory_keeper.text import clean, local_moment, many, short_number, tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json, Note
-    from memory_keeper.reduce.usage.compactions import Compaction
-    from memory_keeper.tell.report.prices import Prices
-    from memory_keeper.tell.report.sums import Sum
+Json = dict[str, Any]
 
 TRIGGERS = {
     "auto": "Token threshold exceeded (auto)",

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 from memory_keeper.keep import spending
+from memory_keeper.keep.spending import Spending
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import NamedTuple
 from memory_keeper.reduce.usage.breakdown import Share
 from memory_keeper.reduce.usage.growth import weight
 from memory_keeper.tell.report.prices import Prices, cost
 from memory_keeper.text import family
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from memory_keeper.keep.spending import Spending
-    from memory_keeper.keep.sqlite import SqliteStore
 
 NOBODY = "unknown tool"  # of a result whose call was never seen
 
