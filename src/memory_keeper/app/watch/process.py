@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+from contextlib import suppress
 
+from memory_keeper import config
 from memory_keeper.app.host.process import Process, read_process
 from memory_keeper.app.watch.ask import Ask, still_there
 from memory_keeper.app.watch.clear import Refused
+from memory_keeper.reduce.summarizers.program import find
 
 PATIENCE = 5.0  # seconds that a program may take
 
@@ -45,29 +47,13 @@ def find_device(number: int) -> str:
 
 def find_program(name: str) -> str:
     """The absolute path of a program that no project brought along."""
-    try:
-        project = _root(os.getcwd())
-    except FileNotFoundError:
-        project = ""  # it is gone, and cannot bring anything along
-    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    trusted = [folder for folder in folders if os.path.isabs(folder) and not _is_inside(folder, project)]
-    found = shutil.which(name, path=os.pathsep.join(trusted)) if trusted else None
+    root = ""
+    with suppress(FileNotFoundError):  # it is gone, and cannot bring anything along
+        root = config.find_root(os.getcwd())
+    found = find(name, dict(os.environ), root)
     if not found:
         raise Refused(f"there is no {name} on the PATH")
     return found
-
-
-def _root(folder: str) -> str:
-    """The project that a folder belongs to; empty when it is the whole home or the whole system."""
-    top = folder = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(top, ".git")) and top != os.path.dirname(top):
-        top = os.path.dirname(top)
-    root = folder if top == os.path.dirname(top) else top
-    return "" if root in ("/", os.path.realpath(os.path.expanduser("~"))) else root
-
-
-def _is_inside(folder: str, project: str) -> bool:
-    return bool(project) and (os.path.realpath(folder) + "/").startswith(project + "/")
 
 
 def run(*argv: str) -> str:
