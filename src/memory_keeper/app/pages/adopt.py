@@ -10,7 +10,6 @@ as well as a person. Such a page is left alone until a person says that these ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic, time
 
@@ -20,8 +19,6 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.kept_note import measure
-from memory_keeper.rules.observations import Observed
-from memory_keeper.tell.edits import Change
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
     NEVER,
@@ -39,6 +36,13 @@ from memory_keeper.tell.memory import (
     text_of,
 )
 from memory_keeper.text import digest_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from memory_keeper.rules.observations import Observed
+    from memory_keeper.tell.edits import Change
 
 PATIENCE = 10.0  # seconds for others who render or write
 SETTLED = 2.0  # seconds after which a page without its end is not one that an editor is just writing
