@@ -1,27 +1,28 @@
 """The note of a segment: each request with what came of it, in the words of who said it, and what was open in the end.
 
-Facts are ordered by how much they are needed and taken from the front until the note is full. What the user asked in
-each turn comes before details of any, with the sentence that says best what came of it; that is mostly one of the last
-answer. What is kept of the facts is more than is told: the outlines above are made of it.
+Facts are ordered by how much they are needed and taken from the front until the note is full, or nothing is left that
+is worth telling. What came of a request is what the last answer says, and what was found out, decided and finished on
+the way; what the model was about to do next, and its lists of details, are not. What is kept of the facts is more than
+is told: the outlines above are made of it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.extraction import Shorten
-from memory_keeper.extract.facts import Fact, dump, say, story
+from memory_keeper.extract.facts import Fact, dump, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.model import Event
 from memory_keeper.reduce.notes.segments import note_budget
 from memory_keeper.reduce.notes.small_talk import is_passing, is_small_talk
+from memory_keeper.reduce.notes.turns import label, turns
 from memory_keeper.reduce.own_commands import others
 from memory_keeper.text import clean, one_line, tokens
 
@@ -31,18 +32,34 @@ if TYPE_CHECKING:
 ASKED, SAID = 240, 280  # characters of a sentence of the user's, and of the model's
 KEPT, EDITS = 44, 10  # facts that are kept for the outlines above, and files of them
 FIRST, OPEN, COMMITS, RULES = 2, 6, 6, 4  # sentences of a request, and of each other kind, that come before all details
-FILES = 3  # that are told of a turn
 SAME = 0.7  # of what a sentence speaks of was told: it repeats
 JOINT = 2  # tokens around a fact
 HEADING = 40  # characters of a heading under which stands what is left to do
+SENTENCES, ITEMS = 6, 3  # of what came of a turn, and items of lists among them
 SHORTEST = 3  # words of a sentence that says something
 OPEN_KINDS = ("todo", "next", "question")
-# how well sentences of a source say what came of a request; those of the last answer, the first of them, what only
-# announces something, what has few words
-SOURCES = {"reply": 1.0, "plan": 0.8, "message": 0.7, "report": 0.6, "thinking": 0.4, "document": 0.3, "summary": 0.3}
-CONCLUDING, LEAD, ANNOUNCES, TERSE = 1.8, 1.3, 0.3, 0.5
-BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
+# how well the last answer of a turn says what came of it; the first sentence, an item, an item that explains a name, what
+# has few words
+CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
+# what any other text says only where it states one of KINDS: how well, by its source
+SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3, "document": 0.2}
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
+THOUGHT = ("thinking", "document")  # what is said there may be a draft: it decides nothing
+BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
+# what the model is about to do, or says of itself or of the talk: nothing that came of a request
+NARRATES = re.compile(
+    r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right|all right)\b\W*)*"
+    r"(?:(?:now|next|then|first|meanwhile)\b,? (?!(?:the|it|that|this|there|both|all|we|they)\b)"
+    r"|i(?:['’](?:ll|m|d)| will| am| can (?:now )?see| also| still| now| noticed?| need| want| should| have"
+    r"| see(?! the issue))\b(?! fixed| added)"
+    r"|(?:let(?:['’]s| me| us)|we(?:['’]ll| will| need)|time to|proceeding|continuing|starting|moving on|going (?:on|to)"
+    r"|looking (?:at|into)|checking|running|reading|searching|waiting|here(?:['’]s| is| are)|based on|the user|once"
+    r"|as expected|the (?:todo|task list)|you(?:['’]re| are) (?:absolutely )?right|want me|would you|shall i|lines? \d)"
+    r"\b)",
+    re.I,
+)
+GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
+TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
 WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
 
 
@@ -86,9 +103,9 @@ def tell(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Facts as the lines of a note, each with what it rests on."""
     ordered = sorted(facts, key=lambda fact: fact.place)
     left = [fact for fact in ordered if is_open(fact)]
-    yield from story(as_request(fact) for fact in ordered if not is_open(fact))
+    yield from turns(as_request(fact) for fact in ordered if not is_open(fact))
     if left:
-        text = f"Open then: {'; '.join(dict.fromkeys(map(say, left)))}"
+        text = f"Open then: {'; '.join(dict.fromkeys(say(fact).rstrip('.;') for fact in left))}"
         yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in left for cite in fact.cites))
 
 
@@ -146,12 +163,15 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     came: dict[int, list[Scored]] = {}
     after = [*said[1:], None][: len(said)]
     for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
-        fact = one.fact._replace(why=_why(one, next_one)) if one.fact.kind == "decision" else one.fact
+        fact = one.fact._replace(about=label(one.fact.about))
+        if fact.kind == "decision":
+            fact = fact._replace(kind="said") if one.source in THOUGHT else fact._replace(why=_why(one, next_one))
         if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
         elif (score := score * _says(one, session, found)) > 0:
-            came.setdefault(fact.turn, []).append(Scored(_short(fact, fact.kind), score))
+            came.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
+    came = {turn: list(_best(those)) for turn, those in came.items()}
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
@@ -172,6 +192,16 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     return list(dict.fromkeys([*first, *details]))
 
 
+def _best(came: Sequence[Scored]) -> Iterator[Scored]:
+    """The sentences that say best what came of a turn, few of them items of a list."""
+    items = 0
+    for one in sorted(came, key=lambda one: -one.worth)[: 2 * SENTENCES]:
+        listed = bool(one.fact.about) or ";" in one.fact.text
+        items += listed
+        if not listed or items <= ITEMS:
+            yield one
+
+
 def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
     """Put a nod together with what it accepts: "yes" alone says nothing."""
     for nod in head.accepted(said, events):
@@ -181,6 +211,8 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequen
 
 def _cited(fact: Fact, shorten: Shorten) -> Fact:
     """What was done, as the events say that it cites: no sum of ours, no name of an earlier change, commands as run."""
+    if fact.kind == "commit":
+        return fact._replace(text=TRAILERS.sub("", fact.text))
     if fact.kind == "edit":
         return shorten(fact._replace(about=""))
     return fact._replace(about="") if fact.kind == "check" else fact
@@ -212,13 +244,21 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     fact, text = one.fact, one.fact.text
     # a question, an introduction, what goes on from a line that was passed over, a torn line of code
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
-    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
+    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found) or narrates(fact):
         return 0.0
-    announces = any(ranker.CUES[cue].search(part) for cue in ("announces", "chat") for part in (text, fact.about))
     concludes = one.source == "reply" and fact.place // EACH in session.concluding
-    place = CONCLUDING * (LEAD if one.number == 0 else 1.0) if concludes else 1.0
-    doubt = (ANNOUNCES if announces else 1.0) * (TERSE if len(found) < SHORTEST else 1.0)
-    return SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * place * doubt
+    if concludes:
+        worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
+    else:
+        worth = SOURCES[one.source] * KINDS.get(fact.kind, 0.0) * (one.form == "prose")
+    if one.form == "item":
+        worth *= GLOSS if GLOSSES.match(text) else ITEM
+    return worth * (TERSE if len(found) < SHORTEST else 1.0)
+
+
+def narrates(fact: Fact) -> bool:
+    """Whether the model says what it is about to do, or talks."""
+    return any(NARRATES.match(part) or ranker.CUES["chat"].search(part) for part in (fact.text, fact.about) if part)
 
 
 def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: Iterable[Fact]) -> bool:
@@ -236,12 +276,12 @@ def _lead(asked: Sequence[Scored], came: Sequence[Scored]) -> Iterator[Fact]:
 
 def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     """Everything else, by what it is worth for its length."""
-    files: Counter[int] = Counter()
-    for fact in work:
-        files[fact.turn] += fact.kind == "edit"
-        told = files[fact.turn] <= FILES if fact.kind == "edit" else fact.kind != "error" or fact.why
-        if fact.kind in WORK and told:
-            found.append(Scored(fact, WORK[fact.kind]))
+    found += [
+        Scored(fact, WORK[fact.kind])
+        for fact in work
+        if fact.kind in WORK
+        and (fact.kind != "error" or (fact.why and fact.status == "fixed" and CHECKS.search(fact.text)))
+    ]
     return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_keeper.extract.facts import Fact, facts_of, say, story
+from memory_keeper.extract.facts import Fact, facts_of, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.reduce.kept_note import lines_of, whose
 from memory_keeper.reduce.notes.lists import NAMED, WORTH, commits, lists, settled, wrong
 from memory_keeper.reduce.notes.note import as_request, cut
+from memory_keeper.reduce.notes.turns import turns as in_lines
 from memory_keeper.reduce.schema import MOST, Outline
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
@@ -167,7 +168,7 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))
     short = [*(_cut(fact, int(room * ASKED)) for fact in asked[:SAID]), *(_cut(fact, each) for fact in said), *made]
-    for text, cites in story(sorted(short, key=lambda fact: fact.place)):
+    for text, cites in in_lines(sorted(short, key=lambda fact: fact.place)):
         yield Line(cut(text, LINE), cites[:CITED], tuple(facts))
 
 

@@ -1,0 +1,84 @@
+"""A request and what came of it as a line: the user's words, the conclusion, and what was done in brackets.
+
+"fix the login test" → The cookie was never set because the domain had no dot. [changed src/login.py, tests/login.py;
+`pytest -q` passed: 12 passed; committed 1a2b3c4 "Set the cookie's domain"; pushed]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from memory_keeper.extract.facts import Fact, quote, run_on, say
+from memory_keeper.text import clean, one_line
+
+WENT_ON = "Went on"  # with what an earlier note begins with
+UNDER = 48  # characters of a heading that is told with what stands under it
+FILES = 4  # that are named of those that were changed
+WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
+# headings that say nothing of what stands under them
+EMPTY = re.compile(
+    r"\W*(?:\d+[.)]\W*)?(?:(?:the|key|main|final|quick|brief|overall|all|full|current|executive)\W+)*"
+    r"(?:summar(?:y|ies)|chang(?:es?|ed)(?: made)?|results?|details?|overview|what (?:was|i|changed|we|it)\b.*|updates?"
+    r"|notes?|answer|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?|actions taken|done|completed?|output|state"
+    r"|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
+    re.I,
+)
+
+
+def turns(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A line for each request, with what came of it, and what it rests on; facts come in order."""
+    found: dict[int, list[Fact]] = {}
+    for fact in facts:
+        found.setdefault(fact.turn, []).append(fact)
+    for those in found.values():
+        text = one_line(clean(_turn(those)), 1 << 20)
+        yield text, tuple(dict.fromkeys(cite for fact in those for cite in fact.cites))
+
+
+def label(heading: str) -> str:
+    """A heading that says something of what stands under it; empty for one that does not, or is a sentence."""
+    heading = heading.strip(" *#:")
+    return "" if EMPTY.fullmatch(heading) or len(heading) > UNDER else heading
+
+
+def _turn(facts: Sequence[Fact]) -> str:
+    nods = {fact.cites[:1]: fact for fact in facts if fact.kind == "accepted"}
+    asked = [fact for fact in facts if fact.kind == "request" and fact.cites[:1] not in nods]
+    rest = [fact for fact in facts if fact.kind not in ("request", "accepted")]
+    words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
+    done = "; ".join(_done([fact for fact in rest if _is_work(fact)]))
+    came = " ".join([*_came([fact for fact in rest if not _is_work(fact)]), *([f"[{done}]"] if done else [])])
+    return f"{words} → {came}" if words and came else words or f"{WENT_ON}: {came}"
+
+
+def _is_work(fact: Fact) -> bool:
+    return fact.who == "tool" and fact.kind in WORK
+
+
+def _came(facts: Iterable[Fact]) -> Iterator[str]:
+    """What was said of a request, in order: sentences, each with the heading it stands under."""
+    under = ""
+    for fact in facts:
+        heading = fact.about.rstrip(":") if fact.kind != "answer" else ""
+        text = say(fact)
+        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
+        if fact.who == "tool":
+            yield f"A subagent reported: {quote(text)}"
+        else:
+            yield f"{heading}: {text}" if heading and heading != under else text
+        under = heading
+
+
+def _done(facts: Sequence[Fact]) -> Iterator[str]:
+    """What was done, each thing once: files by what became of them, then commands by their last result, then commits."""
+    files: dict[str, str] = {}
+    for fact in (fact for fact in facts if fact.kind == "edit"):
+        files[fact.text] = "created" if files.get(fact.text) == "created" else fact.status
+    for status in dict.fromkeys(files.values()):
+        names = [path for path, became in files.items() if became == status]
+        more = f" and {len(names) - FILES} more" if len(names) > FILES else ""
+        yield f"{status} {', '.join(names[:FILES])}{more}"
+    ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
+    yield from map(say, sorted(ran.values(), key=lambda fact: fact.place))
+    yield from dict.fromkeys(say(fact) for fact in facts if fact.kind not in ("edit", "error", "check"))
