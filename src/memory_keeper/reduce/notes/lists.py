@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from memory_keeper import wire
 from memory_keeper.capture.calls import core
@@ -38,9 +38,11 @@ WORTH = {
     "request": 0.5,
     "accepted": 0.5,
 }
-WANTS = re.compile(
-    r"\b(?:always|never|from now on|must|don['’]?t|do not|instead|rather|only|make sure|no longer|prefer|use)\b"
-    r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで",
+_LEAD = r"\W*(?:(?:no|yes|ok(?:ay)?|also|and|but|so|please|actually|let['’]?s|we|you|should|must|just)\W+)*"
+WANTS = re.compile(  # "so that agents don't need to" wants nothing
+    rf"{_LEAD}(?:use|prefer|keep|only|make sure|avoid|stop|don['’]?t|do not|must)\b"
+    r"|.*(?:\b(?:always|never|from now on|no longer|instead|rather than)\b"
+    r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで)",
     re.I,
 )
 ASKS = re.compile(r"(?:can|could|would|should|shall|what|why|how|which|is|are|does?|did|i['’]m|i am)\b", re.I)
@@ -48,6 +50,12 @@ CHOSE = re.compile(  # "instead of" alone may tell how something works
     r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|agreed|settled|out of scope|not worth"
     r"|intentional(?:ly)?|by design|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
     r"|결정|하기로|決定|方針",
+    re.I,
+)
+# what only looks like a decision of the model's: a guess, or a step in how something works
+SEEMS = re.compile(
+    r"\W*(?:then|however|otherwise|if|when|where|here|this|that|it|they|there|i(?:['’]m| am) seeing)\b"
+    r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure)\b",
     re.I,
 )
 NOTHING = "…"  # the summary of nothing: an outline has to have one
@@ -67,9 +75,9 @@ def settled(facts: Facts) -> list[Fact]:
 
 def _settles(fact: Fact) -> bool:
     wanted = (
-        fact.who == "user" and WANTS.search(fact.text) and fact.text[-1] not in "?？:：" and not ASKS.match(fact.text)
+        fact.who == "user" and WANTS.match(fact.text) and fact.text[-1] not in "?？:：" and not ASKS.match(fact.text)
     )
-    decided = CHOSE.search(fact.text) and states(fact.text)
+    decided = CHOSE.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
     return fact.kind == "answer" or bool(
@@ -129,7 +137,7 @@ def _decision(fact: Fact) -> str:
 
 
 def _issue(fact: Fact) -> str:
-    return fact.text if fact.kind in OPEN_KINDS else say(fact._replace(status=""))
+    return (fact.text if fact.kind in OPEN_KINDS else say(fact._replace(status=""))).rstrip(".;")
 
 
 def _status(fact: Fact) -> str:
@@ -186,18 +194,35 @@ def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str
 
 
 def _name(facts: Sequence[Fact]) -> str:
-    """What a session without a title was about: its last commit, the folder that it worked in, what was asked first."""
-    made = [fact.text for fact in facts if fact.kind == "commit"]
+    """What a session without a title was about: the commit that has most to do with all the others, the folder that it
+    worked in, what was asked first."""
+    made = _central([fact for fact in facts if fact.kind == "commit"], facts)
     folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0]))
     name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
-    return next(iter(made[-1:]), name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
+    return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
+
+
+def _central(some: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
+    """Some facts, first those that speak of what all facts speak of; of equals the first."""
+    often = Counter(concept for fact in facts for concept in concepts(fact.text))
+    return sorted(some, key=lambda fact: (-_mean([often[concept] for concept in concepts(fact.text)]), fact.turn))
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / (len(numbers) + 2)  # one common word is not what a commit is about
 
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
-    """The first request of a session that says what to do; else the first."""
+    """The first request of a session that says what to do, and of what was done then; else the first."""
     asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
-    asked.sort(key=lambda fact: (len(concepts(fact.text)) < TELLING, fact.turn, fact.place))
+    done = {part for fact in facts if fact.kind in ("commit", "edit") for part in concepts(fact.text)}
+    asked.sort(key=lambda fact: (_tells(fact, done), fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
+
+
+def _tells(fact: Fact, done: Set[str]) -> int:
+    found = concepts(fact.text)
+    return (len(found) < TELLING) * 2 or (bool(done) and not found & done)
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:

@@ -38,8 +38,8 @@ HEADING = 40  # characters of a heading under which stands what is left to do
 SENTENCES, ITEMS = 6, 3  # of what came of a turn, and items of lists among them
 SHORTEST = 3  # words of a sentence that says something
 OPEN_KINDS = ("todo", "next", "question")
-# how well the last answer of a turn says what came of it; the first sentence, an item, an item that explains a name, what
-# has few words
+# how well the last answer of a turn says what came of it; the first sentence, an item,
+# one that explains a name, what has few words
 CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
 # what any other text says only where it states one of KINDS: how well, by its source
 SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3, "document": 0.2}
@@ -48,11 +48,11 @@ THOUGHT = ("thinking", "document")  # what is said there may be a draft: it deci
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 # what the model is about to do, or says of itself or of the talk: nothing that came of a request
 NARRATES = re.compile(
-    r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right|all right)\b\W*)*"
+    r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right)\b\W*)*"
     r"(?:(?:now|next|then|first|meanwhile)\b,? (?!(?:the|it|that|this|there|both|all|we|they)\b)"
     r"|i(?:['’](?:ll|m|d)| will| am| can (?:now )?see| also| still| now| noticed?| need| want| should| have"
     r"| see(?! the issue))\b(?! fixed| added)"
-    r"|(?:let(?:['’]s| me| us)|we(?:['’]ll| will| need)|time to|proceeding|continuing|starting|moving on|going (?:on|to)"
+    r"|(?:let(?:['’]s| me| us)|we(?:['’]ll| will| need)|time to|proceeding|continuing|starting|moving on|going to"
     r"|looking (?:at|into)|checking|running|reading|searching|waiting|here(?:['’]s| is| are)|based on|the user|once"
     r"|as expected|the (?:todo|task list)|you(?:['’]re| are) (?:absolutely )?right|want me|would you|shall i|lines? \d)"
     r"\b)",
@@ -257,7 +257,9 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
 
 
 def narrates(fact: Fact) -> bool:
-    """Whether the model says what it is about to do, or talks."""
+    """Whether the model says what it is about to do, or talks; "let's use …" may settle something."""
+    if fact.kind == "decision" and fact.text.lower().startswith(("let's", "let’s", "we'll", "we’ll", "we will")):
+        return False
     return any(NARRATES.match(part) or ranker.CUES["chat"].search(part) for part in (fact.text, fact.about) if part)
 
 

@@ -20,8 +20,8 @@ WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")
 EMPTY = re.compile(
     r"\W*(?:\d+[.)]\W*)?(?:(?:the|key|main|final|quick|brief|overall|all|full|current|executive)\W+)*"
     r"(?:summar(?:y|ies)|chang(?:es?|ed)(?: made)?|results?|details?|overview|what (?:was|i|changed|we|it)\b.*|updates?"
-    r"|notes?|answer|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?|actions taken|done|completed?|output|state"
-    r"|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
+    r"|notes?|answer|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?|actions taken|done|completed?|output"
+    r"|state|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
     re.I,
 )
 
@@ -71,7 +71,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
 
 
 def _done(facts: Sequence[Fact]) -> Iterator[str]:
-    """What was done, each thing once: files by what became of them, then commands by their last result, then commits."""
+    """What was done, each thing once: files by what became of them, commands by their last result, then commits."""
     files: dict[str, str] = {}
     for fact in (fact for fact in facts if fact.kind == "edit"):
         files[fact.text] = "created" if files.get(fact.text) == "created" else fact.status
