@@ -10,7 +10,7 @@ from memory_keeper import wire
 from memory_keeper.capture.calls import core
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, quote, run_on, say
-from memory_keeper.extract.settled import holding, states
+from memory_keeper.extract.settled import DEPENDS, holding, states
 from memory_keeper.extract.spoken import kind_of
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note
@@ -58,12 +58,18 @@ SEEMS = re.compile(
     r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure)\b",
     re.I,
 )
+ONCE = re.compile(r"\b(?:yet|for now|right now|this time|today)\b|\b(?:like|as|the|an?|to|of|in|with|and|or)$", re.I)
+SUPPORTS = re.compile(r"(?:docs|chore|style|tests?|ci|build|release|wip|bump|update changelog)\b", re.I)
 NOTHING = "…"  # the summary of nothing: an outline has to have one
 
 
 def commits(facts: Facts) -> list[Fact]:
-    """The commits, oldest first."""
-    return [fact for those in facts.values() for fact in those if fact.kind == "commit"]
+    """The commits, oldest first, but for merges."""
+    return [fact for those in facts.values() for fact in those if _is_own_commit(fact)]
+
+
+def _is_own_commit(fact: Fact) -> bool:
+    return fact.kind == "commit" and not fact.text.startswith("Merge ")
 
 
 def settled(facts: Facts) -> list[Fact]:
@@ -74,9 +80,8 @@ def settled(facts: Facts) -> list[Fact]:
 
 
 def _settles(fact: Fact) -> bool:
-    wanted = (
-        fact.who == "user" and WANTS.match(fact.text) and fact.text[-1] not in "?？:：" and not ASKS.match(fact.text)
-    )
+    asks = fact.text[-1] in "?？:：" or ASKS.match(fact.text) or ONCE.search(fact.text) or DEPENDS.match(fact.text)
+    wanted = fact.who == "user" and WANTS.match(fact.text) and not asks
     decided = CHOSE.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
@@ -157,9 +162,9 @@ def _summary(facts: Facts, first: str, last: str, themes: Sequence[str], issues:
     return _bounded("\n".join([*by_hand, *(["; ".join(said) + "."] if said else [])]), SUMMARY) or NOTHING
 
 
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+def _few(names: Sequence[str], most: int = NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str]) -> list[Theme]:
@@ -196,16 +201,20 @@ def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str
 def _name(facts: Sequence[Fact]) -> str:
     """What a session without a title was about: the commit that has most to do with all the others, the folder that it
     worked in, what was asked first."""
-    made = _central([fact for fact in facts if fact.kind == "commit"], facts)
+    made = _central(list(filter(_is_own_commit, facts)), facts)
     folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0]))
     name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
     return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
 
 
 def _central(some: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
-    """Some facts, first those that speak of what all facts speak of; of equals the first."""
+    """Some commits, first those that speak of what all facts speak of; what only supports others comes last."""
     often = Counter(concept for fact in facts for concept in concepts(fact.text))
-    return sorted(some, key=lambda fact: (-_mean([often[concept] for concept in concepts(fact.text)]), fact.turn))
+
+    def order(fact: Fact) -> tuple[bool, float, int]:
+        return bool(SUPPORTS.match(fact.text)), -_mean([often[part] for part in concepts(fact.text)]), fact.turn
+
+    return sorted(some, key=order)
 
 
 def _mean(numbers: Sequence[int]) -> float:
@@ -226,17 +235,17 @@ def _tells(fact: Fact, done: Set[str]) -> int:
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a session, in few sentences: what was written of it, else what was asked, found and done."""
+    """What came of a session, in few sentences: what was written of it, else what was asked, committed and found."""
     said = [fact for fact in facts if fact.kind in ("written", "decision", "finding", "done", "said")]
+    said = [*{fact.text: fact for fact in said if fact.who != "tool"}.values()]
     asked = run_on(_asked(facts))
     if asked and not any(fact.kind == "written" for fact in said):
         yield f"Asked: {quote(cut(asked, 2 * NAME))}."
-    for fact in sorted(
-        sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID], key=lambda fact: (fact.turn, fact.place)
-    ):
+    if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
+        yield f"Committed {_few(made, SAID)}."
+    best = sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID]
+    for fact in sorted(best, key=lambda fact: (fact.turn, fact.place)):
         yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
-    if made := list(dict.fromkeys(quote(fact.text) for fact in facts if fact.kind == "commit")):
-        yield f"Committed {_few(made)}."
 
 
 def _bounded(text: str, most: int) -> str:

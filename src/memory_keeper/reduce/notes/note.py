@@ -50,13 +50,16 @@ BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re
 NARRATES = re.compile(
     r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right)\b\W*)*"
     r"(?:(?:now|next|then|first|meanwhile)\b,? (?!(?:the|it|that|this|there|both|all|we|they)\b)"
-    r"|i(?:['’](?:ll|m|d)| will| am| can (?:now )?see| also| still| now| noticed?| need| want| should| have"
+    r"|i(?:['’](?:ll|m|d)| will| am| can (?:now )?see| also| still| now| already| noticed?| need| want| should| have"
     r"| see(?! the issue))\b(?! fixed| added)"
     r"|(?:let(?:['’]s| me| us)|we(?:['’]ll| will| need)|time to|proceeding|continuing|starting|moving on|going to"
     r"|looking (?:at|into)|checking|running|reading|searching|waiting|here(?:['’]s| is| are)|based on|the user|once"
     r"|as expected|the (?:todo|task list)|you(?:['’]re| are) (?:absolutely )?right|want me|would you|shall i|lines? \d)"
     r"\b)",
     re.I,
+)
+GUESSES = re.compile(
+    r"\b(?:likely|probably|perhaps|maybe|might|suspect|suggests?|seems?|may (?:have|be)|i think)\b", re.I
 )
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
@@ -163,7 +166,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     came: dict[int, list[Scored]] = {}
     after = [*said[1:], None][: len(said)]
     for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
-        fact = one.fact._replace(about=label(one.fact.about))
+        fact = one.fact if one.fact.kind == "answer" else one.fact._replace(about=label(one.fact.about))
         if fact.kind == "decision":
             fact = fact._replace(kind="said") if one.source in THOUGHT else fact._replace(why=_why(one, next_one))
         if fact.who == "user" or fact.kind == "request":
@@ -250,7 +253,8 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     if concludes:
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
     else:
-        worth = SOURCES[one.source] * KINDS.get(fact.kind, 0.0) * (one.form == "prose")
+        stated = one.form == "prose" and not GUESSES.search(text) and (one.source != "report" or fact.kind == "finding")
+        worth = SOURCES[one.source] * KINDS.get(fact.kind, 0.0) * stated
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM
     return worth * (TERSE if len(found) < SHORTEST else 1.0)

@@ -14,6 +14,7 @@ from memory_keeper.text import clean, one_line
 
 WENT_ON = "Went on"  # with what an earlier note begins with
 UNDER = 48  # characters of a heading that is told with what stands under it
+TICKS = "✅✓✔☑ "
 FILES = 4  # that are named of those that were changed
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 # headings that say nothing of what stands under them
@@ -61,7 +62,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
     under = ""
     for fact in facts:
         heading = fact.about.rstrip(":") if fact.kind != "answer" else ""
-        text = say(fact)
+        text = say(fact).lstrip(TICKS)
         text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
         if fact.who == "tool":
             yield f"A subagent reported: {quote(text)}"
@@ -81,4 +82,5 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
         yield f"{status} {', '.join(names[:FILES])}{more}"
     ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
     yield from map(say, sorted(ran.values(), key=lambda fact: fact.place))
-    yield from dict.fromkeys(say(fact) for fact in facts if fact.kind not in ("edit", "error", "check"))
+    others = {(fact.kind, fact.text): fact for fact in facts if fact.kind not in ("edit", "error", "check")}
+    yield from map(say, others.values())  # of a commit that was amended the last
