@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from memory_keeper import wire
 from memory_keeper.capture.calls import core
-from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact, quote, run_on, say
 from memory_keeper.extract.settled import DEPENDS, holding, states
 from memory_keeper.extract.spoken import kind_of
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note
 from memory_keeper.reduce.kept_note import begun
-from memory_keeper.reduce.notes.note import OPEN_KINDS, cut
+from memory_keeper.reduce.notes.note import cut
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme, read_body
 from memory_keeper.text import clean, many, utc_day
 
@@ -23,6 +23,7 @@ Facts = Mapping[Note, list[Fact]]
 
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
 NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
+TASKS = ("todo", "next")  # what is left to do; a question that nobody answered is none
 TELLING = 3  # concepts of a request that says what to do
 # what the facts of a turn are worth telling for
 WORTH = {
@@ -106,7 +107,7 @@ def wrong(facts: Facts) -> list[Fact]:
                 judged = note.level > 1 or (fact.status == "open" and CHECKS.search(fact.text))
                 if judged or len(sessions[key]) > 1:
                     found[key] = fact
-            elif fact.kind in OPEN_KINDS and note is last[fact.of]:
+            elif fact.kind in TASKS and note is last[fact.of]:
                 found[fact.text.casefold()] = fact
     return sorted(found.values(), key=lambda fact: -fact.at)
 
@@ -142,7 +143,7 @@ def _decision(fact: Fact) -> str:
 
 
 def _issue(fact: Fact) -> str:
-    return (fact.text if fact.kind in OPEN_KINDS else say(fact._replace(status=""))).rstrip(".;")
+    return (fact.text if fact.kind in TASKS else say(fact._replace(status=""))).rstrip(".;")
 
 
 def _status(fact: Fact) -> str:
@@ -202,7 +203,9 @@ def _name(facts: Sequence[Fact]) -> str:
     """What a session without a title was about: the commit that has most to do with all the others, the folder that it
     worked in, what was asked first."""
     made = _central(list(filter(_is_own_commit, facts)), facts)
-    folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0]))
+    folders = Counter(
+        folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0].strip("/…"))
+    )
     name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
     return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
 
@@ -222,16 +225,15 @@ def _mean(numbers: Sequence[int]) -> float:
 
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
-    """The first request of a session that says what to do, and of what was done then; else the first."""
+    """The first request of a session that says what to do; else the first."""
     asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
-    done = {part for fact in facts if fact.kind in ("commit", "edit") for part in concepts(fact.text)}
-    asked.sort(key=lambda fact: (_tells(fact, done), fact.turn, fact.place))
+    asked.sort(key=lambda fact: (not _tells(fact), fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
 
 
-def _tells(fact: Fact, done: Set[str]) -> int:
+def _tells(fact: Fact) -> bool:
     found = concepts(fact.text)
-    return (len(found) < TELLING) * 2 or (bool(done) and not found & done)
+    return len(found) >= TELLING or any(map(is_name, found))
 
 
 def _about(facts: Sequence[Fact]) -> Iterator[str]:

@@ -164,6 +164,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
+    thought: dict[int, list[Scored]] = {}
     after = [*said[1:], None][: len(said)]
     for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
         fact = one.fact if one.fact.kind == "answer" else one.fact._replace(about=label(one.fact.about))
@@ -173,14 +174,16 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
             asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
         elif (score := score * _says(one, session, found)) > 0:
-            came.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
+            aside = thought if one.source in THOUGHT else came
+            aside.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
+    came = thought | came  # what was thought is told where nothing was said
     came = {turn: list(_best(those)) for turn, those in came.items()}
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
     order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
     leads = {turn: list(_lead(asked.get(turn, ()), came.get(turn, ()))) for turn in order}
-    left = [fact for fact in head.coming(said, events) if fact.kind != "next" or _is_step(fact, events)]
+    left = [fact for fact in head.coming(said, events) if _is_left(fact, events)]
     errors = [fact for fact in work if is_open(fact)]
     wanted = [one.fact for turn in order for one in asked.get(turn, ()) if one.fact.kind in ("rule", "answer")]
     first = [
@@ -291,6 +294,9 @@ def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 
 
-def _is_step(fact: Fact, events: Sequence[Event]) -> bool:
-    """Whether somebody said that this is next, in a list that is one of steps."""
-    return fact.place < len(events) * EACH and len(fact.about) <= HEADING
+def _is_left(fact: Fact, events: Sequence[Event]) -> bool:
+    """Whether something is left to do: a task, a step that somebody said is next, in a list of steps, or a question
+    that says what it is about."""
+    if fact.kind == "question":
+        return len(concepts(fact.text)) >= SHORTEST
+    return fact.kind != "next" or (fact.place < len(events) * EACH and len(fact.about) <= HEADING)

@@ -83,4 +83,6 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
     ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
     yield from map(say, sorted(ran.values(), key=lambda fact: fact.place))
     others = {(fact.kind, fact.text): fact for fact in facts if fact.kind not in ("edit", "error", "check")}
+    if len(others) > 1:
+        others = {key: fact for key, fact in others.items() if not fact.text.startswith("Merge ")}
     yield from map(say, others.values())  # of a commit that was amended the last
