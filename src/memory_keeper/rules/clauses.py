@@ -9,13 +9,14 @@ reason after it are left off; "them" and "this decorator" are told with what the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.extract.own_words import GIVES_UP, spoken
+from memory_keeper.extract.prose import sentences
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.rules import classifier
-from memory_keeper.rules.sentences import split, units, unmarked
 from memory_keeper.rules.subjects import (
     LITERAL,
     NAMES,
@@ -32,12 +33,6 @@ from memory_keeper.rules.subjects import (
     is_general,
 )
 from memory_keeper.rules.wishes import ALLOW, DROP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memory_keeper.rules.sentences import Unit
 
 SAID, TYPED = 12_000, 1_500  # characters: a longer prompt is a paste; one that was written elsewhere
 SHORTEST, LONGEST = 6, 300  # characters of a sentence
@@ -94,20 +89,19 @@ def said_in(text: str) -> list[str]:
     if len(own) > 2 * LOOKED:
         own = f"{own[:LOOKED].rpartition('.')[0]}.\n\n{own[-LOOKED:].partition('.')[2]}"
     said: list[str] = []
-    for unit in _own_units(own):
-        for one in split(unit.said):
-            for sentence in BREAK.split(unmarked(one)):
-                said = said[:-1] if NO_WAIT.match(sentence) else said
-                said += [] if QUOTED.fullmatch(sentence) else classifier.apart(sentence)
+    for one in _own_sentences(own):
+        for sentence in BREAK.split(one):
+            said = said[:-1] if NO_WAIT.match(sentence) else said
+            said += [] if QUOTED.fullmatch(sentence) else classifier.apart(sentence)
     return said
 
 
-def _own_units(text: str) -> list[Unit]:
-    """The prose and items of a text, without what a list of work says of what is to be built."""
-    found = [unit for unit in units(text) if unit.kind in ("prose", "item")]
+def _own_sentences(text: str) -> list[str]:
+    """The sentences of a text, without what a list of work says of what is to be built."""
+    found = [one for one in sentences(text) if one.kind in ("prose", "item")]
     headed = re.search(r"[:：]\s*\n", text)  # as rules: what others head is not among one's own words
-    work = not headed and any(unit.kind == "item" and classifier.WORK.match(unit.said) for unit in found)
-    return [unit for unit in found if not (work and unit.kind == "item" and _is_part(unit.said))]
+    work = not headed and any(one.kind == "item" and classifier.WORK.match(one.text) for one in found)
+    return [one.text for one in found if not (work and one.kind == "item" and _is_part(one.text))]
 
 
 def _is_part(item: str) -> bool:

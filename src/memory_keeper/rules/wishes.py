@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.model import NamedTuple
-from memory_keeper.rules.sentences import words
 from memory_keeper.rules.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import clip_middle
 
@@ -145,7 +144,29 @@ def kind(said: str) -> str:
 def stems(text: str) -> Iterator[str]:
     """The words of a text that say what it is about, without their endings; a path is one word."""
     yield from (_stem(path.casefold()) for path in PATH.findall(text))
-    yield from (_stem(word) for word in words(PATH.sub(" ", text)) if word not in RULES)
+    yield from (_stem(word) for word in _words_in(PATH.sub(" ", text)) if word not in RULES)
+
+
+_WORD = re.compile(r"[^\W_][\w]*")
+_WIDE = re.compile("[\u2e80-\u9fff]{2,}")
+_COMMON = """
+the a an and or but if then else of to in on at by for with from as is are was were be been being it its this
+that these those there here i we you he she they me my our your their not no so do does did done can could will
+would should may might must have has had just also very now all any some into out up than too only about over
+after before when where which who what how why let us them his her one more most other such
+"""
+_STOP = frozenset(_COMMON.split())
+
+
+def _words_in(text: str) -> Iterator[str]:
+    """The words of a text but the commonest; of scripts without blanks, pairs of characters."""
+    for word in _WORD.findall(text.casefold()):
+        if "\uac00" <= word[-1] <= "\ud7a3" and len(word) > 2:
+            word = word[:-1]  # a particle, more often than not
+        if word not in _STOP and (len(word) > 1 or word.isdecimal()):
+            yield word
+    for run in _WIDE.findall(text):
+        yield from (run[at : at + 2] for at in range(len(run) - 1))
 
 
 def _stem(word: str) -> str:
