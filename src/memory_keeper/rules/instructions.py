@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
+from memory_keeper.model import Event
 from memory_keeper.rules.clauses import said_in, typed, wanted
 from memory_keeper.rules.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, has_literal
 from memory_keeper.rules.wishes import FORBID, Wish, apart, kind, kinds, read
 from memory_keeper.text import NEWEST, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.model import Event
 
 LONG = 80  # characters of one that waits for the shorter ones
 MOST = 300  # that are told

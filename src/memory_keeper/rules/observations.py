@@ -7,20 +7,14 @@ model's never does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from memory_keeper import wire
-from memory_keeper.model import DAY, USER, Event, NamedTuple, Note, origin
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import DAY, USER, Event, Json, NamedTuple, Note, origin
 from memory_keeper.rules.instructions import instructions
-from memory_keeper.rules.wishes import DROP, REVERSES, SAME, compare, marks, says_less, unpack
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
-    from memory_keeper.rules.wishes import Wish
+from memory_keeper.rules.wishes import DROP, REVERSES, SAME, Wish, compare, marks, says_less, unpack
 
 AGE = "compaction.triggers.observationAge."
 NEAR = 50  # wishes that name the same thing and are compared with a new one; older ones stay

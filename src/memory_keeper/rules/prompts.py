@@ -6,23 +6,19 @@ in, so finding it twice is finding it once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from memory_keeper import wire
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import typed_words
-from memory_keeper.model import Event, Note, origin
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Event, Json, Note, origin
 from memory_keeper.reduce.kept_note import measure
 from memory_keeper.rules.clauses import SAID as LONGEST
 from memory_keeper.rules.instructions import hints, instructions
 from memory_keeper.rules.observations import USERS, Observed, by, fold, places
 from memory_keeper.rules.wishes import DROP, SAME, compare, pack
 from memory_keeper.text import digest_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Json
 
 TYPED = ("prompt",)  # kinds of events that are read where a whole project's are
 RECENT, NEWEST = 200, 50  # prompts among which those are looked for that no note covers yet; while somebody waits

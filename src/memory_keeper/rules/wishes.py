@@ -8,17 +8,14 @@ takes its place, and stands beside all others.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.model import NamedTuple
 from memory_keeper.rules.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body
 from memory_keeper.text import clip_middle
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
 
 SAME, REVERSES = "same", "reverses"  # what a later wish may be to an earlier one
 ASK, ALSO, FORBID, ALLOW, DROP = "ask", "also", "forbid", "allow", "drop"  # allow: again; drop: a rule that held

@@ -11,15 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from memory_keeper.extract import facts
 from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Json
 from memory_keeper.reduce.usage.compactions import Compaction
 from memory_keeper.tell.archived import Entry, compacted, find_entry, put_on_shelf, stamp
 from memory_keeper.tell.files import CONTEXT_ARCHIVE
 from memory_keeper.tell.memory import is_sealed, seal
 from memory_keeper.text import clean, fence, how_long, one_line, short_number, utc_moment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
 
 TITLE = "# Context Archive - Session Transcripts"
 ABOUT = (

@@ -5,18 +5,15 @@ A change that was taken over is none any more, so finding and keeping can be bro
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER, NamedTuple, origin
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.files import ACTIVE_RULES, LISTED, OBSERVATIONS
 from memory_keeper.tell.memory import Page, Section, body_of, item
 from memory_keeper.tell.observations import OPEN, parted
 from memory_keeper.tell.rules import Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.rules.observations import Observed
 
 
 class Change(NamedTuple):

@@ -7,19 +7,16 @@ prompt that nobody has answered, which may hold pictures.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from memory_keeper import wire
+from memory_keeper.capture.messages import Message
 from memory_keeper.capture.payload import COMMANDS
 from memory_keeper.capture.repeated import HOSTS, OPENING
+from memory_keeper.model import Json
 from memory_keeper.moment import version_of
 from memory_keeper.text import CALL, clip_middle, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from memory_keeper.capture.messages import Message
-    from memory_keeper.model import Json
 
 ASIDE = (*COMMANDS, "Caveat: ")  # what the host writes in the user's place about its own commands
 COMPACTED = (OPENING, HOSTS)  # how a context begins that was compacted, by us or by the host

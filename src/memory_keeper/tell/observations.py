@@ -9,19 +9,15 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Note
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.memory import Section, compose, item, owner, section
+from memory_keeper.tell.rules import Rule
 from memory_keeper.text import utc_day
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from memory_keeper.rules.observations import Observed
-    from memory_keeper.tell.rules import Rule
 
 RULES_TITLE, OBSERVATIONS_TITLE = "# Active Rules", "# Observations"
 ARCHIVE_TITLE = "# Observation Archive - Escalated Patterns"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keep.sqlite import SqliteStore
 
 
 def project_name(store: SqliteStore, key: str) -> str:

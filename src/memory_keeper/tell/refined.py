@@ -6,18 +6,14 @@ everything else is whole, and what it has no word for has a field more.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from json import dumps
 from time import gmtime, strftime
 
 from memory_keeper.capture.payload import safe_name
+from memory_keeper.model import Event, Json
 from memory_keeper.tell.pages import iso
 from memory_keeper.text import showable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from memory_keeper.model import Event, Json
 
 ROLES = {"prompt": "user", "task": "user", "command": "user", "image": "user", "reply": "assistant"}
 NOTED = ("summary", "meta", "notice", "compact", "title")  # by the host, in nobody's name

@@ -6,20 +6,16 @@ contexts were compacted, and what the notes say. From each line `show` and `get`
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from time import gmtime, strftime
 
 from memory_keeper.capture.project import short_path
 from memory_keeper.keep import moments
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.reduce.kept_note import whose
 from memory_keeper.text import ago, clean, one_line, showable, utc_day
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
 
 STEPS = ("prompt", "reply", "call", "todo", "command", "task", "notice", "compact", "summary")
 TURNS = ("prompt", "compact")

@@ -7,19 +7,14 @@ they quote, rules by their numbers. Whatever else stands there is kept as it is:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import Json, NamedTuple
 from memory_keeper.tell import short
 from memory_keeper.text import tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.model import Json
-
-    Reason = tuple[str, float | None]
+Reason = tuple[str, float | None]
 
 FRAME, QUOTE = "frame", "quote"
 RANKED = ("recall", "fix")  # briefs of which each line has a reason of its own

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
@@ -19,15 +19,12 @@ from memory_keeper.extract.facts import Fact, dump, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import CHECKS, worked
-from memory_keeper.model import Event
+from memory_keeper.model import Event, Json
 from memory_keeper.reduce.notes.segments import note_budget
 from memory_keeper.reduce.notes.small_talk import is_passing, is_small_talk
 from memory_keeper.reduce.notes.turns import label, turns
 from memory_keeper.reduce.own_commands import others
 from memory_keeper.text import clean, one_line, tokens
-
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
 
 ASKED, SAID = 240, 280  # characters of a sentence of the user's, and of the model's
 KEPT, EDITS = 44, 10  # facts that are kept for the outlines above, and files of them

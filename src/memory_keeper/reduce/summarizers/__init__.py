@@ -6,23 +6,22 @@ They satisfy `Summarizer`: `anthropic` and `openai` over an `api`, `claude_cli` 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol
 
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.summarizers.asking import Answer, Ask
+from memory_keeper.model import Json
+from memory_keeper.reduce.summarizers.asking import Answer, Ask
 
-    class Summarizer(Protocol):
-        """Asks a model for the texts in fewer tokens; `root` is the project, of which nothing is run or trusted."""
 
-        def __call__(
-            self,
-            texts: Sequence[str],
-            budget: int,
-            settings: Json,
-            environ: dict[str, str],
-            root: str = "",
-            ask: Ask = ...,
-        ) -> Answer: ...
+class Summarizer(Protocol):
+    """Asks a model for the texts in fewer tokens; `root` is the project, of which nothing is run or trusted."""
+
+    def __call__(
+        self,
+        texts: Sequence[str],
+        budget: int,
+        settings: Json,
+        environ: dict[str, str],
+        root: str = "",
+        ask: Ask = ...,
+    ) -> Answer: ...

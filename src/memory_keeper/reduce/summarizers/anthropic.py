@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from secrets import token_hex
 
 from memory_keeper import wire
 from memory_keeper.capture.gauge import COUNTS
 from memory_keeper.errors import NotSetUp
+from memory_keeper.model import Json
 from memory_keeper.reduce.summarizers.api import find_key, finished, name_of, post
-from memory_keeper.reduce.summarizers.asking import Answer, prompt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.summarizers.asking import Ask
+from memory_keeper.reduce.summarizers.asking import Answer, Ask, prompt
 
 NAME = "anthropic"
 URL, MODEL, KEY = "https://api.anthropic.com", "claude-haiku-4-5", "ANTHROPIC_API_KEY"

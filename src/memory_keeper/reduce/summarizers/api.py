@@ -9,20 +9,16 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.model import Json
 from memory_keeper.reduce.summarizers import program
 from memory_keeper.reduce.summarizers.asking import Answer, Unfinished
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from memory_keeper.model import Json
 
 LARGEST = 1 << 20  # bytes of an answer
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

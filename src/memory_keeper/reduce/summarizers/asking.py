@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 from memory_keeper.errors import KeeperError
-from memory_keeper.model import NamedTuple
 from memory_keeper.text import clip_middle, fence, tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Ask = Callable[[Sequence[str], int, str], tuple[str, str]]
+Ask = Callable[[Sequence[str], int, str], tuple[str, str]]
 
 WORDS_PER_SENTENCE = 200  # as the seeds have it
 MOST = 150_000  # tokens of texts that are sent at once

@@ -8,22 +8,17 @@ open every file that is mentioned with an `@` and send it along, so that sign is
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from secrets import token_hex
 
 from memory_keeper import wire
 from memory_keeper.capture.gauge import COUNTS
 from memory_keeper.config import INSIDE
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.model import Json
 from memory_keeper.reduce.summarizers import program
-from memory_keeper.reduce.summarizers.asking import Answer, Unfinished, cost_of, prompt
+from memory_keeper.reduce.summarizers.asking import Answer, Ask, Unfinished, cost_of, prompt
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.summarizers.asking import Ask
 
 MODEL, TIMEOUT = "haiku", 120
 AT = "＠"

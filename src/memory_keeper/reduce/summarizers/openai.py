@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from secrets import token_hex
 
 from memory_keeper import wire
 from memory_keeper.errors import NotSetUp
+from memory_keeper.model import Json
 from memory_keeper.reduce.summarizers.api import find_key, finished, name_of, post
-from memory_keeper.reduce.summarizers.asking import Answer, cost_of, prompt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.summarizers.asking import Ask
+from memory_keeper.reduce.summarizers.asking import Answer, Ask, cost_of, prompt
 
 NAME = "openai"
 URL, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"

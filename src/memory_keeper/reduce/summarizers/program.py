@@ -10,15 +10,12 @@ import os
 import selectors
 import signal
 import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.model import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LARGEST = 4 << 20  # bytes of what it prints
 PIECE = 1 << 16

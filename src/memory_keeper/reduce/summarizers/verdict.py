@@ -6,14 +6,11 @@ What is not taken changes nothing: the note that was made without it stays.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memory_keeper import wire
 from memory_keeper.reduce.checks.grounding import ungrounded
 from memory_keeper.text import clean, one_line, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _PREAMBLE = re.compile(r"\s*(?:\*\*)?(?:here(?:'s| is| are)|summary|요약|다음은)\b[^\n]{0,80}:(?:\*\*)?[ \t]*\n*", re.I)
 _REFUSES = re.compile(

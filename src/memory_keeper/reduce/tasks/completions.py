@@ -7,23 +7,18 @@ for two.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper.capture.calls import COMMITTED, command_of, quiet_commit
 from memory_keeper.keep import doing
-from memory_keeper.model import WRITES, NamedTuple
+from memory_keeper.keep.doing import Asked, Step
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.reduce.tasks.identity import LIKE, folded, likeness, split, words_of
 from memory_keeper.reduce.tasks.lists import tasks
+from memory_keeper.reduce.tasks.manual import Unfinished
 from memory_keeper.reduce.tasks.progress import LAST, SAID, End, Order
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.keep.doing import Asked, Step
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event
-    from memory_keeper.reduce.tasks.manual import Unfinished
 
 TOOLS = tuple(sorted(WRITES))
 MERGES = ("Merge branch ", "Merge remote-tracking ", "Merge pull request ", "Merge tag ")  # of what others did

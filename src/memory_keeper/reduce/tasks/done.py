@@ -13,16 +13,13 @@ from memory_keeper.extract.todos import DOING, left_open, newest
 from memory_keeper.keep import doing
 from memory_keeper.keep.doing import Step
 from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Json
 from memory_keeper.reduce.tasks import progress
 from memory_keeper.reduce.tasks.completions import TOOLS, Commit, Work, find_work, in_order, listed, marked
 from memory_keeper.reduce.tasks.identity import folded, is_same, short_id, split
 from memory_keeper.reduce.tasks.lists import tasks
 from memory_keeper.reduce.tasks.manual import Unfinished, written
 from memory_keeper.reduce.tasks.progress import End
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
 
 CLOSELY = 50  # tasks
 OFTEN, HABIT, MOST = 3, 5, 0.9  # tasks with the same error; tasks, and the share of them, that a habit shows in

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TASK_ID = re.compile(r"\bTASK-\d+\b")
 LONGEST = 300  # characters of a task that tell it from another

@@ -3,14 +3,12 @@ before had completed; a session does not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from memory_keeper.extract.todos import DOING, Todo, todos
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.reduce.tasks.identity import LONGEST, TASK_ID
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 DONE = "completed"
 

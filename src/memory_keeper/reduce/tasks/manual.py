@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from memory_keeper import wire
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import NamedTuple, origin
 from memory_keeper.reduce.tasks.identity import LONGEST, short_id, split
 from memory_keeper.text import clean, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keep.sqlite import SqliteStore
 
 
 class Unfinished(NamedTuple):

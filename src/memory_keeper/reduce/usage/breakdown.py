@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from heapq import nlargest
 from itertools import accumulate
 
 from memory_keeper import wire
+from memory_keeper.capture.claude_code import Line
 from memory_keeper.model import WRITES, Event, NamedTuple
 from memory_keeper.reduce.usage.growth import OPENS, Cost, begin, find_gaps, lay, priced, weigh
 from memory_keeper.text import NEWEST, family, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memory_keeper.capture.claude_code import Line
 
 FILES = WRITES | {"Read"}
 CLEARED = 5000  # freed at once: more than thinking that was dropped, so what was read may be gone

@@ -7,16 +7,12 @@ for compactions of our own: the requests that followed would have carried the co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
+
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from decimal import Decimal
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Usage
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Event, NamedTuple, Usage
 
 MOST = 100_000  # marks of a project that are looked at, the newest
 CLEARED = {"end": "clear", "archived": "hand"}

@@ -8,13 +8,9 @@ or nothing. They get what the texts of their gap cannot explain.
 
 from __future__ import annotations
 
-from memory_keeper.model import Event, NamedTuple
+from memory_keeper.capture.claude_code import Line
+from memory_keeper.model import Event, NamedTuple, Usage
 from memory_keeper.text import CALL, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.capture.claude_code import Line
-    from memory_keeper.model import Usage
 
 # what is no tool's; a kind that is not here is not sent to the model: titles, the queue, the host's own rows
 WORDS = {
