@@ -78,6 +78,10 @@ FIRM = ("start", "end", "case")  # of which a thing has one
 NUMBER = re.compile(r"\b\d+(?:\.\d+)?\b|\b(?:one|two|three|four|five|six|eight|ten|once|twice|half)\b", re.I)
 ADDS = re.compile(r"\balso \w|\b(?:too|as well|additionally|besides)\b", re.I)
 EITHER = re.compile(rf"(?: names?)?(?:, and|,| and| or) {OWN}", re.I)
+# "never delete without asking" asks for the same as "ask before you delete"
+WITHOUT = re.compile(
+    rf"{_LEAD}(?:never|do not|don['’]?t) (.{{3,80}}?) (?:without|before) (?:first )?(\w+ing\b.*)", re.I
+)
 PATH = re.compile(r"\w[\w@+-]*(?:[./]\w[\w@+-]*)+")
 # words of instructions themselves, which say nothing of what one is about; those in CUES as stems
 RULES = frozenset((
@@ -85,12 +89,13 @@ RULES = frozenset((
     "future", "going", "forward", "actually", "prefer", "run", "want", "should", "must", "keep", "don", "stop",
     "longer", "anymore", "again", "ever",
     "항상", "언제나", "언제", "절대", "반드시", "반드", "앞으로", "앞으", "이제부터", "이제부", "대신", "말고",
-    "쓰세요", "쓰세", "해주세요", "해주세", "주세요", "주세",
+    "쓰세요", "쓰세", "사용하세요", "사용하세", "사용해", "해주세요", "해주세", "주세요", "주세",
 ))  # fmt: skip
 CUES = RULES | frozenset((
     "nam", "string", "singl", "lower", "convention", "rul", "modul", "decorator", "want", "lik", "need", "start",
     "begin", "end", "includ", "suffix", "prefix", "add", "ensur", "remember", "new", "cod", "writ", "creat", "when",
     "whenever", "every", "tim", "also", "somewher", "within", "even", "don", "thi",
+    "each", "suit",
 ))  # fmt: skip
 
 
@@ -100,6 +105,8 @@ def read(clause: str, sentence: str, mood: str = "") -> Wish:
     positive = CONTRASTS.sub(" ", said)
     rest = REFUSES.sub(" ", positive)
     refuses = FORBIDS.search(body(positive)) and not (rest != positive and GOES_ON.match(rest))
+    if not mood and (found := WITHOUT.match(body(clause))):
+        positive, refuses = f"{found[2]} before {found[1]}", None
     mood = mood or (FORBID if refuses else ALSO if ADDS.search(sentence) else ASK)
     positive = positive if refuses else rest
     rejected = [name for found in CONTRASTS.findall(said) for name in found if name]
@@ -107,6 +114,7 @@ def read(clause: str, sentence: str, mood: str = "") -> Wish:
     things = kinds(clause) if mood != DROP else ()
     how, wanted, about = _slot(" ".join(positive.split()), things, mood, bool(rejected))
     skip = (frozenset() if how == "for" else CUES) | {*stems(" ".join((*wanted, *things)))}
+    skip |= {*map(_stem, rejected)} if not refuses else set()
     topic = sorted({*stems(GIVES_UP.sub("", about))} - skip)
     return Wish(
         clip_middle(" ".join(clause.split()), LONGEST),
@@ -167,9 +175,9 @@ def _words_in(text: str) -> Iterator[str]:
 
 
 def _stem(word: str) -> str:
-    if not word.isascii() or len(word) < 5:
+    if not word.isascii():
         return word
-    for end in ("ing", "es", "ed", "s"):
+    for end in () if len(word) < 5 else ("ing", "es", "ed", "s"):
         if word.endswith(end) and not word.endswith("ss"):
             word = word[: -len(end)]
             word = word[:-1] if end in ("ing", "ed") and word[-1:] in "bdgmnprt" and word[-2:-1] == word[-1:] else word
@@ -276,6 +284,7 @@ def _are_alternatives(new: Wish, old: Wish) -> bool:
     mine, theirs = _content(new), _content(old)
     if new.mood != ASK or old.mood not in (ASK, ALSO):
         return False
+    mine, theirs = mine | _things(new), theirs | _things(old)
     for family in ALTERNATIVES:
         apart = mine & family and theirs & family and not mine & theirs & family
         if apart and (mine - family == theirs - family or (new.changes and not mine - family)):
@@ -292,7 +301,7 @@ def _implies(more: Wish, less: Wish) -> bool:
 def _likeness(new: Wish, old: Wish) -> str:
     """What two wishes are to each other by what they speak of."""
     if new.slot != old.slot:
-        return ""
+        return SAME if _is_same_matter(new, old) else ""
     value = SAME if (_mood(new), {*new.wanted}) == (_mood(old), {*old.wanted}) else REVERSES
     if new.slot[0] in FIRM:
         return value
@@ -307,6 +316,22 @@ def _likeness(new: Wish, old: Wish) -> str:
     if alike < (CHANGED if (new.slot[0] == "for" or new.changes) and not adds else ALIKE):
         return ""
     return value if alike >= ALIKE else REVERSES
+
+
+def _is_same_matter(new: Wish, old: Wish) -> bool:
+    """Whether two that are put differently ask for the same: with the kind of thing or without, with a purpose or
+    without."""
+    if _mood(new) != _mood(old) or {*new.wanted} != {*old.wanted}:
+        return False
+    if {new.slot[0], old.slot[0]} == {"", "for"}:
+        return bool(new.wanted) and new.slot[1] == old.slot[1] and not (new.topic and old.topic)
+    whole = _content(new) | _things(new)
+    return new.slot[0] == old.slot[0] == "" and len(whole) > 1 and whole == _content(old) | _things(old)
+
+
+def _things(wish: Wish) -> frozenset[str]:
+    """The kinds of things that a wish is about, as words of it."""
+    return frozenset(map(_stem, filter(None, wish.slot[1].split("+"))))
 
 
 def _share(mine: frozenset[str] | set[str], theirs: frozenset[str] | set[str], within: bool = False) -> float:
