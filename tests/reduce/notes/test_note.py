@@ -131,6 +131,34 @@ def test_a_decision_with_its_reason_comes_before_files() -> None:
     assert told.index("I decided against tenacity") < told.index("created ")
 
 
+def test_what_the_model_was_about_to_do_is_no_result() -> None:
+    story = Story()
+    story.prompt("Why does the login test fail on the build server only?")
+    story.thinking("Maybe we decided to keep the clock in local time because of the old server.")
+    story.reply("Let me look at the test first. Now I have a good understanding of the file structure.")
+    story.reply(
+        "Now read the rest:\n\n- Line 478: Gets entity, resets the state\n- Line 578: Gets entity, calls service"
+    )
+    story.reply("The login test fails because the build server runs in another time zone than we do.")
+    story.run("pytest tests/login.py", "3 passed in 0.1s")
+    story.run("pytest tests/login.py", "3 passed in 0.2s")
+    story.edit("/p/src/login.py", "a", "b")
+    story.reply("## Summary\n\nAll three tests of the login pass now.")
+    asked = '"Why does the login test fail on the build server only?"'
+    came = "The login test fails because the build server runs in another time zone than we do."
+    done = "[changed /p/src/login.py; `pytest tests/login.py` passed: 3 passed in 0.2s]"
+    assert check(story.events, 700).text == f"{asked} → {came} All three tests of the login pass now. {done}"
+
+
+def test_what_goes_on_from_an_earlier_note_says_so() -> None:
+    story = Story()
+    story.run("git commit -m 'Retry uploads'", "[main 1a2b3c4] Retry uploads\n 1 file changed")
+    story.reply("The uploads are tried five times now.")
+    assert check(story.events, 700).text == (
+        'Went on: The uploads are tried five times now. [committed 1a2b3c4 "Retry uploads"]'
+    )
+
+
 def test_a_note_tells_of_when_a_task_was_open() -> None:
     story = Story()
     story.prompt("Put the parser into a module of its own and use it in all of the three commands.")

@@ -174,6 +174,32 @@ def test_a_theme_is_named_by_title_commit_folder_or_request() -> None:
     assert theme.name == "Which of the two queues is the faster one under load?"
 
 
+def test_a_theme_is_the_commit_that_says_most_and_a_question_is_no_issue() -> None:
+    story = Story()
+    story.prompt("Add a check of merged branches to the merge command, and fix what the check finds.")
+    for number, subject in enumerate(("feat: check merged branches", "docs: say what the merge check does", "Merge x")):
+        story.run(f"git commit -m '{subject}'", f"[main 1a2b3c{number}] {subject}\n 1 file changed")
+    story.reply("The merge command checks merged branches now. Would you like me to proceed with the release?")
+    made = outline([note_of(story, 0)], 500).outline
+    assert [theme.name for theme in made.themes] == ["feat: check merged branches"]
+    assert made.issues == () and "Merge x" not in made.summary
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Pre-approve the edits in your settings so agents don't need to",
+        "Don't send the pull request yet.",
+        "If so, we can use the main branch instead of a fork.",
+    ],
+)
+def test_what_only_sounds_like_a_rule_is_no_decision(said: str) -> None:
+    story = Story()
+    story.prompt(f"Look at the settings of the agents, please. {said}")
+    story.reply("The settings of the agents are fine, since all edits are allowed there.")
+    assert outline([note_of(story, 0)], 500).outline.decisions == ()
+
+
 def test_no_line_is_a_bare_list_of_names() -> None:
     draft = outline(told(), 2000)
     for line in draft.text.split("\n"):

@@ -32,13 +32,14 @@ FIRST, OPEN, COMMITS, RULES = 2, 6, 6, 4  # sentences of a request, and of each 
 SAME = 0.7  # of what a sentence speaks of was told: it repeats
 JOINT = 2  # tokens around a fact
 HEADING = 40  # characters of a heading under which stands what is left to do
+PLAN, LONG = 8, 4  # sentences of a request that is a plan, and of it that are told beside the first
 SENTENCES, ITEMS = 6, 3  # of what came of a turn, and items of lists among them
 SHORTEST = 3  # words of a sentence that says something
 OPEN_KINDS = ("todo", "next", "question")
 # how well the last answer of a turn says what came of it; the first sentence, an item,
 # one that explains a name, what has few words
 CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
-# what any other text says only where it states one of KINDS: how well, by its source
+# how well another text does, by its source, and by what it states
 SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3, "document": 0.2}
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 THOUGHT = ("thinking", "document")  # what is said there may be a draft: it decides nothing
@@ -161,7 +162,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
-    thought: dict[int, list[Scored]] = {}
+    aside: dict[int, list[Scored]] = {}
     after = [*said[1:], None][: len(said)]
     for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
         fact = one.fact if one.fact.kind == "answer" else one.fact._replace(about=label(one.fact.about))
@@ -169,11 +170,14 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
             fact = fact._replace(kind="said") if one.source in THOUGHT else fact._replace(why=_why(one, next_one))
         if fact.who == "user" or fact.kind == "request":
             kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
+            if one.many > PLAN and one.form != "prose" and one.number and kind == "request":
+                continue  # a step of a plan that was handed over
             asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
         elif (score := score * _says(one, session, found)) > 0:
-            aside = thought if one.source in THOUGHT else came
-            aside.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
-    came = thought | came  # what was thought is told where nothing was said
+            found_in = came if _concludes(one, session) or _states(one) else aside
+            found_in.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
+    asked = {turn: _short_request(those) for turn, those in asked.items()}
+    came = aside | came  # what was thought, or said in passing, is told where nothing else was said
     came = {turn: list(_best(those)) for turn, those in came.items()}
     _pair(asked, said, events)
     newest = sorted(asked.keys() | came.keys(), reverse=True)
@@ -193,6 +197,12 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     ]
     details = _details([one for turn in order for one in (*asked.get(turn, ()), *came.get(turn, ()))], work)
     return list(dict.fromkeys([*first, *details]))
+
+
+def _short_request(asked: Sequence[Scored]) -> list[Scored]:
+    """How a request begins, and of a long one the sentences that are worth most."""
+    best = sorted(asked[1:], key=lambda one: (one.fact.kind != "request", one.worth), reverse=True)[:LONG]
+    return [one for one in asked if one is asked[0] or one in best]
 
 
 def _best(came: Sequence[Scored]) -> Iterator[Scored]:
@@ -249,15 +259,24 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found) or narrates(fact):
         return 0.0
-    concludes = one.source == "reply" and fact.place // EACH in session.concluding
-    if concludes:
+    if _concludes(one, session):
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
     else:
-        stated = one.form == "prose" and not GUESSES.search(text) and (one.source != "report" or fact.kind == "finding")
-        worth = SOURCES[one.source] * KINDS.get(fact.kind, 0.0) * stated
+        plain = one.form == "prose" and not GUESSES.search(text) and (one.source != "report" or _states(one))
+        worth = SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * plain
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM
     return worth * (TERSE if len(found) < SHORTEST else 1.0)
+
+
+def _concludes(one: Spoken, session: ranker.Session) -> bool:
+    """Whether it stands in the last answer of its turn."""
+    return one.source == "reply" and one.fact.place // EACH in session.concluding
+
+
+def _states(one: Spoken) -> bool:
+    """Whether a sentence states a cause, a decision or a result wherever it stands; of a subagent, a cause."""
+    return one.source not in THOUGHT and one.fact.kind in (("finding",) if one.source == "report" else KINDS)
 
 
 def narrates(fact: Fact) -> bool:
