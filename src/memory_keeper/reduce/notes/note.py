@@ -262,7 +262,7 @@ def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
     if _concludes(one, session):
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
     else:
-        plain = one.form == "prose" and not GUESSES.search(text) and (one.source != "report" or _states(one))
+        plain = one.form == "prose" and not GUESSES.search(text) and (one.source == "reply" or fact.kind in KINDS)
         worth = SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * plain
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM
@@ -276,7 +276,7 @@ def _concludes(one: Spoken, session: ranker.Session) -> bool:
 
 def _states(one: Spoken) -> bool:
     """Whether a sentence states a cause, a decision or a result wherever it stands; of a subagent, a cause."""
-    return one.source not in THOUGHT and one.fact.kind in (("finding",) if one.source == "report" else KINDS)
+    return one.source not in THOUGHT and one.fact.kind in KINDS and (one.source, one.fact.kind) != ("report", "done")
 
 
 def narrates(fact: Fact) -> bool:

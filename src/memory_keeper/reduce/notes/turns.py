@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from posixpath import commonpath
 
 from memory_keeper.extract.facts import Fact, quote, run_on, say
 from memory_keeper.text import clean, one_line
@@ -15,6 +16,7 @@ from memory_keeper.text import clean, one_line
 WENT_ON = "Went on"  # with what an earlier note begins with
 UNDER = 48  # characters of a heading that is told with what stands under it
 TICKS = "✅✓✔☑ "
+RAN, FAR = 4, 16  # commands of a turn that are told, the last; characters of a folder that is told once
 FILES = 4  # that are named of those that were changed
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 # headings that say nothing of what stands under them
@@ -78,10 +80,13 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
         files[fact.text] = "created" if files.get(fact.text) == "created" else fact.status
     for status in dict.fromkeys(files.values()):
         names = [path for path, became in files.items() if became == status]
+        folder = commonpath(names) if len({name[:1] == "/" for name in names}) == 1 and len(names) > 1 else ""
+        where = f" in {folder}" if len(folder) >= FAR else ""
+        names = [name[len(folder) :].strip("/") or name for name in names] if where else names
         more = f" and {len(names) - FILES} more" if len(names) > FILES else ""
-        yield f"{status} {', '.join(names[:FILES])}{more}"
+        yield f"{status} {', '.join(names[:FILES])}{more}{where}"
     ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
-    yield from map(say, sorted(ran.values(), key=lambda fact: fact.place))
+    yield from map(say, sorted(ran.values(), key=lambda fact: fact.place)[-RAN:])
     others = {(fact.kind, fact.text): fact for fact in facts if fact.kind not in ("edit", "error", "check")}
     if len(others) > 1:
         others = {key: fact for key, fact in others.items() if not fact.text.startswith("Merge ")}
