@@ -337,7 +337,7 @@ def test_an_outline_that_was_not_written_is_written_next_time(place: Workplace) 
 
 def test_outlines_get_outlines(place: Workplace) -> None:
     place.set(saveInterval=1, memoryTokens=2000, carryOverTokens=400, outlineTokens=800)
-    fill(place, 22)
+    fill(place, 40)
     assert {note.level for note in place.distil()} >= {1, 2, 3}
     with place.store() as store:
         assert not tree.problems(store)

@@ -128,7 +128,7 @@ def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
     """The first facts that fit as they are told, and later ones that fit all the same."""
     left, chosen = budget, list[Fact]()
     known: set[str] = set()
-    for fact in ranked:
+    for fact in filter(_is_told, ranked):
         cost = tokens(f"{fact.about} {say(fact)}") + JOINT
         found = concepts(fact.text)
         repeats = len(found & known) > SAME * len(found) and fact.who == "model" and fact.kind not in OPEN_KINDS
@@ -139,6 +139,11 @@ def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
     while chosen and tokens("\n".join(text for text, _ in tell(chosen))) > budget:
         chosen.pop()
     return chosen
+
+
+def _is_told(fact: Fact) -> bool:
+    """Whether a note tells of something; of commands that failed only of checks, others are for the outline to know."""
+    return fact.kind != "error" or bool(CHECKS.search(fact.text) and (fact.why or fact.status == "open"))
 
 
 def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
@@ -301,12 +306,7 @@ def _lead(asked: Sequence[Scored], came: Sequence[Scored]) -> Iterator[Fact]:
 
 def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
     """Everything else, by what it is worth for its length."""
-    found += [
-        Scored(fact, WORK[fact.kind])
-        for fact in work
-        if fact.kind in WORK
-        and (fact.kind != "error" or (fact.why and fact.status == "fixed" and CHECKS.search(fact.text)))
-    ]
+    found += [Scored(fact, WORK[fact.kind]) for fact in work if fact.kind in WORK]
     return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 
 
