@@ -56,7 +56,7 @@ CHOSE = re.compile(  # "instead of" alone may tell how something works
 # what only looks like a decision of the model's: a guess, or a step in how something works
 SEEMS = re.compile(
     r"\W*(?:then|however|otherwise|if|when|where|here|this|that|it|they|there|i(?:['’]m| am) seeing)\b"
-    r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure)\b",
+    r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure|i['’]ll (?!keep|use|drop|skip|stick|go)\w+)\b",
     re.I,
 )
 ONCE = re.compile(r"\b(?:yet|for now|right now|this time|today)\b|\b(?:like|as|the|an?|to|of|in|with|and|or)$", re.I)
@@ -84,6 +84,7 @@ def _settles(fact: Fact) -> bool:
     asks = fact.text[-1] in "?？:：" or ASKS.match(fact.text) or ONCE.search(fact.text) or DEPENDS.match(fact.text)
     wanted = fact.who == "user" and WANTS.match(fact.text) and not asks
     decided = CHOSE.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
+    decided = decided and len(concepts(fact.text)) >= TELLING
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
     return fact.kind == "answer" or bool(
@@ -203,11 +204,15 @@ def _name(facts: Sequence[Fact]) -> str:
     """What a session without a title was about: the commit that has most to do with all the others, the folder that it
     worked in, what was asked first."""
     made = _central(list(filter(_is_own_commit, facts)), facts)
-    folders = Counter(
-        folder for fact in facts if fact.kind == "edit" and (folder := fact.text.rpartition("/")[0].strip("/…"))
-    )
+    folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := _folder(fact.text)))
     name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
     return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
+
+
+def _folder(path: str) -> str:
+    """The folder of a file, of a long path its end."""
+    folder = path.rpartition("/")[0].strip("/…")
+    return folder if len(folder) < NAME // 2 else "/".join(folder.split("/")[-3:])
 
 
 def _central(some: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
