@@ -13,6 +13,7 @@ from typing import NamedTuple
 from memory_keeper import __version__, wire
 from memory_keeper.capture.project import short_path
 from memory_keeper.extract import head
+from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, run_on
 from memory_keeper.extract.gist import gist
 from memory_keeper.extract.ranker import rank
@@ -25,6 +26,8 @@ from memory_keeper.keep.archive import archive_path
 from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keep.telling import told
 from memory_keeper.model import Event, Note, Usage
+from memory_keeper.reduce.notes.lists import SEEMS, TELLING
+from memory_keeper.reduce.notes.note import TRAILERS, narrates
 from memory_keeper.reduce.tasks.lists import Task, tasks
 from memory_keeper.reduce.usage.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.tell.handoff import events_for
@@ -128,7 +131,7 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     reworded = {event.id for note in shelf.notes.get(session, ()) for event in _reworded(store, note)}
     stated = [fact for fact in _stated(said, events) if not reworded.intersection(fact.cites)]
     work = worked(events, turns)
-    commits = [fact for fact in work if fact.kind == "commit"]
+    commits = [fact._replace(text=TRAILERS.sub("", fact.text)) for fact in work if fact.kind == "commit"]
     checks = [fact for fact in work if fact.kind in ("check", "error") and CHECKS.search(fact.text)]
     passed = max((fact.place for fact in work if fact.kind in ("check", "commit")), default=-1)
     wrong = [fact for fact in work if fact.kind == "error" and fact.status == "open" and fact.place > passed]
@@ -168,17 +171,21 @@ def _stated(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     if not said:
         return
     told = {one.fact.text for one in said if one.fact.text[-1] not in "?？"}  # who nods at a statement chooses nothing
-    yield from (fact for fact in head.accepted(said, events) if fact.about not in told)
+    for fact in head.accepted(said, events):  # "proceed?" and "yes" decide nothing that anybody can read
+        if fact.about not in told and len(concepts(fact.about)) >= TELLING:
+            yield fact
     _, worth, _ = rank(said, events)
     for _, one in sorted(zip(worth, said, strict=True), key=lambda pair: -pair[0]):
         fact, users = one.fact, one.fact.who == "user"
-        if one.source in SOURCES and (one.source == "answer" or states(fact.text, users)):
+        empty = not users and (narrates(fact) or (fact.kind == "decision" and SEEMS.match(fact.text)))
+        if one.source in SOURCES and (one.source == "answer" or (states(fact.text, users) and not empty)):
             yield fact._replace(kind=kind_of(fact.text)) if one.source == "request" else fact
 
 
 def _best(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """The most needed of some facts, in their order."""
-    return tuple(sorted(facts[:most], key=lambda fact: fact.place))
+    """The most needed of some facts, in their order, each once."""
+    each = [*{fact.text: fact for fact in reversed(facts)}.values()][::-1]
+    return tuple(sorted(each[:most], key=lambda fact: fact.place))
 
 
 class Outcome(NamedTuple):
