@@ -75,7 +75,6 @@ def test_any_of_the_sources_will_do() -> None:
     assert ungrounded("a.py", []) == ["a.py"]
 
 
-@example("ß0A")  # one letter that folds to two
 @given(st.text(max_size=300))
 @example("ß0A")
 @example(".0")

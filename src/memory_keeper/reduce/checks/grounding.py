@@ -206,7 +206,7 @@ class Known:
 
 def _fold(text: str) -> str:
     """A text without what only lays it out."""
-    return " ".join(_MARKS.sub(" ", text.lower().replace("’", "'").replace("**", "")).split())
+    return " ".join(_MARKS.sub(" ", text.casefold().replace("’", "'").replace("**", "")).split())
 
 
 def _words(text: str) -> str:
