@@ -16,6 +16,7 @@ from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note
 from memory_keeper.reduce.kept_note import begun
 from memory_keeper.reduce.notes.note import cut
+from memory_keeper.reduce.notes.turns import whole
 from memory_keeper.reduce.schema import MOST, Decision, Issue, Outline, Theme, read_body
 from memory_keeper.text import clean, many, utc_day
 
@@ -231,7 +232,7 @@ def _mean(numbers: Sequence[int]) -> float:
 
 def _asked(facts: Sequence[Fact]) -> list[Fact]:
     """The first request of a session that says what to do; else the first."""
-    asked = [fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"]
+    asked = whole([fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"])
     asked.sort(key=lambda fact: (not _tells(fact), fact.turn, fact.place))
     return [fact for fact in asked if fact.turn == asked[0].turn]
 

@@ -84,10 +84,10 @@ def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
     events = list(others(events))
     if is_small_talk(events):
         return Draft("")
-    ranked = _ranked(events, folder)
+    ranked, rules = _ranked(events, folder)
     chosen = _fitting(ranked, note_budget(events, most))
     lines = list(tell(chosen))
-    kept = dict.fromkeys((*chosen, *_kept_beside(ranked)))
+    kept = dict.fromkeys((*chosen, *rules, *_kept_beside(ranked)))
     return Draft("\n".join(text for text, _ in lines), tuple(cites for _, cites in lines), tuple(kept)[:KEPT])
 
 
@@ -158,13 +158,14 @@ def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
 # --- ordering ---------------------------------------------------------------------------------------------------------
 
 
-def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
-    """All that a note may tell, the most needed first."""
+def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact]]:
+    """All that a note may tell, the most needed first, and what the user insists on, which may be a part of that."""
     shorten = Shorten(folder)
     said, turns = spoken(events)
     session, worth, _ = ranker.rank(said, events, concepts=False)
     work = [_cited(fact, shorten) for fact in worked(events, turns)]
-    rules = {(fact.cites, fact.text) for fact in head.insisted(said, events)}
+    rules = list(head.insisted(said, events))
+    insisted = {(rule.cites, rule.text) for rule in rules}
     asked: dict[int, list[Scored]] = {}
     came: dict[int, list[Scored]] = {}
     aside: dict[int, list[Scored]] = {}
@@ -174,7 +175,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
         if fact.kind == "decision":
             fact = fact._replace(kind="said") if one.source in THOUGHT else fact._replace(why=_why(one, next_one))
         if fact.who == "user" or fact.kind == "request":
-            kind = "rule" if (fact.cites, fact.text) in rules else fact.kind
+            kind = "rule" if (fact.cites, fact.text) in insisted else fact.kind
             if one.many > PLAN and one.form != "prose" and one.number and kind == "request":
                 continue  # a step of a plan that was handed over
             asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
@@ -191,7 +192,12 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
     leads = {turn: list(_lead(asked.get(turn, ()), came.get(turn, ()))) for turn in order}
     left = [fact for fact in head.coming(said, events) if _is_left(fact, events)]
     errors = [fact for fact in work if is_open(fact)]
-    wanted = [one.fact for turn in order for one in asked.get(turn, ()) if one.fact.kind in ("rule", "answer")]
+    wanted = [
+        one.fact
+        for turn in order
+        for one in asked.get(turn, ())
+        if one.fact.kind in ("rule", "answer") or any(one.fact.cites == rule.cites for rule in rules)
+    ]
     first = [
         *(fact for turn in order[:2] for fact in leads[turn]),
         *left[:OPEN],
@@ -201,7 +207,7 @@ def _ranked(events: Sequence[Event], folder: str) -> list[Fact]:
         *(fact for turn in order[2:] for fact in leads[turn]),
     ]
     details = _details([one for turn in order for one in (*asked.get(turn, ()), *came.get(turn, ()))], work)
-    return list(dict.fromkeys([*first, *details]))
+    return list(dict.fromkeys([*first, *details])), rules
 
 
 def _short_request(asked: Sequence[Scored]) -> list[Scored]:

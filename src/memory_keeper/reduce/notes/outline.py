@@ -17,6 +17,7 @@ from memory_keeper.reduce.kept_note import lines_of, whose
 from memory_keeper.reduce.notes.lists import NAMED, WORTH, commits, lists, settled, wrong
 from memory_keeper.reduce.notes.note import as_request, cut
 from memory_keeper.reduce.notes.turns import turns as in_lines
+from memory_keeper.reduce.notes.turns import whole
 from memory_keeper.reduce.schema import MOST, Outline
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
@@ -163,7 +164,7 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
     if facts[0].kind == "written":
         yield from (Line(fact.text, fact.cites, (fact,)) for fact in facts)
         return
-    asked = [as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")]
+    asked = whole([as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")])
     said = [fact for fact in facts if fact.kind == "answer" or (fact.who == "model" and fact.kind != "request")][:SAID]
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))

@@ -47,12 +47,21 @@ def label(heading: str) -> str:
 
 def _turn(facts: Sequence[Fact]) -> str:
     nods = {fact.cites[:1]: fact for fact in facts if fact.kind == "accepted"}
-    asked = [fact for fact in facts if fact.kind == "request" and fact.cites[:1] not in nods]
+    asked = whole([fact for fact in facts if fact.kind == "request" and fact.cites[:1] not in nods])
     rest = [fact for fact in facts if fact.kind not in ("request", "accepted")]
     words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
     done = "; ".join(_done([fact for fact in rest if _is_work(fact)]))
     came = " ".join([*_came([fact for fact in rest if not _is_work(fact)]), *([f"[{done}]"] if done else [])])
     return f"{words} → {came}" if words and came else words or f"{WENT_ON}: {came}"
+
+
+def whole(facts: Sequence[Fact]) -> list[Fact]:
+    """Sentences of requests, without those that another one of the same event has in it."""
+    return [
+        fact
+        for fact in facts
+        if not any(fact.text != one.text and fact.cites == one.cites and fact.text in one.text for one in facts)
+    ]
 
 
 def _is_work(fact: Fact) -> bool:
