@@ -236,7 +236,8 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequen
 def _cited(fact: Fact, shorten: Shorten) -> Fact:
     """What was done, as the events say that it cites: no sum of ours, no name of an earlier change, commands as run."""
     if fact.kind == "commit":
-        return fact._replace(text=TRAILERS.sub("", fact.text))
+        digest = "" if fact.about.isdecimal() else fact.about  # it would pass for a number
+        return fact._replace(text=TRAILERS.sub("", fact.text), about=digest)
     if fact.kind == "edit":
         return shorten(fact._replace(about=""))
     return fact._replace(about="") if fact.kind == "check" else fact
@@ -321,4 +322,6 @@ def _is_left(fact: Fact, events: Sequence[Event]) -> bool:
     that says what it is about."""
     if fact.kind == "question":
         return len(concepts(fact.text)) >= SHORTEST
-    return fact.kind != "next" or (fact.place < len(events) * EACH and len(fact.about) <= HEADING)
+    return fact.kind != "next" or (
+        fact.place < len(events) * EACH and len(fact.about) <= HEADING and not NARRATES.match(fact.text)
+    )

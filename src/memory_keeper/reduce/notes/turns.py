@@ -92,7 +92,7 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
         folder = commonpath(names) if len({name[:1] == "/" for name in names}) == 1 and len(names) > 1 else ""
         where = f" in {folder}" if len(folder) >= FAR else ""
         names = [name[len(folder) :].strip("/") or name for name in names] if where else names
-        more = f" and {len(names) - FILES} more" if len(names) > FILES else ""
+        more = ", …" * (len(names) > FILES)
         yield f"{status} {', '.join(names[:FILES])}{more}{where}"
     ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
     yield from map(say, sorted(ran.values(), key=lambda fact: fact.place)[-RAN:])
