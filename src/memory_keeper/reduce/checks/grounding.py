@@ -24,7 +24,7 @@ _QUOTED = (
 )
 _TOKEN = r"[$@~./-]{0,12}[A-Za-z0-9_][A-Za-z0-9_$@~/.%*+-]*"
 _TOKENS = re.compile(
-    rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>~?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
+    rf"(?P<url>{_URL})|(?P<quoted>{_QUOTED})|(?P<number>[~$€£]?\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?!\w))|(?P<token>{_TOKEN})"
 )
 _NUMBER = re.compile(r"(?:(?<![\w.])\.)?\d+(?:[.,_]\d+)*", re.ASCII)
 _THOUSANDS = re.compile(r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?$", re.ASCII)
@@ -80,7 +80,7 @@ def named(sentence: str, allowed: Collection[str]) -> Iterator[tuple[str, str, b
             if said[0] == "`" or " " in inner or _looks_like_code(inner):
                 yield "quoted", inner, False
         elif found["number"]:
-            yield "number", said.lstrip("~"), cut
+            yield "number", said.lstrip("~$€£"), cut
         else:
             token = said.rstrip(".-+%*@$")
             if sentence[: found.start()][-1:].isalnum():  # goes on from a word in another script

@@ -43,6 +43,7 @@ CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
 SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3, "document": 0.2}
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 THOUGHT = ("thinking", "document")  # what is said there may be a draft: it decides nothing
+PART, WORD = re.compile(r"(?<=[:.!?。！？]) +(?!…)"), re.compile(r"\w+")
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 # what the model is about to do, or says of itself or of the talk: nothing that came of a request
 NARRATES = re.compile(
@@ -186,6 +187,11 @@ def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact
     came = aside | came  # what was thought, or said in passing, is told where nothing else was said
     came = {turn: list(_best(those)) for turn, those in came.items()}
     _pair(asked, said, events)
+    typed = {event.id: _words(event.text) for event in events if event.kind in ("prompt", "queued")}
+    asked = {
+        turn: [one._replace(fact=_with_gaps(one.fact, typed.get(one.fact.cites[0], ""))) for one in those]
+        for turn, those in asked.items()
+    }
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
     order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
@@ -231,6 +237,17 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequen
     for nod in head.accepted(said, events):
         others = [one for one in asked[nod.turn] if one.fact.cites[0] != nod.cites[0]]
         asked[nod.turn] = [Scored(nod, 1.0), *others]
+
+
+def _with_gaps(fact: Fact, typed: str) -> Fact:
+    """What the user asked for, with a sign where something that stands between its parts is left out."""
+    if not typed or _words(fact.text) in typed:
+        return fact
+    return fact._replace(text=PART.sub(" … ", fact.text))
+
+
+def _words(text: str) -> str:
+    return " ".join(WORD.findall(clean(text)))
 
 
 def _cited(fact: Fact, shorten: Shorten) -> Fact:
