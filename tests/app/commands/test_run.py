@@ -83,8 +83,12 @@ class Terminal:
 
     def close(self) -> None:
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+            self.process.terminate()  # and it takes its tmux along
+            try:
+                self.process.wait(PATIENCE / 6)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
         for fd in (self.master, self.slave):
             if fd >= 0:
                 os.close(fd)
