@@ -9,7 +9,7 @@ is told: the outlines above are made of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_keeper.extract import head, ranker
@@ -187,11 +187,8 @@ def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact
     came = aside | came  # what was thought, or said in passing, is told where nothing else was said
     came = {turn: list(_best(those)) for turn, those in came.items()}
     _pair(asked, said, events)
-    typed = {event.id: _words(event.text) for event in events if event.kind in ("prompt", "queued")}
-    asked = {
-        turn: [one._replace(fact=_with_gaps(one.fact, typed.get(one.fact.cites[0], ""))) for one in those]
-        for turn, those in asked.items()
-    }
+    texts = {event.id: event.text for event in events}
+    asked = {turn: [one._replace(fact=_verbatim(one.fact, texts)) for one in those] for turn, those in asked.items()}
     newest = sorted(asked.keys() | came.keys(), reverse=True)
     telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
     order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
@@ -239,11 +236,17 @@ def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequen
         asked[nod.turn] = [Scored(nod, 1.0), *others]
 
 
-def _with_gaps(fact: Fact, typed: str) -> Fact:
-    """What the user asked for, with a sign where something that stands between its parts is left out."""
-    if not typed or _words(fact.text) in typed:
-        return fact
-    return fact._replace(text=PART.sub(" … ", fact.text))
+def _verbatim(fact: Fact, texts: Mapping[str, str]) -> Fact:
+    """What was asked, and what a nod accepts, with a sign where something that stood between its parts is left out."""
+    source = "\n".join(_words(texts.get(cite, "")) for cite in fact.cites)
+    about = _parts_in(source, fact.about) if fact.kind == "accepted" else fact.about
+    return fact._replace(text=_parts_in(source, fact.text), about=about)
+
+
+def _parts_in(source: str, text: str) -> str:
+    if _words(text) in source:
+        return text
+    return " … ".join(part for part in PART.split(text) if _words(part) in source) or text
 
 
 def _words(text: str) -> str:
