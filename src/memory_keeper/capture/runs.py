@@ -62,6 +62,11 @@ FAILS = re.compile(
     r"|^[A-Z]\w{0,60}(?:Error|Exception|Interrupt)\s*\Z",
     re.M,
 )
+# what each of these, and HOLLOW, has somewhere, in lower case
+FAILING = (
+    "fail", "error", "***", "build stopped", "exit status", "curl: (", "rejected]", "conflict (", "segmentation fault",
+    "bus error", "aborted", "killed", "exception", "interrupt", "collect2: ",
+)  # fmt: skip
 OF_COMMIT = re.compile(r"^(?:\[[^\]\n]{1,140} [0-9a-f]{7,40}\]|[0-9a-f]{7,40}) .*$", re.M)  # its subject, quoted
 PASSES = re.compile(
     r"\b\d+ (?:passed|passing)\b|^ok\s|\bPASS(?:ED)?\b|\bsucce|\b0 (?:errors?|failures|issues)\b|\bdone\b", re.I | re.M
@@ -109,8 +114,9 @@ def went_wrong(run: Run) -> bool:
         return run.result.failed  # what only looks around prints others' errors
     said = OF_COMMIT.sub("", clean(edges(said)))
     begin, end = said[:SHORT], said[-SHORT:]
-    told = any(rule.search(part) for rule in (FAILS, HOLLOW) for part in (begin, end))
-    return told or _status_told(line, end) or is_wrong(said)
+    told = [part for part in {begin, end} if any(word in part.lower() for word in FAILING)]
+    found = any(rule.search(part) for rule in (FAILS, HOLLOW) for part in told)
+    return found or _status_told(line, end) or is_wrong(said)
 
 
 def _status_told(line: str, said: str) -> bool:

@@ -21,7 +21,6 @@ except ImportError:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from re import Pattern
 
 COLUMNS = "text, parts, tags"
 TABLE = f"create virtual table {{}} using fts5({COLUMNS}, content='', tokenize='porter unicode61')"
@@ -38,13 +37,26 @@ OURS = ("<memory-keeper ", "<command-message>memory-keeper:", "<command-name>/me
 ROUTINE = ("The file ", "File created successfully", "File written successfully", "Todos have been modified")
 TERSE = 300  # characters
 PIECE = 200  # characters that are composed at once
+KNOWN = 5000  # names that are remembered: a session says the same ones again and again
 
-_BLANKS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
-_patterns: list[Pattern[str]] = []
+# letters of names by their case, where a digit is no capital; what no name has is a blank
+_SHAPE = b" " * 48 + b"a" * 10 + b" " * 7 + b"A" * 26 + b" " * 6 + b"a" * 26 + b" " * 133
+_pieces: dict[str, list[str]] = {}
+_tags: dict[str, str] = {}
+_NO_RUNS = bytes({*range(256)} - {*range(0xE3, 0xEE), 0xEF, 0xF0})  # with which no character of a run begins in UTF-8
 
 
 def pieces(name: str) -> list[str]:
     """`parseHTTPResponse2` in pieces: parse, HTTP, Response2; one piece where there is nothing to split."""
+    found = _pieces.get(name)
+    if found is None:
+        if len(_pieces) > KNOWN:
+            _pieces.clear()
+        found = _pieces[name] = _split(name)
+    return found
+
+
+def _split(name: str) -> list[str]:
     if len(name) > LONGEST or name.islower() or name.isupper() or name[1:].islower():
         return [name]
     found: list[str] = []
@@ -66,11 +78,9 @@ def runs(text: str) -> list[str]:
     """The runs of characters that stand without blanks between words."""
     if text.isascii():
         return []
-    if not _patterns:
-        import re
+    import re
 
-        _patterns.append(re.compile(RUN))
-    return _patterns[0].findall(text)
+    return re.findall(RUN, text)
 
 
 def pairs(run: str) -> list[str]:
@@ -80,24 +90,36 @@ def pairs(run: str) -> list[str]:
 
 def parts(text: str) -> str:
     """What the index has beside a text's own words."""
-    found = [" ".join(split) for name in _names(text) if len(split := pieces(name)) > 1]
-    found += [" ".join(pairs(run)) for run in runs(text)]
-    found += _symbols(text)
+    data = text.encode("utf-8", "surrogatepass")
+    found = [" ".join(split) for name in _names(data) if len(split := pieces(name)) > 1]
+    if len(data) != len(text) and data.translate(None, _NO_RUNS):
+        found += [" ".join(pairs(run)) for run in runs(text)]
+    found += _symbols(text, data)
     return " . ".join(found)
 
 
-def _names(text: str) -> list[str]:
-    """The words with a capital inside, each once."""
-    words = dict.fromkeys(text.encode("utf-8", "surrogatepass").translate(_BLANKS).split())
-    names = [word.decode() for word in words if not (word.islower() or word.isupper() or word[1:].islower())]
-    return [name for name in names if not name.isdecimal()][:NAMES]
+def _names(data: bytes) -> list[str]:
+    """The words with a capital inside, each once. Every word of every output passes here, so the capitals are looked
+    for and not the words."""
+    shape = data.translate(_SHAPE) + b" "
+    find, found = shape.find, dict[bytes, int]()
+    for hump in (b"aA", b"AAa"):
+        at = find(hump)
+        while at >= 0:
+            begin, end = shape.rfind(b" ", 0, at) + 1, find(b" ", at)
+            found.setdefault(data[begin:end], begin)
+            at = find(hump, end)
+    return [word.decode() for word in sorted(found, key=found.__getitem__) if not word.isupper()][:NAMES]
 
 
-def _symbols(text: str) -> list[str]:
-    if "++" not in text and "#" not in text and ".NET" not in text:
+def _symbols(text: str, data: bytes) -> list[str]:
+    if b"++" not in data and b"#" not in data and b".NET" not in data:
         return []
-    low = text.lower()
-    return [word for sign, word in SYMBOLS.items() if any(_alone(low, sign))]
+    low = data.lower()
+    if b"c++" not in low and b".net" not in low and not any(piece.endswith((b"c", b"f")) for piece in low.split(b"#")):
+        return []
+    folded = text.lower()
+    return [word for sign, word in SYMBOLS.items() if any(_alone(folded, sign))]
 
 
 def _alone(low: str, sign: str) -> Iterable[bool]:
@@ -151,7 +173,12 @@ def tags(project: str, session: str, kind: str, at: float, level: int = 0, tool:
 
 def tag(what: str, name: str) -> str:
     """One word for a name, whatever is in it. Two names may share it: who finds rows by it looks at them again."""
-    return what + blake2s(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    word = _tags.get(what + name)
+    if word is None:
+        if len(_tags) > KNOWN:
+            _tags.clear()
+        word = _tags[what + name] = what + blake2s(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return word
 
 
 def year(at: float) -> str:
