@@ -47,3 +47,24 @@ def test_progress_counts_what_is_in_a_packed_file(tmp_path: Path) -> None:
     packed = path.with_name(f"{path.name}.gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert _size(str(packed)) == _size(str(path)) == path.stat().st_size
+
+
+def test_what_is_no_transcript_is_refused(tmp_path: Path, capsys: Said) -> None:
+    """A file of another kind brings no events; beside transcripts it is named, and they come in."""
+    binary, listed = tmp_path / "ls", tmp_path / "numbers.jsonl"
+    binary.write_bytes(b"\x7fELF\n\x00{}\n" * 99)
+    listed.write_text('{"n": 1}\n[2]\n{"type": 3}\n')
+    for path in (binary, listed):
+        with pytest.raises(SystemExit) as ended:
+            main(["import", "transcripts", str(path)])
+        said = capsys.readouterr()
+        assert (ended.value.code, said.out) == (1, "")
+        assert f"{path} is no transcript" in said.err
+        assert "Traceback" not in said.err
+    written(tmp_path, "/elsewhere", 1)
+    with pytest.raises(SystemExit) as ended:
+        main(["import", "transcripts", str(tmp_path), "--json"])
+    assert ended.value.code == 5
+    about = json.loads(capsys.readouterr().out)
+    assert (about["files"], about["skipped"]) == (2, 1)
+    assert about["events_added"]

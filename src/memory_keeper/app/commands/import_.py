@@ -9,7 +9,8 @@ import zlib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from itertools import chain
+from typing import IO, Any, cast
 
 from memory_keeper.app.commands import make_notes
 from memory_keeper.app.host.registration import claude_folder
@@ -56,6 +57,8 @@ def run(args: Namespace) -> int:
         "notes": notes,
         "projects": sorted(projects),
     }
+    if failed and len(failed) == len(files):
+        raise KeeperError(failed[0] if len(files) == 1 else f"none of {len(files)} files could be read: {failed[0]}")
     print_json(about) if args.json else _say(about, names)
     for problem in failed:
         say_problem(problem)
@@ -69,6 +72,9 @@ def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar) -> tuple[Added, se
     total, projects, failed = Added(), set[str](), list[str]()
     for path in files:
         try:
+            if not _is_transcript(path):
+                failed.append(f"{path} is no transcript: no line of it is an entry of one")
+                continue
             source = source_of(keeper, path)
             added = keeper.read(source, progress=bar.advance)
         except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
@@ -226,10 +232,34 @@ def _session_above(path: str) -> str:
     return os.path.basename(os.path.dirname(folder)) if os.path.basename(folder) == "subagents" else ""
 
 
+def _opened(path: str) -> IO[bytes]:
+    return cast(IO[bytes], gzip.open(path)) if path.endswith(".gz") else open(path, "rb")
+
+
+def _is_transcript(path: str) -> bool:
+    """Whether a file has an entry of a transcript, or nothing at all. Archives of ours may be mended ones."""
+    if archived(path):
+        return True
+    with _opened(path) as file:
+        lines = (line for line in file if not line.isspace())
+        first = next(lines, b"")
+        return not first or any(map(_is_entry, chain((first,), lines)))
+
+
+def _is_entry(line: bytes) -> bool:
+    if line[:1] != b"{" or b'"type"' not in line:
+        return False
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(entry, dict) and isinstance(entry.get("type"), str)
+
+
 def _first(path: str) -> dict[str, str]:
     """`cwd` and `sessionId` of the first line that has them."""
     found: dict[str, str] = {}
-    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+    with _opened(path) as file:
         read = 0
         while read < 200 and {"cwd", "sessionId"} > found.keys():
             line = file.readline(1 << 22)
