@@ -30,6 +30,7 @@ LINKS = {  # where a setting is explained
     "compaction.monthlyReview": "../how-to/upkeep.md",
 }
 STAGES = {
+    "capture": "What is kept of what happened.",
     "tell": "What is told, and written for people.",
     "reduce": "When notes and outlines are made, and how long they are.",
     "summarize": "Who words them.",

@@ -40,6 +40,12 @@ SETTINGS = {
     "tell.recallBudget": Setting(300, "Tokens of what was kept about the things that a prompt names; 0: nothing."),
     "tell.files": Setting(True, "Render handoffs and the memory for people, in `.claude/memory` of the project."),
     "tell.notesBudget": Setting(500, "Tokens of the brief at a session's start that standing notes may take."),
+    "capture.outputs": Setting(
+        1000,
+        "Kilobytes that are kept of an output that Claude Code puts into a file of its own because it is large; 0: only"
+        " the preview that the transcript has.",
+        most=16_000,
+    ),
     "reduce.saveInterval": Setting(25, "Tool calls of a session after which it gets a note.", 1, 1000),
     "reduce.saveTokens": Setting(8000, "Tokens of talk after which a session gets a note.", 500, 100_000),
     "reduce.noteTokens": Setting(700, "Tokens of the longest note of a session.", 100, 4000),
@@ -134,7 +140,7 @@ DEFAULTS: Json = {key: setting.default for key, setting in SETTINGS.items()}
 USERS_ONLY = frozenset(
     key
     for key in SETTINGS
-    if key.startswith(("compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
+    if key.startswith(("capture.", "compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
 ) - {"rules.every"} | {"context.warnings"}
 # What the predecessor called the same, and by how much its number is taken
 ALIASES = {

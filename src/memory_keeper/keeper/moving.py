@@ -43,6 +43,7 @@ MARKS = {
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts that are looked at again at the next look
+MOVED_OUT = b"<persisted-output>"  # what a transcript has in the place of a large output
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
 
 
@@ -249,6 +250,11 @@ class Mover:
 
         source, salt, known = tail.source, self.keeper.salt, self.keeper.secrets_of(tail.source.project)
         lines = tail.data.split(b"\n")[:-1]
+        if MOVED_OUT in tail.data:
+            from memory_keeper.capture.large_outputs import with_outputs
+
+            limit = config.load(self.keeper.home, "", self.keeper.environ)[0]["capture.outputs"] << 10
+            lines = [with_outputs(line, source, limit) if limit and MOVED_OUT in line else line for line in lines]
         kept = [redact_line(line, salt, known) for line in lines]
         packed: list[bytes] = []
         packer = Thread(target=lambda: packed.append(archive.compress(b"\n".join([*kept, b""]))))
