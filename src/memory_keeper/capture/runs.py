@@ -64,8 +64,8 @@ FAILS = re.compile(
 )
 # what each of these, and HOLLOW, has somewhere, in lower case
 FAILING = (
-    "fail", "error", "***", "build stopped", "exit status", "curl: (", "rejected]", "conflict (", "segmentation fault",
-    "bus error", "aborted", "killed", "exception", "interrupt", "collect2: ",
+    "fail", "error", "npm err!", "***", "build stopped", "exit status", "curl: (", "rejected]", "conflict (",
+    "segmentation fault", "bus error", "aborted", "killed", "exception", "interrupt", "collect2: ",
 )  # fmt: skip
 OF_COMMIT = re.compile(r"^(?:\[[^\]\n]{1,140} [0-9a-f]{7,40}\]|[0-9a-f]{7,40}) .*$", re.M)  # its subject, quoted
 PASSES = re.compile(
