@@ -44,6 +44,7 @@ SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
 THOUGHT = ("thinking", "document")  # what is said there may be a draft: it decides nothing
 PART, WORD = re.compile(r"(?<=[:.!?。！？]) +(?!…)"), re.compile(r"\w+")
+COUNTED = re.compile(r" and \d+ more(?=:|$)")
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 # what the model is about to do, or says of itself or of the talk: nothing that came of a request
 NARRATES = re.compile(
@@ -258,6 +259,8 @@ def _cited(fact: Fact, shorten: Shorten) -> Fact:
     if fact.kind == "commit":
         digest = "" if fact.about.isdecimal() else fact.about  # it would pass for a number
         return fact._replace(text=TRAILERS.sub("", fact.text), about=digest)
+    if fact.kind == "error":
+        return fact._replace(why=COUNTED.sub(", …", fact.why))
     if fact.kind == "edit":
         return shorten(fact._replace(about=""))
     return fact._replace(about="") if fact.kind == "check" else fact
