@@ -7,7 +7,7 @@ import re
 from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_keeper.app.cells import columns as cells
@@ -66,7 +66,7 @@ def shown(machine: Machine, command: str, screen: io.StringIO) -> str:
     return screen.getvalue()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4)  # each prints all of the lists
 @given(wide=st.integers(60, 200))
 def test_no_line_is_wider_than_the_terminal(story: Machine, wide: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

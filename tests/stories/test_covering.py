@@ -237,4 +237,4 @@ def _wording(keeper: Keeper, first: Note, text: str, who: str) -> Note:
 def test_every_event_is_covered_once_or_open() -> None:
     with Dying() as dying:
         Covering.dying = dying
-        run_state_machine_as_test(Covering, settings=settings(max_examples=20, stateful_step_count=25, deadline=None))
+        run_state_machine_as_test(Covering, settings=settings(max_examples=10, stateful_step_count=25))

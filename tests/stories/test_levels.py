@@ -262,7 +262,7 @@ def test_r10_killed_anywhere_between_a_note_and_what_it_covers(tmp_path: Path, d
     wanted = None
     after, killed = 0, True
     while killed:
-        after += 5
+        after += 11
         shutil.rmtree(place.home, ignore_errors=True)
         shutil.copytree(saved, place.home)
         killed = dying.run(place.home, place.now, after, look=False).killed

@@ -78,6 +78,9 @@ def test_any_of_the_sources_will_do() -> None:
 @given(st.text(max_size=300))
 @example("ß0A")
 @example(".0")
+@example("².0")
+@example("x1,234")
+@example("$1,234")
 @example("the ﬁle.py of Straße7b")
 def test_what_is_taken_from_a_text_is_grounded_in_it(text: str) -> None:
     for one in gist(Event("e1", 1.0, "reply", "s", "p", text), 500):

@@ -136,7 +136,13 @@ class Known:
         self.whole_words = set(_WORD.findall(self.said))
         self.words = sorted(self.whole_words)
         counted = _HEX.sub(" ", self.said)  # the digits of a hash are no numbers
-        self.numbers = {number for found in _NUMBER.findall(counted) for number in _numbers(found)}
+        self.numbers = set[str]()
+        for found in _NUMBER.finditer(counted):
+            self.numbers |= _numbers(found[0])
+            beside = counted[found.start() - 1 : found.start()] + counted[found.end() : found.end() + 1]
+            if found[0][0] == "." or any(char.isalnum() or char in "_-" for char in beside):
+                # of x1,234 it is 234 that looks like a number, of .1,234 it is .1
+                self.numbers |= {*re.split(r"[.,_]", found[0]), *re.findall(r"^\.\d+", found[0])}
 
     def has(self, kind: str, name: str, cut: bool) -> bool:
         said = _fold(name)
