@@ -35,6 +35,7 @@ class History:
         self.compacted = self._second()
         self.running = self._third()
         self.machine.settle()
+        self.machine.look()
         self.shell = Shell(self.environ, root / "shell")
         self.names = self._names()
         self.save()

@@ -130,6 +130,7 @@ def test_an_unknown_benchmark_is_said_to_be_unknown() -> None:
     assert "there are: hooks, " in done.stderr
 
 
+@pytest.mark.git
 def test_figures_of_others_stay_when_one_is_written(tmp_path: Path) -> None:
     place = tmp_path / "figures.json"
     write(BY_NAME["rules"], ["--data", "/some/where"], "a machine", {"kept": {"value": 0.5}}, place)

@@ -116,6 +116,7 @@ def test_a_file_that_was_moved_has_its_past(shop: Workshop, command: str) -> Non
     assert [touch.path for touch in found.touches] == ["src/cart.py", "src/basket.py"]
 
 
+@pytest.mark.git
 def test_two_checkouts_of_a_project_have_one_file(shop: Workshop, tmp_path: Path) -> None:
     for folder in (shop.root, other := tmp_path / "copy"):
         folder.mkdir(exist_ok=True)

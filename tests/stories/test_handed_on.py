@@ -362,6 +362,7 @@ def test_a_resume_is_told_only_where_it_stood_itself(machine: Machine) -> None:
     assert "Carried over" not in session.start("resume").text
 
 
+@pytest.mark.git
 def test_another_branch_s_handoff_is_not_handed_on(machine: Machine) -> None:
     """It was told in short, as one that may not apply."""
     day = first_day(machine)

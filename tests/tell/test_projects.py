@@ -30,6 +30,7 @@ def test_a_key_is_not_for_people(tmp_path: Path, key: str, name: str) -> None:
         assert project_name(keeper.store, key) == name
 
 
+@pytest.mark.git
 def test_a_clone_of_a_folder_is_called_by_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "clone"
     for words in (["init", "-q", str(folder)], ["-C", str(folder), "remote", "add", "origin", f"{tmp_path}/origin/."]):
@@ -43,6 +44,7 @@ def test_a_clone_of_a_folder_is_called_by_its_own(tmp_path: Path) -> None:
         assert project_name(keeper.store, key) == str(folder)
 
 
+@pytest.mark.git
 def test_a_repository_without_a_remote_is_called_by_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "repository"
     name = ("-c", "user.name=A", "-c", "user.email=a@example.org")

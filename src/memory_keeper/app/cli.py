@@ -318,6 +318,12 @@ def _parser_class() -> type[argparse.ArgumentParser]:
             commands = self._subparsers._group_actions[0] if self._subparsers else None
             return as_called(_overview(self, commands) if commands else super().format_help())
 
+        def _print_message(self, message: str, file: Any = None) -> None:
+            try:
+                super()._print_message(message, file)
+            except OSError:
+                pass  # nobody can be told; Python 3.11.2 lets it fly
+
         def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
             _open_streams()
             if message:
