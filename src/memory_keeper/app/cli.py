@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
+import os
+import posix
 import sys
+import traceback
+from argparse import SUPPRESS
+from collections.abc import Callable
+from importlib import import_module
+from keyword import iskeyword
+from os.path import lexists
+from sqlite3 import DatabaseError
+from textwrap import fill
+from typing import Any, NoReturn, Protocol, TextIO
 
 from memory_keeper import __version__, config
-from memory_keeper.app import ENTRY_POINTS, enter
+from memory_keeper.app import ENTRY_POINTS, enter, terminal
+from memory_keeper.app.terminal import as_called, called, near, remark
 from memory_keeper.errors import KeeperError
+from memory_keeper.text import clean, one_line
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-    from typing import Any, NoReturn, Protocol, TextIO
 
-    class Command(Protocol):
-        """A module of `commands`."""
+class Command(Protocol):
+    """A module of `commands`."""
 
-        EXAMPLE: str
+    EXAMPLE: str
 
-        def configure(self, parser: argparse.ArgumentParser) -> None: ...
-        def run(self, args: argparse.Namespace) -> int: ...
+    def configure(self, parser: argparse.ArgumentParser) -> None: ...
+    def run(self, args: argparse.Namespace) -> int: ...
 
 
 LONGEST = 600  # characters of a message
@@ -109,7 +118,6 @@ def parse_and_run(argv: list[str]) -> int:
 def _as_text(word: str) -> str:
     """What was typed, with a sign in the place of bytes that are no UTF-8: nothing is kept or found by those. The name
     of a file stays what it is."""
-    from os.path import lexists
 
     if lexists(word):
         return word
@@ -132,8 +140,6 @@ def guarded(given: str, run: Callable[[str], int]) -> int:
 
 
 def _caught(given: str, run: Callable[[str], int]) -> int:
-    import posix
-
     home = ""
     try:
         posix.umask(0o077)
@@ -155,8 +161,6 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
             return _say(f"{lost} is not there any more", "change to another folder, or name one with --project", 1)
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
     except Exception as error:
-        from sqlite3 import DatabaseError
-
         if isinstance(error, DatabaseError):
             return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
         return _say(f"{type(error).__name__}: {error}", _log(home), 1)
@@ -181,7 +185,6 @@ def _flush(stream: TextIO) -> OSError | None:
 
 def _lost_folder() -> str:
     """The folder that we were started in, where it was deleted; empty where it was not."""
-    import posix
 
     try:
         posix.getcwd()
@@ -191,15 +194,12 @@ def _lost_folder() -> str:
 
 
 def _silence(number: int) -> None:
-    import posix
-
     posix.dup2(posix.open("/dev/null", posix.O_WRONLY), number)
 
 
 def _expanded(path: str) -> str:
     if path.startswith("/") and "/." not in path:
         return path
-    import os
 
     return os.path.abspath(os.path.expanduser(path))
 
@@ -208,8 +208,6 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
     parser = build_parser(argv)
     if argv and argv[0] not in COMMANDS and not argv[0].startswith("-"):
-        from memory_keeper.app.terminal import near
-
         hint = near(argv[0], COMMANDS, "`memory-keeper --help` names them all")
         parser.error(f"there is no command {argv[0]}; {hint}")
     args, rest = parser.parse_known_args(argv)
@@ -224,17 +222,12 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _say(message: object, hint: str, code: int) -> int:
-    from memory_keeper.app import terminal
-    from memory_keeper.text import clean, one_line  # what somebody typed may stand in it
-
     terminal.say_problem(one_line(clean(str(message)), LONGEST), one_line(clean(hint), LONGEST))
     return code
 
 
 def _log(home: str) -> str:
     """Something nobody expected: leave a trace that can be pasted into an issue."""
-    import os
-    import traceback
 
     try:
         path = os.path.join(home, "crash.log")
@@ -248,8 +241,6 @@ def _log(home: str) -> str:
 
 def load(name: str) -> Command:
     """The module of a command."""
-    from importlib import import_module
-    from keyword import iskeyword
 
     module = name + "_" * iskeyword(name)  # `import` cannot be a module's name
     command: Command = import_module(f"memory_keeper.app.commands.{module}")
@@ -258,7 +249,6 @@ def load(name: str) -> Command:
 
 def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
     """The whole parser, or the part that `argv` needs."""
-    from memory_keeper.app.terminal import called
 
     parser = _parser_class()(
         prog=called(),
@@ -280,7 +270,6 @@ def build_parser(argv: list[str] | None = None) -> argparse.ArgumentParser:
 
 def _explain(parser: argparse.ArgumentParser, command: Command, argv: list[str]) -> str:
     """The examples of a command; of one of its verbs, if that is asked about, its own, and no options but its own."""
-    from argparse import SUPPRESS
 
     examples: dict[str, str] = getattr(command, "EXAMPLES", {})
     verb = next((word for word in argv if word in examples), "")
@@ -294,11 +283,6 @@ def _explain(parser: argparse.ArgumentParser, command: Command, argv: list[str])
 
 
 def _parser_class() -> type[argparse.ArgumentParser]:
-    import argparse
-    from textwrap import fill
-
-    from memory_keeper.app.terminal import as_called, remark
-
     class Formatter(argparse.HelpFormatter):
         """Wraps what is said, line by line."""
 
@@ -331,8 +315,6 @@ def _parser_class() -> type[argparse.ArgumentParser]:
             sys.exit(guarded("", lambda _: status))
 
         def error(self, message: str) -> NoReturn:
-            from memory_keeper.text import clean, one_line
-
             super().error(as_called(one_line(clean(message), LONGEST)))
 
     return Parser

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from memory_keeper.named import NamedTuple
+import os
+from collections.abc import Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from memory_keeper.named import NamedTuple
 
 
 class Given(NamedTuple):
@@ -32,6 +31,4 @@ def read_options(words: Sequence[str]) -> Given:
 
 
 def _absolute(path: str) -> str:
-    import os
-
     return os.path.abspath(os.path.expanduser(path))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from memory_keeper import config
 from memory_keeper.keeper import Keeper
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
+from memory_keeper.model import Json
 
 
 class Settings:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 import sys
+from collections.abc import Iterable
+from difflib import get_close_matches
+from shutil import which
 from time import monotonic
+from typing import Any, TextIO
 
 from memory_keeper.app.cells import columns
 from memory_keeper.text import local_moment, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any, TextIO
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 SELDOM = 10.0  # seconds between two lines about progress, where no bar can be drawn
@@ -20,7 +23,6 @@ NAME = "memory-keeper"
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, nothing else."""
-    import json
 
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
@@ -31,7 +33,6 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     stream = stream or sys.stdout
     if not stream.isatty():
         return text
-    import os
 
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
@@ -42,7 +43,6 @@ def width(stream: TextIO | None = None) -> int:
     """The columns that a line may have: those of the terminal, and more than enough where there is none."""
     if not (stream or sys.stdout).isatty():
         return 400
-    import shutil
 
     return shutil.get_terminal_size().columns
 
@@ -71,7 +71,6 @@ def wrapped(text: str, first: str = "", rest: str = "", room: int = 0, whole: bo
 def _rows(line: str, first: str, rest: str, room: int, whole: bool) -> list[str]:
     if not room or _cells(first + line) <= room:
         return [first + line if line else ""]
-    import re
 
     beginning = re.match(r" *(?:[-*>|] |\d+\. )?", line)
     rest += " " * (beginning.end() if beginning else 0)
@@ -91,7 +90,6 @@ def _rows(line: str, first: str, rest: str, room: int, whole: bool) -> list[str]
 
 def _split(row: str, room: int) -> tuple[str, str]:
     """As much as so many columns hold, and what is left."""
-    import re
 
     head = ""
     for part in re.findall(r"\x1b\[[0-9;]*m|.", row):
@@ -112,15 +110,12 @@ def fitting(text: str, room: int) -> str:
 
 def _cells(text: str) -> int:
     if "\x1b" in text:
-        import re
-
         text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return columns(text)
 
 
 def near(name: str, known: Iterable[str], otherwise: str) -> str:
     """What somebody may have meant by a name that there is not."""
-    from difflib import get_close_matches
 
     names = get_close_matches(name.lower(), list(known), 2)
     return f"did you mean {' or '.join(names)}?" if names else otherwise
@@ -149,7 +144,6 @@ def remark(text: str) -> None:
 
 def from_here(path: str) -> str:
     """A path as it can be typed where we are: short if it lies beneath."""
-    import os
 
     return path.removeprefix(os.path.join(os.getcwd(), ""))
 
@@ -159,7 +153,6 @@ def called() -> str:
     typed = sys.argv[0]
     if "/" not in typed or typed.rpartition("/")[2] != NAME:
         return NAME
-    from shutil import which
 
     return NAME if which(NAME) else typed
 
@@ -169,7 +162,6 @@ def as_called(text: str) -> str:
     typed = called()
     if typed == NAME:
         return text
-    import re
 
     return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-zA-Z[-])", lambda _: typed, text)
 

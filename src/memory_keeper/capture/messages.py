@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from memory_keeper.model import Json
+from memory_keeper.model import Json, NamedTuple
 
 
 class Message(NamedTuple):

@@ -6,11 +6,9 @@ name has something that words do not have: an ending, a slash, an underscore, a 
 
 from __future__ import annotations
 
-from memory_keeper.model import NamedTuple
+from collections.abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from memory_keeper.model import NamedTuple
 
 LONGEST = 8_000  # characters of a prompt that are looked at
 MOST = 8  # names: who lists more asks about none of them

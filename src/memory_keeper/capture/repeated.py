@@ -6,14 +6,10 @@ say happened before, and is kept; of these only the raw lines are.
 
 from __future__ import annotations
 
-from memory_keeper.model import NamedTuple
+from collections.abc import Iterable
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memory_keeper.capture.claude_code import Line
-    from memory_keeper.model import Event
+from memory_keeper.capture.claude_code import Line
+from memory_keeper.model import Event, NamedTuple
 
 OPENING = "Memory Keeper compacted this session"  # how the line begins that we have the host write
 HOSTS = "This session is being continued from a previous conversation"  # and the message with a summary of the host's

@@ -6,16 +6,13 @@ The exit status is believed, but for a line that hides it behind a pipe: there, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from memory_keeper.capture.calls import COMMON, SETTING, command_of, steps
 from memory_keeper.capture.signature import HOLLOW, REFUSED, edges, is_wrong
 from memory_keeper.model import Event, NamedTuple
 from memory_keeper.text import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # commands that change nothing and prove nothing; of those that say nothing of a project, some may still fail
 LOOKING = frozenset(one for one in COMMON if not one.startswith("git ")) - {"rm", "cp", "mv", "mkdir", "chmod", "touch"}

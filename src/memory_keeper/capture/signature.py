@@ -10,14 +10,11 @@ line of bounded length, so no input is slow. Nothing of this is kept: whoever as
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 HEAD, TAIL = 24_000, 12_000  # characters of an output that are looked at
 EDGE = 6_000  # of an output of which only is asked whether it went wrong

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from sqlite3 import Connection
+
 from memory_keeper.keep.index import tag
 from memory_keeper.keep.leaves import blanks, read_event, read_events
 from memory_keeper.keep.passage import FAILED, RESULT, results_of
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from sqlite3 import Connection
-
-    from memory_keeper.keep.sqlite import SqliteStore
 
 LIST = ", ".join({"text": "''"}.get(field, field) for field in Event._fields)  # what a list says is in `extra`
 COMMAND, SAID = 400, 4_000  # characters of a command line; of what went wrong, or the model said

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any
 
-    from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.keep.sqlite import SqliteStore
 
 OWN = "select seq from event where project = :project"
 # the table, its columns, and which rows belong to a project; in the order in which they could be read in again

@@ -5,18 +5,15 @@ Only the beginning of a text is read: one line is told of each, and a text may b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
+from sqlite3 import Connection
+from typing import Any
 
 from memory_keeper.keep.leaves import blanks, read_events
 from memory_keeper.keep.matches import IN_FORCE
 from memory_keeper.keep.passage import projects
 from memory_keeper.model import EVER, Event, Note
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from sqlite3 import Connection
-    from typing import Any
 
 HEAD = 1_000  # characters of a text
 LATER = 400  # rows behind a call in which its result is looked for

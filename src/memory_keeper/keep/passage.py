@@ -3,13 +3,11 @@ turn that something belongs to."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from sqlite3 import Connection
+
 from memory_keeper.keep.leaves import blanks, read_event, read_events
 from memory_keeper.model import Event, NamedTuple, Note
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from sqlite3 import Connection
 
 SHOWN = 40_000  # characters of a text: what is looked at in the longest output
 SOON = 2_000  # events after a call within which its result comes, or a turn's end

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from sqlite3 import Connection
+
 from memory_keeper import wire
-from memory_keeper.model import DAY, EVER, Event, NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from sqlite3 import Connection
-
-    from memory_keeper.model import Json
+from memory_keeper.model import DAY, EVER, Event, Json, NamedTuple
 
 BY = {
     "": "''",

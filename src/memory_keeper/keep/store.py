@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from memory_keeper.model import Event, Member, Note, Open, Placed, Row, Session, Source, Usage
+from memory_keeper.model import Event, Member, Note, Open, Placed, Row, Session, Source, Usage
 
 
 class Store(Protocol):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from sqlite3 import Connection
+
 from memory_keeper.keep.leaves import blanks
 from memory_keeper.model import EVER, NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from sqlite3 import Connection
 
 PASSED = 4  # calls that are looked at for each that may be about a file
 

@@ -5,23 +5,20 @@ A key is the number of an event, or that of a note below zero. They are made fro
 
 from __future__ import annotations
 
-from memory_keeper.model import ROLES
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from sqlite3 import Connection
+from typing import Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from contextlib import AbstractContextManager
-    from sqlite3 import Connection
-    from typing import Protocol
+from memory_keeper.model import ROLES, Scope
 
-    from memory_keeper.model import Scope
 
-    class Store(Protocol):
-        """A store that is open for writing."""
+class Store(Protocol):
+    """A store that is open for writing."""
 
-        db: Connection
+    db: Connection
 
-        def _change(self) -> AbstractContextManager[None]: ...
+    def _change(self) -> AbstractContextManager[None]: ...
 
 
 SCHEMA = (

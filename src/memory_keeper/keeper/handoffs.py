@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.capture.project import head
+from memory_keeper.extract.facts import dump
 from memory_keeper.keep.context import read_context
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keeper import Keeper
+from memory_keeper.tell import UNLIMITED, handoff
 
 LINES = 50  # of a session in which its branch is looked for, the newest
 DETACHED = "HEAD"  # what the host calls the branch when none is checked out
@@ -18,8 +18,6 @@ DETACHED = "HEAD"  # what the host calls the branch when none is checked out
 
 def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float, folder: str) -> Note | None:
     """The handoff of a session as it stands; None: there is nothing to say."""
-    from memory_keeper.extract.facts import dump
-    from memory_keeper.tell import UNLIMITED, handoff
 
     where = find_where(keeper, session, folder)
     view = keeper.view(session, "", of=session, where=say_where(**where))
@@ -34,7 +32,6 @@ def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float,
 def find_where(keeper: Keeper, session: str, folder: str) -> dict[str, str]:
     """The branch and the commit that a session is on; of one that is over, those that its end noted, else the
     branch that its last lines name: another may be checked out by now."""
-    from memory_keeper.capture.project import head
 
     context = read_context(keeper.home, session)
     if context.ended and any(context.place):

@@ -5,12 +5,10 @@ Told again it would be an echo of what was told.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from memory_keeper.capture.payload import OWN_COMMAND
 from memory_keeper.model import Event
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def others(events: Iterable[Event]) -> Iterator[Event]:

@@ -8,17 +8,12 @@ files were whatever a model wrote, and one theme without a name broke every sear
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import Json, NamedTuple
 from memory_keeper.text import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from memory_keeper.model import Json
 
 MOST = 10  # of each list
 

@@ -17,8 +17,10 @@ from time import time
 
 from memory_keeper.keep.matches import Matches
 from memory_keeper.model import EVERYWHERE, Hit, Row, Scope
+from memory_keeper.search import semantic
 from memory_keeper.search.candidates import WORDS, find_candidates
-from memory_keeper.search.periods import Period
+from memory_keeper.search.pattern import find_pattern
+from memory_keeper.search.periods import Period, read_periods
 from memory_keeper.search.query import Term, any_of, is_question, literals, nearly, read_query, says_nothing
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
 from memory_keeper.search.scope import scoped, tagged, within
@@ -54,8 +56,6 @@ def find(
 ) -> list[Hit]:
     """What answers a query best, in this scope: by its words, and where it is wanted and can be, by their meaning."""
     if regex:
-        from memory_keeper.search.pattern import find_pattern
-
         return find_pattern(store, text, scope, limit, deep=deep)
     terms, ranked = _by_words(store, text, scope, limit, deep, time())
     if meaning and terms:
@@ -142,7 +142,6 @@ def _by_meaning(
     """The same with what means the same in other words, where texts have vectors and there is something to compare."""
     if not store.has_vectors():
         return ranked
-    from memory_keeper.search import semantic
 
     if not semantic.available():
         return ranked
@@ -161,7 +160,6 @@ def _periods(text: str, now: float) -> list[Period]:
     low = " " + text.lower()
     if not any(word in low for word in DATED):
         return []
-    from memory_keeper.search.periods import read_periods
 
     return read_periods(text, now)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memory_keeper import wire
 from memory_keeper.capture.calls import fields
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event
@@ -23,8 +24,6 @@ def changed_part(call: Event) -> tuple[str, str]:
     """What an edit took away and what it put there: the lines that differ, each side on one line."""
     given = fields(call) if call.tool == "Edit" else {}
     if not given and call.tool == "MultiEdit":
-        from memory_keeper import wire
-
         edits = wire.read_object('{"edits":' + fields(call).get("edits", "[]") + "}").get("edits")
         first = edits[0] if isinstance(edits, list) and edits and isinstance(edits[0], dict) else {}
         given = {key: str(value) for key, value in first.items()}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from memory_keeper.keep.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.model import NamedTuple
+from memory_keeper.text import storable
 
 LONGEST, MOST = 4096, 40  # characters and terms of a query
 OTHERWISE = 0.6  # what a name counts that is written in another way, beside one as it is in the query
@@ -79,7 +80,6 @@ def read_query(text: str) -> list[Term]:
 def _readable(text: str) -> str:
     if text.isascii():
         return text
-    from memory_keeper.text import storable  # a millisecond that most queries need not wait for
 
     return composed(storable(text.replace("“", '"').replace("”", '"')))
 

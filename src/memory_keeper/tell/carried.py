@@ -7,18 +7,14 @@ Nothing is carried through more than one piece of work, but for tasks that are k
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import KINDS, Fact, facts_of, say
 from memory_keeper.extract.todos import left_open, newest
 from memory_keeper.keep.telling import told
-from memory_keeper.model import WRITES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.model import Event, Note
-    from memory_keeper.tell import View
+from memory_keeper.model import WRITES, Event, Note
+from memory_keeper.tell import View
 
 FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
 SAME = 0.7  # of what a fact speaks of, told before: it is said again

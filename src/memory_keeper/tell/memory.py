@@ -10,6 +10,7 @@ home's salt: a page that a repository brings along cannot pass for the user's.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from time import gmtime, localtime, strftime
 
@@ -23,9 +24,6 @@ try:
 except ImportError:
     from hashlib import blake2s
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 NEVER = -1.0  # no time in the heading
 BEFORE = "Before that"  # the heading of the newest outline

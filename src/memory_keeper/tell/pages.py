@@ -17,7 +17,9 @@ from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER, NamedTuple, Note, origin
 from memory_keeper.reduce.kept_note import begun
 from memory_keeper.reduce.schema import check
-from memory_keeper.rules.observations import Observed
+from memory_keeper.reduce.tasks.done import done, kept_and_archived
+from memory_keeper.rules.observations import AGE, Observed, observed
+from memory_keeper.tell.done import done_page, task_archive_page
 from memory_keeper.tell.files import (
     ACTIVE_RULES,
     DONE,
@@ -29,6 +31,8 @@ from memory_keeper.tell.files import (
     TASK_ARCHIVE,
 )
 from memory_keeper.tell.memory import BEFORE, Section, compose, owner, section, sign
+from memory_keeper.tell.observations import active_rules_page, observation_archive_page, observations_page
+from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import clean, showable, tokens
 
 Json = dict[str, Any]
@@ -69,18 +73,11 @@ def sealed(store: SqliteStore, project: str, settings: Json, observed: Sequence[
     """What is to stand on the pages about rules and tasks that are only read, by their names; not yet sealed."""
     made: dict[str, str] = {}
     if observed:
-        from memory_keeper.rules.observations import AGE
-        from memory_keeper.tell.observations import observation_archive_page
-        from memory_keeper.tell.rules import rules_of
-
         rules = rules_of(store, project, settings["rules.shipped"])
         enough = settings[AGE + "escalateAfterConfirmations"]
         made[OBSERVATION_ARCHIVE] = observation_archive_page(observed, rules, enough)
-    from memory_keeper.reduce.tasks.done import done, kept_and_archived
 
     if tasks := done(store, project):
-        from memory_keeper.tell.done import done_page, task_archive_page
-
         kept, archived = kept_and_archived(tasks, store, project, settings)
         made[DONE] = done_page(kept, settings) if kept else ""
         made[TASK_ARCHIVE] = task_archive_page(archived, settings) if archived else ""
@@ -91,18 +88,13 @@ def _lists(
     store: SqliteStore, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]
 ) -> dict[str, str]:
     """The pages of rules and observations; that of rules only when some are the user's."""
-    from memory_keeper.tell.rules import rules_of
 
     rules = rules_of(store, project, settings["rules.shipped"])
     made: dict[str, str] = {}
     if any(rule.note for rule in rules):
-        from memory_keeper.tell.observations import active_rules_page
-
         known = {id: one for one in observed for id in one.notes}
         made[ACTIVE_RULES] = active_rules_page(rules, known, project, salt)
     if observed:
-        from memory_keeper.tell.observations import observations_page
-
         notes = {origin(note): note for place in (project, USER) for note in store.notes(place, 0, "observation")}
         made[OBSERVATIONS] = observations_page(observed, notes, project, salt)
     return {name: text for name, text in made.items() if text}
@@ -113,7 +105,6 @@ def observed_in(store: SqliteStore, project: str, settings: Json, now: float) ->
     places = [place for place in (project, USER) if store.notes(place, 0, "observation", limit=1)]
     if not places:
         return []  # and nothing need be loaded
-    from memory_keeper.rules.observations import observed
 
     return [one for place in places for one in observed(store, place, settings, now)]
 

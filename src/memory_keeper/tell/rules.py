@@ -7,17 +7,16 @@ store; changed or taken away by the user, they are notes like the others.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from memory_keeper import wire
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import USER, NamedTuple, Note, origin
 from memory_keeper.moment import Brief
+from memory_keeper.rules.instructions import told
+from memory_keeper.rules.observations import Observed
+from memory_keeper.tell import quoted
 from memory_keeper.text import clean, clip, one_line, tagless, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.rules.observations import Observed
 
 # how the short line calls each, and what it says; the number in its id is its place here
 SHIPPED = (
@@ -113,7 +112,6 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
 
 def _heard(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
     """What the user said, quoted: as it was said where all of it fits, else by what it is about."""
-    from memory_keeper.rules.instructions import told
 
     wanted = [one.wish._replace(at=one.last) for one in said if one.wish]
     others = [one.text for one in said if not one.wish]
@@ -129,8 +127,6 @@ def _heard(said: Sequence[Observed], left: int, nonce: str) -> list[str]:
 
 
 def _quoted(lines: Iterable[str], nonce: str) -> list[str]:
-    from memory_keeper.tell import quoted
-
     return [quoted(one_line(clean(line), 2000), nonce) for line in lines]
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event
+from memory_keeper.capture.calls import command_of, commits
+from memory_keeper.extract.todos import DOING, todos
+from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.model import Event
+from memory_keeper.reduce.usage.compactions import sizes
 
 LATEST = 400  # events in which a turn's commit is looked for
 
 
 def at_boundary(store: SqliteStore, session: str) -> bool:
     """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
-    from memory_keeper.extract.todos import DOING, todos
 
     doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
     return not doing or _committed(store.stretch((session,), LATEST))
@@ -22,7 +22,6 @@ def at_boundary(store: SqliteStore, session: str) -> bool:
 
 def _committed(events: Sequence[Event]) -> bool:
     """Whether a commit was made since the last prompt."""
-    from memory_keeper.capture.calls import command_of, commits
 
     answered: dict[str, bool] = {}
     for event in reversed(events):
@@ -37,6 +36,5 @@ def _committed(events: Sequence[Event]) -> bool:
 
 def size_after(store: SqliteStore, session: str, at: float) -> int:
     """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
-    from memory_keeper.reduce.usage.compactions import sizes
 
     return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

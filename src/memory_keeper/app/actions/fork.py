@@ -5,11 +5,9 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import wire
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keeper import Keeper
-    from memory_keeper.moment import Call
+from memory_keeper.capture.tail import open_regular
+from memory_keeper.keeper import Keeper
+from memory_keeper.moment import Call
 
 END, LATELY = 1 << 20, 12  # bytes of a fork's transcript, and sessions, that are looked at to know whose it is
 NEARLY = 2.5  # seconds
@@ -23,7 +21,6 @@ def find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
 def _by_lines(keeper: Keeper, transcript: str, fork: str) -> str:
     """By its transcript: that begins with its origin's lines, which may themselves begin with another one's, so that
     the last of them tells. There is none before its first prompt was taken."""
-    from memory_keeper.capture.tail import open_regular
 
     fd = open_regular(transcript) if transcript else None
     if fd is None:

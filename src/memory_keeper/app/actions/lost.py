@@ -7,26 +7,23 @@ nobody heard the summary, the handoff is told as it is; where nobody told anythi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memory_keeper import wire
+from memory_keeper.app.actions import Moment
+from memory_keeper.app.actions.handoff import try_to_keep
 from memory_keeper.app.actions.telling import heard, record_told
+from memory_keeper.extract.facts import Fact, facts_of, load
+from memory_keeper.extract.fidelity import compare
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
+from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import NamedTuple
-from memory_keeper.moment import Brief
+from memory_keeper.model import Event, Json, NamedTuple
+from memory_keeper.moment import Brief, Context
 from memory_keeper.policy import shares
 from memory_keeper.tell import COMPACTED, Before
 from memory_keeper.text import tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from memory_keeper.app.actions import Moment
-    from memory_keeper.extract.facts import Fact
-    from memory_keeper.keep.sqlite import SqliteStore
-    from memory_keeper.model import Event, Json
-    from memory_keeper.moment import Context
 
 NOTHING = Brief("handoff", "", 0)
 LOST = ": what the summary leaves out"
@@ -126,8 +123,6 @@ def _find_lost(
     facts, summary = _handed(keeper, session, folder, context), find_summary(keeper.home, session, context)
     if not facts:
         return _whole(keeper, session, folder, settings, settings["tell.compactBudget"]), None
-    from memory_keeper.extract.facts import load
-    from memory_keeper.extract.fidelity import compare
 
     own, others = _own(facts), [fact for fact in facts if fact.of]
     found = compare(own, summary, _beside(keeper.home, session, context))
@@ -160,7 +155,6 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
 
     Of a context that has gone on, only what was kept then.
     """
-    from memory_keeper.extract.facts import facts_of
 
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun
@@ -176,7 +170,6 @@ def _own(facts: Iterable[Fact]) -> list[Fact]:
 
 def _find(keeper: Keeper, session: str, folder: str) -> list[Fact]:
     """Keep the handoff anew; none when that cannot be done now."""
-    from memory_keeper.app.actions.handoff import try_to_keep
 
     try_to_keep(keeper, session, folder)
     return list(keeper.handed(session))

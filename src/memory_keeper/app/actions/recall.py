@@ -7,27 +7,27 @@ the records who was first.
 from __future__ import annotations
 
 import posix
+from collections.abc import Callable
 
 from memory_keeper import config
+from memory_keeper.app.actions import Moment
 from memory_keeper.app.actions.telling import AFTER, heard, record_told
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.context import read_context
+from memory_keeper.keep.passage import left_by
+from memory_keeper.keep.telling import told
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Scope
+from memory_keeper.model import Json, Row, Scope
 from memory_keeper.moment import Brief
+from memory_keeper.search.files import Likely, likely
+from memory_keeper.search.fixes import Fix, hint
+from memory_keeper.search.recall import FEW, about, pattern_of
+from memory_keeper.search.staleness import changed, file_of, say
+from memory_keeper.tell.recall import FILES, Line, fixed, heart, recall
+from memory_keeper.wire import units
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Json, Row
-    from memory_keeper.search.files import Likely
-    from memory_keeper.search.fixes import Fix
-    from memory_keeper.tell.recall import Line
-
-    Recalled = tuple[Brief, tuple[str, ...]]  # what is told, and the keys of its lines
+Recalled = tuple[Brief, tuple[str, ...]]  # what is told, and the keys of its lines
 
 NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
@@ -86,7 +86,6 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
         return ""  # the very first session
     if not brief.text:
         return ""
-    from memory_keeper.wire import units
 
     if units(brief.text) >= moment.room:
         return ""
@@ -110,7 +109,6 @@ class Finding:
 
     def recall(self, prompt: str) -> Recalled:
         """What is kept about what a prompt names, and what helped against an error in it."""
-        from memory_keeper.search.recall import FEW, about
 
         names = names_in(prompt)
         found = about(self.keeper.store, names, self.project, self.fresh) if names else []
@@ -118,14 +116,11 @@ class Finding:
         files = self.files(prompt) if names and not self.context.stopped else []
         if not found and not fix and not files:
             return NOTHING
-        from memory_keeper.tell.recall import recall
 
         return recall(found, fix, files, self.at, posix.urandom(4).hex(), self.budget, len(names) <= FEW, self)
 
     def files(self, prompt: str) -> list[Likely]:
         """The files that a first prompt will very likely lead to, but those that it names by their whole path."""
-        from memory_keeper.search.files import likely
-        from memory_keeper.tell.recall import FILES
 
         if FILES in self.keys:
             return []
@@ -144,13 +139,11 @@ class Finding:
         fix = self.fix(error)
         if not fix:
             return NOTHING
-        from memory_keeper.tell.recall import fixed
 
         return fixed(fix, self.at, posix.urandom(4).hex(), self.budget)
 
     def fix(self, error: str) -> Fix | None:
         """What helped against an error in another session, of which this context was not told."""
-        from memory_keeper.search.fixes import hint
 
         fix = hint(self.keeper.store, error, Scope(self.project), self.session)
         return fix if fix and fix.solved not in self.keys else None
@@ -162,7 +155,6 @@ class Finding:
 
     def knows(self, line: Line) -> bool:
         """Whether a context was told a line, or a brief that has it."""
-        from memory_keeper.tell.recall import heart
 
         return line.key in self.keys or (bool(self.context.told) and heart(line.quote) in heart(self.context.told, -1))
 
@@ -170,9 +162,6 @@ class Finding:
         """What became of the file that a line is about, since the session that said it."""
         if not line.file:
             return ""
-        from memory_keeper.keep.passage import left_by
-        from memory_keeper.search.recall import pattern_of
-        from memory_keeper.search.staleness import changed, file_of, say
 
         store, mention = self.keeper.store, pattern_of(line.file)
         left = left_by(store.db, line.session, store.newest(line.session))
@@ -182,7 +171,6 @@ class Finding:
 
     def _ask_the_store(self) -> None:
         """What a session was told that goes on: its records may be of an earlier start, or gone from the spool."""
-        from memory_keeper.keep.telling import told
 
         for one in told(self.keeper.store.db, self.project, self.session, self.context.compacted):
             for name, known in (("cites", self.cites), ("lines", self.keys)):

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import posix
+from collections.abc import Sequence
+from time import time
 
-from memory_keeper import config
+from memory_keeper import config, wire
+from memory_keeper.app.actions import Moment
 from memory_keeper.app.actions.telling import AFTER, heard, record_told
 from memory_keeper.app.problems import complain
+from memory_keeper.errors import NotSetUp
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.ready import keep_ready, read_ready, stamp
-from memory_keeper.moment import Brief
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Json
+from memory_keeper.moment import Brief, Context
 from memory_keeper.policy import reminder_is_due
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Json
-    from memory_keeper.moment import Context
-    from memory_keeper.rules.observations import Observed
-    from memory_keeper.tell.rules import Rule
+from memory_keeper.rules.observations import Observed
+from memory_keeper.rules.prompts import in_force
+from memory_keeper.tell.rules import Rule, full, reminder, rules_of
+from memory_keeper.text import clean, digest_of, one_line, tokens
+from memory_keeper.wire import units
 
 SUBAGENT = 300  # tokens
 SHOWN = 100  # characters of a rule on the screen
@@ -61,7 +62,6 @@ def tell_rules(moment: Moment) -> Json:
 
 def fail_safe(event: str, home: str) -> Json:
     """The rules that come with us: what a prompt brings when nothing else can be found out."""
-    from memory_keeper.tell.rules import full, rules_of
 
     settings = config.load(home, "", config.environment())[0]
     if not settings["rules.enabled"] or not settings["rules.shipped"]:
@@ -99,9 +99,6 @@ def _size(moment: Moment) -> int:
 
 
 def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
-    from memory_keeper.tell.rules import full
-    from memory_keeper.wire import units
-
     call, home, room = moment.call, moment.home, moment.room
     changed = bool(read_context(home, call.session).ruled)
     since = stamp(home)
@@ -125,7 +122,6 @@ def full_brief(
     home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True, fenced: bool = True
 ) -> Brief:
     """The rules in full for a folder, and what the user said besides; not `fenced`: for people."""
-    from memory_keeper.tell.rules import full
 
     rules, besides = find_rules(home, folder, environ, settings, said)
     return full(rules, besides, settings["rules.budget"], posix.urandom(4).hex() if fenced else "")
@@ -136,11 +132,6 @@ def find_rules(
 ) -> tuple[list[Rule], list[Observed]]:
     """The rules in force in a folder, and what the user `said` besides; where nothing was ever kept, those that come
     with us."""
-    from time import time
-
-    from memory_keeper.errors import NotSetUp
-    from memory_keeper.keeper import Keeper
-    from memory_keeper.tell.rules import rules_of
 
     shipped = settings["rules.shipped"]
     try:
@@ -149,7 +140,6 @@ def find_rules(
             rules = rules_of(keeper.store, project, shipped)
             if not said:
                 return rules, []
-            from memory_keeper.rules.prompts import in_force
 
             return rules, in_force(keeper.store, project, settings, time())
     except NotSetUp:
@@ -159,8 +149,6 @@ def find_rules(
 def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], since: int) -> Json:
     """The short line and what tells one set of rules from another, kept for the next prompt; `since` is the store's
     stamp from before they were read."""
-    from memory_keeper.tell.rules import reminder
-    from memory_keeper.text import digest_of, tokens
 
     line = reminder(rules)
     ready = {
@@ -177,8 +165,6 @@ def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], sin
 
 def _newest(rules: Sequence[Rule]) -> str:
     """How the rule begins that was written or changed last; empty when none was."""
-    from memory_keeper import wire
-    from memory_keeper.text import clean, one_line
 
     written = [(wire.read_object(rule.note.extra).get("written") or 0.0, rule) for rule in rules if rule.note]
     return one_line(clean(max(written, key=lambda one: float(one[0]))[1].text), SHOWN) if written else ""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from memory_keeper.app.actions import Moment
 from memory_keeper.app.actions.fullness import HELD, Fullness, can_answer, describe
 from memory_keeper.app.actions.handoff import try_to_save
 from memory_keeper.app.actions.telling import heard, record_warning
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
+from memory_keeper.model import Json
 from memory_keeper.policy import LATEST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.app.actions import Moment
-    from memory_keeper.model import Json
 
 
 def warn(moment: Moment) -> Json:

@@ -6,16 +6,12 @@ a query, and a process that was killed in between has still been counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_keeper import wire
-from memory_keeper.model import DAY, NamedTuple
+from memory_keeper.keep.store import Store
+from memory_keeper.model import DAY, Event, NamedTuple
 from memory_keeper.reduce.summarizers.asking import cost_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.keep.store import Store
-    from memory_keeper.model import Event
 
 MINUTE = 60.0
 STREAK = 64  # attempts that are looked at for how many of the last ones failed

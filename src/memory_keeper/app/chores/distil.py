@@ -6,19 +6,22 @@ was not covered is still open; twice at once, one of two notes about the same ev
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+
 from memory_keeper import wire
+from memory_keeper.app.chores.learn import learn
 from memory_keeper.app.project_settings import Settings
 from memory_keeper.errors import KeeperError
+from memory_keeper.extract.facts import dump
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import HIGHEST, Event, Note, Open, origin
+from memory_keeper.model import HIGHEST, Event, Json, Note, Open, origin
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
+from memory_keeper.reduce.kept_note import begun, measure
+from memory_keeper.reduce.notes.note import about, write
+from memory_keeper.reduce.notes.outline import outline
+from memory_keeper.reduce.notes.segments import rotated, segments
+from memory_keeper.reduce.schema import body
 from memory_keeper.text import digest_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from memory_keeper.model import Json
 
 PATIENCE = 30.0  # seconds for the writer's lock: nobody waits for a note
 
@@ -90,7 +93,6 @@ def reduce_session(
     complain: Callable[[Exception], None] | None = None,
 ) -> Iterator[Note]:
     """Cover what is open of a session with notes, as far as notes may end there; what it teaches is kept before."""
-    from memory_keeper.app.chores.learn import learn
 
     folder = next(iter(keeper.store.roots(open.project)), "")
     for segment in _segments(keeper, open, settings, now, force):
@@ -106,8 +108,6 @@ def reduce_session(
 def _segments(
     keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
 ) -> Iterator[list[Event]]:
-    from memory_keeper.reduce.notes.segments import segments
-
     events = keeper.store.open_events(open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
     return segments(events, *size, over=force or is_over(open, now))
@@ -115,8 +115,6 @@ def _segments(
 
 def write_note(segment: Sequence[Event], most: int, folder: str) -> Note:
     """The note of a segment of one session; without words when nothing was said in it."""
-    from memory_keeper.reduce.kept_note import measure
-    from memory_keeper.reduce.notes.note import about, write
 
     draft, last = write(segment, most, folder), segment[-1]
     id = "note-" + digest_of(last.session, *[event.id for event in segment])
@@ -128,7 +126,6 @@ def write_note(segment: Sequence[Event], most: int, folder: str) -> Note:
 def outline_project(keeper: Keeper, project: str, settings: Json, everything: bool = False) -> Iterator[Note]:
     """Cover the oldest open notes of a project with an outline where they have grown too many, level by level;
     `everything`: all that are open at the first level."""
-    from memory_keeper.reduce.notes.segments import rotated
 
     most, carry = (
         settings["reduce.memoryTokens"],
@@ -148,10 +145,6 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
-    from memory_keeper.extract.facts import dump
-    from memory_keeper.reduce.kept_note import begun, measure
-    from memory_keeper.reduce.notes.outline import outline
-    from memory_keeper.reduce.schema import body
 
     titles = {session: keeper.store.title(session) for session in {note.session for note in notes} - {""}}
     draft, last = outline(notes, most, {session: title for session, title in titles.items() if title}), notes[-1]

@@ -15,20 +15,20 @@ from typing import NamedTuple
 
 from memory_keeper import config, wire
 from memory_keeper.app.chores.allowance import attempts, may_ask
+from memory_keeper.app.chores.distil import write_note, write_outline
+from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.extract.facts import facts_of, say
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Note, origin
+from memory_keeper.model import Event, Json, Note, origin
 from memory_keeper.reduce.checks.citations import Record, link
 from memory_keeper.reduce.kept_note import lines_of, measure, whose
+from memory_keeper.reduce.summarizers import Summarizer, anthropic, claude_cli, openai, outline_answer
+from memory_keeper.reduce.summarizers.asking import Answer, Unfinished, prompt
+from memory_keeper.reduce.summarizers.outline_answer import take
+from memory_keeper.reduce.summarizers.verdict import judge
 from memory_keeper.text import clean, clip_middle, digest_of, tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
-    from memory_keeper.reduce.summarizers import Summarizer
-    from memory_keeper.reduce.summarizers.asking import Answer
 
 PATIENCE = 30.0  # seconds for the writer's lock
 LATELY = 1000  # events that are looked at for notes that could not be worded
@@ -138,9 +138,6 @@ def draft(keeper: Keeper, matter: Matter, job: Job) -> Draft:
 
 
 def _ask(keeper: Keeper, matter: Matter, job: Job) -> Draft:
-    from memory_keeper.reduce.summarizers import anthropic, claude_cli, openai, outline_answer
-    from memory_keeper.reduce.summarizers.asking import Unfinished, prompt
-
     summarizers: dict[str, Summarizer] = {
         "claude-cli": claude_cli.summarize,
         "anthropic": anthropic.summarize,
@@ -194,7 +191,6 @@ def draft_of(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer:
 
 def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     """Have a note made again by rule: by the rules of today, or in place of a model's words."""
-    from memory_keeper.app.chores.distil import write_note, write_outline
 
     first = matter.first
     if first.level == 1:
@@ -317,7 +313,6 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 
 def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
     """What an answer would make of a note."""
-    from memory_keeper.reduce.summarizers.verdict import judge
 
     safe = _without_secrets(keeper, job, answer)
     if safe != answer:
@@ -325,8 +320,6 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
-        from memory_keeper.reduce.summarizers.outline_answer import take
-
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
             return Proposal(answer, why=why)
@@ -344,8 +337,6 @@ def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Propos
 
 
 def _without_secrets(keeper: Keeper, job: Job, answer: str) -> str:
-    from memory_keeper.capture.redact import known_values, redact
-
     known = known_values(job.environ, config.read_dotenv(job.root) if job.root else ())
     return redact(answer, keeper.salt, known)
 

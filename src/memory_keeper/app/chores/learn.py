@@ -7,23 +7,23 @@ Everything has an id that comes of what it was found in, so finding it twice is 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
 from memory_keeper import wire
 from memory_keeper.app.pages.claude_md import sync_where_wanted
 from memory_keeper.app.project_settings import Settings
+from memory_keeper.capture.calls import command_of
+from memory_keeper.capture.runs import runs
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
-from memory_keeper.model import USER, Event, Note, origin
+from memory_keeper.model import USER, Event, Json, Note, origin
 from memory_keeper.reduce.kept_note import measure
+from memory_keeper.reduce.tasks.done import done, patterns
+from memory_keeper.rules.habits import habits, is_commit, wording
 from memory_keeper.rules.observations import USERS, clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.rules.prompts import heard, prompts_of, said
+from memory_keeper.search.slips import Slip, slips, slips_with, word_of
 from memory_keeper.text import digest_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from memory_keeper.model import Json
-    from memory_keeper.search.slips import Slip
 
 TWICE = 2  # sessions in which a command has to fail the same way
 PATIENCE = 30.0  # seconds for the writer's lock: nobody waits for an observation
@@ -80,9 +80,6 @@ def _confirm(keeper: Keeper, said: Note) -> None:
 
 
 def _keep_slips(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
-    from memory_keeper.capture.runs import runs
-    from memory_keeper.search.slips import slips, slips_with, word_of
-
     new = [] if everything else slips(runs(segment))
     if not new and not everything:
         return
@@ -119,8 +116,6 @@ def _keep_found(
 
 def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
     """What is run before nearly every commit, looked for when there is a new one."""
-    from memory_keeper.capture.calls import command_of
-    from memory_keeper.rules.habits import habits, is_commit, wording
 
     if everything or any(is_commit(command_of(event)) for event in segment if event.kind == "call"):
         for habit in habits(keeper.store, project):
@@ -130,7 +125,6 @@ def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everyth
 
 def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:
     """Observations of what recurs in the tasks that were done."""
-    from memory_keeper.reduce.tasks.done import done, patterns
 
     for text in patterns(done(keeper.store, project)):
         id, extra = "note-" + digest_of(project, "pattern", text), wire.dumps({"by": "rule", "written": now})

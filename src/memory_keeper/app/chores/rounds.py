@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.keeper import Keeper
+from time import time
+
+from memory_keeper.app.chores.distil import distil
+from memory_keeper.app.chores.improve import improve_due
+from memory_keeper.app.chores.upkeep import keep_up
+from memory_keeper.app.pages.render import render
+from memory_keeper.app.problems import complain
+from memory_keeper.errors import Busy, NotSetUp
+from memory_keeper.keep.home import Lock
+from memory_keeper.keeper import Keeper
+from memory_keeper.tell.files import Unwritable
 
 PATIENCE = 10.0  # seconds for another process that writes notes
 
@@ -17,13 +25,6 @@ def make_rounds(keeper: Keeper) -> None:
 
 def distil_all(keeper: Keeper) -> None:
     """Write the notes that are due, have them worded better where a model is to do that, and render them for people."""
-    from time import time
-
-    from memory_keeper.app.chores.distil import distil
-    from memory_keeper.app.chores.improve import improve_due
-    from memory_keeper.app.problems import complain
-    from memory_keeper.errors import Busy, NotSetUp
-    from memory_keeper.keep.home import Lock
 
     try:
         with Lock(keeper.home, PATIENCE, "distil"):
@@ -36,11 +37,6 @@ def distil_all(keeper: Keeper) -> None:
 
 def _keep_up(keeper: Keeper) -> None:
     """Do what falls due by the calendar."""
-    from time import time
-
-    from memory_keeper.app.chores.upkeep import keep_up
-    from memory_keeper.app.problems import complain
-    from memory_keeper.errors import NotSetUp
 
     try:
         keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
@@ -50,12 +46,6 @@ def _keep_up(keeper: Keeper) -> None:
 
 def _render(keeper: Keeper, projects: set[str]) -> None:
     """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
-    from time import time
-
-    from memory_keeper.app.pages.render import render
-    from memory_keeper.app.problems import complain
-    from memory_keeper.errors import Busy
-    from memory_keeper.tell.files import Unwritable
 
     for project in projects:
         try:

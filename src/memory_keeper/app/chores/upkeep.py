@@ -7,18 +7,24 @@ that was last done, its own time says. Twice is once: who comes second finds not
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from time import localtime, strftime
 
 from memory_keeper import config
+from memory_keeper.app.chores.learn import keep_patterns, learn
+from memory_keeper.app.pages import render
 from memory_keeper.app.pages.adopt import is_wanted
+from memory_keeper.app.pages.render import sealed_text
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.keep import spool
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.spending import spending
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import NamedTuple, origin
-from memory_keeper.rules.observations import fold
+from memory_keeper.model import Json, NamedTuple, Note, origin
+from memory_keeper.reduce.tasks.done import done, kept_and_archived
+from memory_keeper.rules.observations import Observed, fold
+from memory_keeper.rules.prompts import prompts_of, said
 from memory_keeper.tell.files import (
     DONE,
     FOLDER,
@@ -33,14 +39,9 @@ from memory_keeper.tell.files import (
     write,
 )
 from memory_keeper.tell.files import OBSERVATIONS as OBSERVATIONS_PAGE
+from memory_keeper.tell.pages import observed_in, sealed, texts
+from memory_keeper.tell.report.markdown import report_of
 from memory_keeper.tell.spans import month_began, week_began
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from memory_keeper.model import Json, Note
-    from memory_keeper.rules.observations import Observed
 
 PATIENCE = 10.0  # seconds for whoever writes notes
 OBSERVATIONS, TASKS, REPORT = "observations", "tasks", "report"
@@ -169,8 +170,6 @@ def upkeep(
 ) -> Upkept:
     """Find what new prompts say, or `everything` there was; bring the pages up to date, and write the report that is
     missing. `dry`: only say what would be written; `foreign`: also over what is not ours, which is kept beside it."""
-    from memory_keeper.app.chores.learn import keep_patterns, learn
-    from memory_keeper.app.pages import render
 
     since = _made(place.root, OBSERVATIONS)
     unsaid: list[Note] = []
@@ -192,7 +191,6 @@ def upkeep(
 
 def _find_said(keeper: Keeper, place: Place, everything: bool, progress: Callable[[int], None]) -> list[Note]:
     """What prompts say that would be kept."""
-    from memory_keeper.rules.prompts import prompts_of, said
 
     found: list[Note] = []
     for prompt in prompts_of(keeper.store, place.project, everything):
@@ -224,8 +222,6 @@ def _by_state(found: Iterable[Observed]) -> dict[str, int]:
 
 
 def _count_tasks(keeper: Keeper, project: str, settings: Json) -> dict[str, int]:
-    from memory_keeper.reduce.tasks.done import done, kept_and_archived
-
     tasks = done(keeper.store, project)
     kept, archived = kept_and_archived(tasks, keeper.store, project, settings)
     return {"done": len(tasks), "kept in full": len(kept), "archived": len(archived)}
@@ -233,8 +229,6 @@ def _count_tasks(keeper: Keeper, project: str, settings: Json) -> dict[str, int]
 
 def _outdated(keeper: Keeper, place: Place, now: float) -> list[str]:
     """The pages that are not as they should be."""
-    from memory_keeper.app.pages.render import sealed_text
-    from memory_keeper.tell.pages import observed_in, sealed, texts
 
     settings = config.load(keeper.home, place.root, keeper.environ)[0]
     observed = observed_in(keeper.store, place.project, settings, now)
@@ -256,7 +250,6 @@ def _said(found: Found | None) -> bytes:
 
 def _report(keeper: Keeper, place: Place, now: float, dry: bool) -> list[str]:
     """Write the report of the month that is over, unless somebody has; its path."""
-    from memory_keeper.tell.report.markdown import report_of
 
     begin = month_began(now, 1)
     if dry:

@@ -10,9 +10,11 @@ from contextlib import suppress
 from errno import EACCES, EROFS
 from time import time
 
+from memory_keeper.app.chores.distil import distil
 from memory_keeper.app.lookup.by_id import session_of
+from memory_keeper.app.pages.render import render
 from memory_keeper.app.problems import describe
-from memory_keeper.app.terminal import say_problem, wrapped
+from memory_keeper.app.terminal import Bar, say_problem, wrapped
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
@@ -23,6 +25,7 @@ from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.moment import Context
+from memory_keeper.tell.files import Unwritable
 
 PATIENCE = 60.0  # seconds for another process that writes notes
 
@@ -117,8 +120,6 @@ def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
 
 def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
     """Every note that can be made of a project, or of all, now; `force`: due or not."""
-    from memory_keeper.app.chores.distil import distil
-    from memory_keeper.app.terminal import Bar
 
     total = keeper.store.counts(project)["pending"]
     with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
@@ -131,8 +132,6 @@ def _complain(error: Exception) -> None:
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
-    from memory_keeper.app.pages.render import render
-    from memory_keeper.tell.files import Unwritable
 
     with suppress(Busy):
         try:

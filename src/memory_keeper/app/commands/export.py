@@ -6,7 +6,6 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from time import time
-from typing import TYPE_CHECKING
 
 from memory_keeper import __version__, config
 from memory_keeper.app.commands import catch_up, folder_of, project_of
@@ -19,16 +18,13 @@ from memory_keeper.keep.dump import dump, sizes
 from memory_keeper.keep.home import Lock
 from memory_keeper.keep.migrations import VERSION
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import NamedTuple, Note, Session
+from memory_keeper.model import Json, NamedTuple, Note, Session
+from memory_keeper.rules.observations import Observed
 from memory_keeper.tell.files import FOLDER, SEALED, Folder, is_hosts
 from memory_keeper.tell.memory import body_of
 from memory_keeper.tell.pages import archives, iso, observed_in, sealed, texts
 from memory_keeper.tell.parts import STANDING
 from memory_keeper.tell.refined import line, name_of, refine
-
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
-    from memory_keeper.rules.observations import Observed
 
 EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
 FORMATS = ("seeds", "jsonl", "md")

@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 
+from memory_keeper.app import hook
+
 EXAMPLE = "memory-keeper hook Stop < payload.json"
 
 
@@ -12,7 +14,6 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The same door as without options."""
-    from memory_keeper.app import hook
 
     hook.main(["hook", args.event, f"--home={args.home}", f"--project={args.project}"])
     return 0

@@ -3,6 +3,8 @@
 import os
 from argparse import ArgumentParser, Namespace
 
+from memory_keeper.app import mcp
+
 EXAMPLE = "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout"
 
 
@@ -12,7 +14,6 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The same door as without options."""
-    from memory_keeper.app import mcp
 
     mcp.serve(args.home, os.path.abspath(args.project) if args.project else "")
     return 0

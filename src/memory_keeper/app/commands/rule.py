@@ -10,6 +10,8 @@ from memory_keeper import config, wire
 from memory_keeper.app.actions.rules import full_brief
 from memory_keeper.app.commands import confirm, folder_of, render_memory
 from memory_keeper.app.host.consent import by_a_person
+from memory_keeper.app.pages.adopt import adopt_rules
+from memory_keeper.app.pages.claude_md import sync_rules, sync_where_wanted
 from memory_keeper.app.terminal import as_called, paint, print_json, say, say_problem
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
@@ -191,7 +193,6 @@ def _find(args: Namespace, keeper: Keeper, target: str) -> Rule:
 
 def _changed(args: Namespace, keeper: Keeper) -> None:
     """Bring the pages and, where the user wants that, the block in CLAUDE.md up to date."""
-    from memory_keeper.app.pages.claude_md import sync_where_wanted
 
     render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
     for said in sync_where_wanted(keeper, folder_of(args)):
@@ -200,7 +201,6 @@ def _changed(args: Namespace, keeper: Keeper) -> None:
 
 def _adopt(args: Namespace, keeper: Keeper) -> int:
     """Take over what somebody changed in ACTIVE_RULES.md and OBSERVATIONS.md, after showing it."""
-    from memory_keeper.app.pages.adopt import adopt_rules
 
     folder, now = folder_of(args), time()
     project, root = keeper.project(folder), config.find_root(folder)
@@ -222,7 +222,6 @@ def _adopt(args: Namespace, keeper: Keeper) -> int:
 
 def _sync(args: Namespace, keeper: Keeper) -> int:
     """Write the rules into CLAUDE.md, between our markers, or take them out."""
-    from memory_keeper.app.pages.claude_md import sync_rules
 
     if not args.dry_run:
         by_a_person(args, "write to CLAUDE.md")

@@ -6,9 +6,10 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import suppress
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memory_keeper import config
+from memory_keeper.app.chores.compare import Score, compare
 from memory_keeper.app.chores.improve import (
     Job,
     Outcome,
@@ -25,12 +26,11 @@ from memory_keeper.app.terminal import Bar, near, print_json, say, say_problem
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
+from memory_keeper.reduce.summarizers.asking import prompt
 from memory_keeper.settings import SUMMARIZERS
-from memory_keeper.tell.files import HANDED_OUT
+from memory_keeper.tell import files
+from memory_keeper.tell.files import HANDED_OUT, Folder
 from memory_keeper.text import many
-
-if TYPE_CHECKING:
-    from memory_keeper.app.chores.compare import Score
 
 EXAMPLES = {
     "--again": "memory-keeper summarize --again --with claude-cli --limit 3",
@@ -148,7 +148,6 @@ def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome
 
 def _compare(args: Namespace) -> int:
     """Show a note by two summarizers, and keep neither."""
-    from memory_keeper.app.chores.compare import compare
 
     if args.by or args.again:
         args.fail("--compare keeps nothing: it does not go with --with or --again")
@@ -244,8 +243,6 @@ def _read_answer() -> str | None:
 
 def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     """Write what a note is about to a file for an agent, and say which note that is."""
-    from memory_keeper.reduce.summarizers.asking import prompt
-    from memory_keeper.tell import files
 
     if args.note:
         note = _named(keeper, args.note, project)
@@ -280,7 +277,6 @@ def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -
 
 def _take_away(root: str) -> None:
     """The file has done its work."""
-    from memory_keeper.tell.files import Folder
 
     with suppress(KeeperError), Folder(root) as folder:
         found = folder.read(FILE[0])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memory_keeper import wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep import moments, spending
+from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Event, Note
+from memory_keeper.rules.prompts import unlearnt
+from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from memory_keeper.keeper import Keeper
 
 SEVERAL = 5  # that are named when a beginning is that of more than one
 
@@ -35,8 +34,6 @@ def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives 
 def unwritten(keeper: Keeper, id: str) -> Note | None:
     """What a context is told that no note in the store has: a rule as it came with us, or what the user said just
     now, as it will be kept."""
-    from memory_keeper.rules.prompts import unlearnt
-    from memory_keeper.tell.rules import rules_of
 
     if id.startswith("rule-"):
         texts = {rule.id: rule.text for rule in rules_of(None, "")}

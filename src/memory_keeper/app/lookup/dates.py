@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from datetime import date, datetime, timedelta
+from time import time
 
 from memory_keeper.model import LATEST
 
@@ -52,9 +54,6 @@ def until(said: str) -> float:
 
 
 def _option(said: str, end: bool) -> float:
-    from argparse import ArgumentTypeError
-    from time import time
-
     try:
         return read_when(said, time(), end)
     except ValueError:

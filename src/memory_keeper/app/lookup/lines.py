@@ -5,23 +5,18 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from memory_keeper import wire
 from memory_keeper.app.terminal import Bar
 from memory_keeper.keep import archive
 from memory_keeper.keep.index import composed
-from memory_keeper.model import Hit, NamedTuple
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Hit, Member, NamedTuple, Scope, Source
 from memory_keeper.search.pattern import let_through, names_file, read_pattern, shown
 from memory_keeper.search.snippet import snippet
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-
-    from memory_keeper.keeper import Keeper
-    from memory_keeper.model import Member, Scope, Source
-
-    Line = tuple[int, int, float]  # its offset, the key and the moment of its first event
+Line = tuple[int, int, float]  # its offset, the key and the moment of its first event
 
 NEAR = 5000  # characters on each side of a match from which its snippet is taken: a line may have millions
 ESCAPED = re.compile(r'\\([nrt"\\/])')

@@ -10,6 +10,7 @@ as well as a person. Such a page is left alone until a person says that these ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from time import monotonic, time
 
@@ -17,8 +18,11 @@ from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import NamedTuple, Note, origin
 from memory_keeper.reduce.kept_note import measure
+from memory_keeper.rules.observations import Observed
+from memory_keeper.tell.edits import Change, Kept, changes
 from memory_keeper.tell.files import EDITED, INDEX, LISTED, ONE_EACH, Folder, Found, Unwritable, is_hosts
 from memory_keeper.tell.memory import (
     NEVER,
@@ -35,14 +39,10 @@ from memory_keeper.tell.memory import (
     said,
     text_of,
 )
+from memory_keeper.tell.observations import LONGEST, OPEN
+from memory_keeper.tell.pages import is_our_index, observed_in
+from memory_keeper.tell.rules import rules_of
 from memory_keeper.text import digest_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from memory_keeper.rules.observations import Observed
-    from memory_keeper.tell.edits import Change
 
 PATIENCE = 10.0  # seconds for others who render or write
 SETTLED = 2.0  # seconds after which a page without its end is not one that an editor is just writing
@@ -96,8 +96,6 @@ def read(keeper: Keeper, project: str, path: str, found: Found, now: float, whol
     nobody has written to it since. One that is not ours is read only when the `whole` of it is wanted."""
     name = path.rpartition("/")[2]
     if name == INDEX:
-        from memory_keeper.tell.pages import is_our_index
-
         return Read(name, path, found, Page(()), is_our_index(found.data, project, keeper.salt))
     if not name.endswith(".md"):
         return Read(name, path, found, Page(()), found.ours)
@@ -289,7 +287,6 @@ def is_edited(keeper: Keeper, project: str, read: Read, observed: Sequence[Obser
 
 def observed_by(keeper: Keeper, project: str, root: str, now: float) -> list[Observed]:
     """The observations that a project's pages tell of."""
-    from memory_keeper.tell.pages import observed_in
 
     return observed_in(keeper.store, project, config.load(keeper.home, root, keeper.environ)[0], now)
 
@@ -336,8 +333,6 @@ def _changes(
     keeper: Keeper, project: str, reads: Sequence[Read], observed: Sequence[Observed], redact: bool = False
 ) -> Iterator[Change]:
     """What was changed on some pages of ours; `redact` its secrets, which needs the writer's lock."""
-    from memory_keeper.tell.edits import Kept, changes
-    from memory_keeper.tell.rules import rules_of
 
     kept = Kept(keeper.store, rules_of(keeper.store, project), observed)
     pages = {one.name: one.page for one in reads}
@@ -346,8 +341,6 @@ def _changes(
 
 
 def _checked(change: Change) -> Change:
-    from memory_keeper.tell.observations import LONGEST
-
     if len(change.text) > LONGEST:
         raise KeeperError(
             f"A rule has at most {LONGEST:,} characters, and this line more: {change.text[:60]}…", hint="shorten it"
@@ -357,7 +350,6 @@ def _checked(change: Change) -> Change:
 
 def _take_over(keeper: Keeper, project: str, root: str, change: Change, now: float) -> None:
     """Keep a change as the user's word."""
-    from memory_keeper.keeper.rules import add_rule, change_rule
 
     one = change.observed
     place = one.project if one else project
@@ -378,7 +370,6 @@ def _take_over(keeper: Keeper, project: str, root: str, change: Change, now: flo
 
 def _open(keeper: Keeper, project: str, root: str, now: float, id: str = "", text: str = "") -> list[Observed]:
     """The observations that may become rules, one note of which has this id, or that say this."""
-    from memory_keeper.tell.observations import OPEN
 
     found = [one for one in observed_by(keeper, project, root, now) if one.state in OPEN]
     return [one for one in found if id in one.notes or item(one.text) == text]

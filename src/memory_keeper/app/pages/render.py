@@ -16,6 +16,7 @@ from memory_keeper.app.pages.adopt import PATIENCE, Read, adopt_all, is_edited, 
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.rules.observations import Observed
+from memory_keeper.tell.context_archive import page
 from memory_keeper.tell.files import (
     CONTEXT_ARCHIVE,
     FOLDER,
@@ -125,8 +126,6 @@ def render_sealed(
 def sealed_text(keeper: Keeper, project: str, name: str, bodies: dict[str, str], found: Found | None) -> str:
     """What is to stand on such a page; empty when there is nothing to say. `found`: what stands there now."""
     if name == CONTEXT_ARCHIVE:
-        from memory_keeper.tell.context_archive import page
-
         return page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
     return seal(bodies[name].rstrip("\n") + "\n\n", name, project, keeper.salt) if name in bodies else ""
 

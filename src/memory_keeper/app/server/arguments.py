@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from memory_keeper.app.lookup.dates import ALLOWED, read_when
 from memory_keeper.app.server.protocol import SCHEMAS
 from memory_keeper.errors import KeeperError
-from memory_keeper.model import KINDS, NOTES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from memory_keeper.model import Json
+from memory_keeper.model import KINDS, NOTES, Json
 
 IDS = 10
 QUERY, TEXT, LONGEST = 1_000, 2_000, 200  # characters of a query, of what is remembered, of any other word

@@ -7,16 +7,14 @@ from threading import Condition, Thread
 from time import monotonic, sleep, time
 
 from memory_keeper.app.actions import follow
+from memory_keeper.app.chores import upkeep
 from memory_keeper.app.chores.distil import is_due
 from memory_keeper.app.detached import start_look
 from memory_keeper.app.problems import complain, describe
 from memory_keeper.capture.tail import LAG
 from memory_keeper.errors import Outdated
 from memory_keeper.keeper import Keeper
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.model import Json
+from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
 HOUR = 3600.0  # and between two looks at what falls due by the calendar
@@ -25,7 +23,6 @@ UPKEEP = "upkeep"  # in the place of a session
 
 def _prepare() -> None:
     """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
-    import memory_keeper.rules.prompts  # noqa: F401
 
 
 class Looking:
@@ -105,7 +102,6 @@ class Looking:
 
     def _keep_up(self, keeper: Keeper, sessions: set[str]) -> None:
         """Have done what falls due by the calendar, in such a process too."""
-        from memory_keeper.app.chores import upkeep
 
         if upkeep.is_due(keeper, sessions, time()):
             self.writing = start_look(self.home)

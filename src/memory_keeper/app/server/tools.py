@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import os
 import posix
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from memory_keeper import config, wire
+from memory_keeper.app.actions.compaction import find_own
+from memory_keeper.app.actions.fullness import describe, measure
 from memory_keeper.app.lookup.by_id import find_one, session_of
 from memory_keeper.app.server.arguments import LONGEST, check
 from memory_keeper.app.server.protocol import refuse
+from memory_keeper.capture.newest import newest_lines
 from memory_keeper.capture.payload import is_name
 from memory_keeper.capture.project import short_path
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
@@ -21,19 +26,14 @@ from memory_keeper.keep import moments
 from memory_keeper.keep.context import read_context
 from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, NamedTuple, Note
+from memory_keeper.model import Event, Hit, Json, NamedTuple, Note, Scope
 from memory_keeper.reduce.kept_note import lines_of, whose
+from memory_keeper.reduce.usage import breakdown
+from memory_keeper.search import find
 from memory_keeper.tell import CHARACTERS, envelope, short
 from memory_keeper.tell.timeline import Entry, around, of_project, of_session, tell
 from memory_keeper.text import ago, clean, clip, digest_of, fence, one_line, tokens, utc_day
 from memory_keeper.wire import units
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
-    from memory_keeper.model import Hit, Json
 
 ALL = "all:"  # before the id of another project's
 HITS, HIT, SNIPPET = 6, 60, 150  # hits, tokens of each, characters of what it quotes
@@ -87,7 +87,6 @@ def answer(
 
 def _asked(keeper: Keeper, at: float, named: str, look: Callable[[str], object]) -> Asked:
     """The session of the host that started us, and its project unless one was named; else where we were started."""
-    from memory_keeper.app.actions.compaction import find_own
 
     session = find_own(keeper.home, keeper.environ)
     folder = named or (read_context(keeper.home, session).folder if session else "")
@@ -108,8 +107,6 @@ def search(
     limit: int = HITS,
 ) -> str:
     """One line for each of the best hits."""
-    from memory_keeper.model import Scope
-    from memory_keeper.search import find
 
     _wait_for_index(asked)
     of = _session(asked, session)[1] if session else ""
@@ -257,7 +254,6 @@ def remember(asked: Asked, text: str, kind: str = "fact") -> str:
 
 def context(asked: Asked) -> str:
     """How full the context is, and what fills it."""
-    from memory_keeper.app.actions.fullness import describe, measure
 
     transcript = read_context(asked.keeper.home, asked.session).transcript if asked.session else ""
     if not transcript:
@@ -274,8 +270,6 @@ def context(asked: Asked) -> str:
 
 def _shares(asked: Asked, transcript: str) -> Iterator[tuple[str, int]]:
     """What takes most of it: kinds of words and tools, then files."""
-    from memory_keeper.capture.newest import newest_lines
-    from memory_keeper.reduce.usage import breakdown
 
     lines = newest_lines(transcript, asked.session, LARGE)
     if not lines:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import posix
 import signal
+from typing import Any
 
 from memory_keeper import config, wire
+from memory_keeper.app.actions.compaction import find_own, replace, tell
 from memory_keeper.app.answer import answer, despite, joined
 from memory_keeper.app.problems import complain, describe
 from memory_keeper.app.server import tools
@@ -15,12 +17,7 @@ from memory_keeper.app.server.protocol import HANDOFF, MODULES, SCHEMAS, by_modu
 from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.errors import Busy
 from memory_keeper.keep.context import read_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from memory_keeper.model import Json
+from memory_keeper.model import Json
 
 UNKNOWN = "No session is known that runs here."
 NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
@@ -113,8 +110,6 @@ class Worker:
         return refuse(UNKNOWN)
 
     def _replace(self, asked: Json, at: float) -> str:
-        from memory_keeper.app.actions.compaction import replace
-
         session = safe_name(str(asked.get("session") or ""))
         if config.INSIDE in self.environ or not self._knows(session):
             return ""
@@ -122,7 +117,6 @@ class Worker:
 
     def _handoff(self, asked: Json) -> str:
         """What a model hears; empty when no session is known that it runs in."""
-        from memory_keeper.app.actions.compaction import find_own, tell
 
         session, budget = find_own(self.home, self.environ), asked.get("budget")
         if not session or config.INSIDE in self.environ:

@@ -9,13 +9,13 @@ lines, bare hexadecimal, secrets inside base64.
 
 from __future__ import annotations
 
-from memory_keeper.capture.redact.gate import encode, find_leads
-from memory_keeper.capture.redact.names import words
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+from memory_keeper.capture.redact.gate import encode, find_leads
+from memory_keeper.capture.redact.lines import scrub_line
+from memory_keeper.capture.redact.names import words
+from memory_keeper.capture.redact.scrub import scrub
 
 MOST = 500  # known values: each is searched for in every line
 
@@ -29,7 +29,6 @@ def redact(text: str, salt: bytes, known: tuple[str, ...] = ()) -> str:
     """The text with each secret replaced by `<REDACTED:type:xxxx>`: equal secrets by equal marks, under one salt."""
     if not suspicious(text, known):
         return text
-    from memory_keeper.capture.redact.scrub import scrub
 
     return scrub([(text, "")], salt, known).get((text, ""), text)
 
@@ -40,7 +39,6 @@ def redact_line(line: bytes, salt: bytes, known: tuple[str, ...] = ()) -> bytes:
     leads = [] if escaped else find_leads(line)
     if not (escaped or leads or any(probe in line for probe in _probes(known))):
         return line
-    from memory_keeper.capture.redact.lines import scrub_line
 
     done = scrub_line(line, leads, salt, known)
     if done is not None:

@@ -5,8 +5,12 @@ A finder gets the bytes and their lower-case copy and yields spans; it is loaded
 
 from __future__ import annotations
 
+from binascii import a2b_base64
+from collections.abc import Callable, Iterable, Iterator
+
+from memory_keeper.capture.redact.gate import Lead
 from memory_keeper.capture.redact.names import COMMANDS, FOREIGN, NAME, PARTICLES, STEMS, named
-from memory_keeper.capture.redact.tokens import RIDERS, RUNS, STARTS, random_runs
+from memory_keeper.capture.redact.tokens import RIDERS, RUNS, STARTS, Row, random_runs
 from memory_keeper.capture.redact.values import (
     fits,
     is_alive,
@@ -21,14 +25,7 @@ from memory_keeper.capture.redact.values import (
     regex,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from memory_keeper.capture.redact.gate import Lead
-    from memory_keeper.capture.redact.tokens import Row
-
-    Span = tuple[int, int, str]  # start, end, label
+Span = tuple[int, int, str]  # start, end, label
 
 
 def find(data: bytes, leads: Iterable[Lead]) -> Iterator[Span]:
@@ -208,7 +205,6 @@ def _credential(scheme: bytes, value: bytes) -> bool:
 
 def _basic(value: bytes) -> bool:
     """Whether this is base64 of user:password."""
-    from binascii import a2b_base64
 
     try:
         plain = a2b_base64(value + b"=" * (-len(value) % 4))

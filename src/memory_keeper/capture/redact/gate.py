@@ -8,13 +8,10 @@ of words (`pass`, `secret`, `key`, ...) are asked for one by one, and count only
 from __future__ import annotations
 
 from _operator import itemgetter
+from collections.abc import Callable
 
 from memory_keeper.capture.redact.names import COMMANDS, FOREIGN, STEMS, named
 from memory_keeper.capture.redact.tokens import STARTS, random_runs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
 MARK = b"<REDACTED:"

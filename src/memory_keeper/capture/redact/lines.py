@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from memory_keeper.capture.redact.gate import encode
+import json
+import re
+from collections.abc import Iterator, Mapping
+from re import Match, Pattern
+from typing import Any
+
+from memory_keeper.capture.redact.gate import Lead, encode
 from memory_keeper.capture.redact.names import kind_of
-from memory_keeper.capture.redact.scrub import is_touched, scrub
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from re import Match, Pattern
-    from typing import Any
-
-    from memory_keeper.capture.redact.gate import Lead
-    from memory_keeper.capture.redact.scrub import String
+from memory_keeper.capture.redact.scrub import String, is_touched, scrub
 
 
 def scrub_line(line: bytes, leads: list[Lead], salt: bytes, known: tuple[str, ...]) -> bytes | None:
     """The line without its secrets; None when it is no JSON."""
-    import json
 
     try:
         text = line.decode()
@@ -114,14 +110,11 @@ _PATTERNS = {
 
 
 def _pattern(name: str) -> Pattern[bytes]:
-    import re
-
     return re.compile(_PATTERNS[name], re.DOTALL)
 
 
 def patch(line: bytes, changes: Mapping[String, str]) -> bytes:
     """The line with changed strings spliced into their own bytes."""
-    import json
 
     news = {old: new for (old, _), new in changes.items()}
 
@@ -134,7 +127,6 @@ def patch(line: bytes, changes: Mapping[String, str]) -> bytes:
 
 def _splice(literal: bytes, new: str) -> bytes:
     """A JSON string changed into another that differs by marks only; what stays keeps its bytes, escapes and all."""
-    import json
 
     units = _pattern("unit").findall(literal[1:-1])
     old = "".join([json.loads(b'"%b"' % unit) if unit[:1] == b"\\" else unit.decode() for unit in units])

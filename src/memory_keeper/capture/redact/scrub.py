@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from memory_keeper.capture.redact.finders import find
-from memory_keeper.capture.redact.gate import MARK, encode, find_leads, masked, plain
+from _blake2 import blake2b
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+
+from memory_keeper.capture.redact.finders import Span, find
+from memory_keeper.capture.redact.gate import MARK, Lead, encode, find_leads, masked, plain
 from memory_keeper.capture.redact.values import fits, mess
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from memory_keeper.capture.redact.finders import Span
-    from memory_keeper.capture.redact.gate import Lead
-
-    String = tuple[str, str]  # a text, and the kind of secret its key says it is, mostly none
+String = tuple[str, str]  # a text, and the kind of secret its key says it is, mostly none
 
 PASSES = 8  # each hides what the last one laid bare; a text that needs more was made to
 
@@ -47,7 +44,6 @@ def spans_in(data: bytes, leads: list[Lead], exact: Mapping[bytes, str]) -> list
 
 def _back(span: Span, origin: list[tuple[int, int]]) -> Span:
     """A span of the plain copy as one of the data."""
-    from bisect import bisect_right
 
     start, end = (
         at + origin[number][1] - origin[number][0]
@@ -87,8 +83,6 @@ def scrub(strings: Iterable[String], salt: bytes, known: tuple[str, ...]) -> dic
 
 
 def _marked(data: bytes, spans: list[Span], salt: bytes) -> bytes:
-    from _blake2 import blake2b
-
     pieces, at = [], 0
     for start, end, label in spans:
         tag = ":" + blake2b(data[start:end], digest_size=2, key=salt[:64]).hexdigest() if label != "private" else ""

@@ -5,9 +5,7 @@ Everything is bytes (UTF-8): one alphabet, no case folding surprises, the same p
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from collections.abc import Iterator
 
 Row = tuple[str, tuple[bytes, ...], bytes]  # label, how a token starts, a pattern for what follows
 WORD = rb"[0-9A-Za-z]"

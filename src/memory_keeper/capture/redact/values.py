@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from re import Pattern
+import re
+from re import Pattern
 
 _compiled: dict[bytes, Pattern[bytes]] = {}
 
@@ -13,8 +12,6 @@ def regex(pattern: bytes) -> Pattern[bytes]:
     """Compiled on first need: most processes meet few kinds of secrets, and hooks none."""
     found = _compiled.get(pattern)
     if found is None:
-        import re
-
         found = _compiled[pattern] = re.compile(pattern)
     return found
 

@@ -7,11 +7,7 @@ empty store and raises AssertionError when a promise is broken. `SUITE` has them
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory_keeper.keep.conformance import asking, covering, recording, searching
-
-if TYPE_CHECKING:
-    from memory_keeper.keep.conformance.made import Check
+from memory_keeper.keep.conformance.made import Check
 
 SUITE: tuple[Check, ...] = (*recording.CHECKS, *covering.CHECKS, *searching.CHECKS, *asking.CHECKS)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from memory_keeper.keep.conformance.made import ELSEWHERE, HERE, SIZE, an_event, begin, record_lines
+from memory_keeper.keep.conformance.made import ELSEWHERE, HERE, SIZE, Check, Open, an_event, begin, record_lines
 from memory_keeper.model import Placed
-
-if TYPE_CHECKING:
-    from memory_keeper.keep.conformance.made import Check, Open
 
 
 def an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from threading import Barrier, Thread
 
-from memory_keeper.keep.conformance.made import ELSEWHERE, HERE, a_note, an_event, begin, record_lines, some_events
+from memory_keeper.keep.conformance.made import (
+    ELSEWHERE,
+    HERE,
+    Check,
+    Open,
+    a_note,
+    an_event,
+    begin,
+    record_lines,
+    some_events,
+)
 from memory_keeper.model import Note
-
-if TYPE_CHECKING:
-    from memory_keeper.keep.conformance.made import Check, Open
 
 
 def a_note_covers_what_is_open(open_store: Open) -> None:
@@ -70,7 +77,6 @@ def notes_cover_notes(open_store: Open) -> None:
 
 def two_notes_at_once_share_nothing(open_store: Open) -> None:
     """Of notes written at the same moment that want the same children, one has all it wants and the others nothing."""
-    from threading import Barrier, Thread
 
     store = open_store()
     ids = [event.id for event in some_events(30)]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
+from memory_keeper.keep.store import Store
 from memory_keeper.model import Event, Note, Placed, Source, Usage
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from memory_keeper.keep.store import Store
-
-    Open = Callable[[], Store]
-    Check = Callable[[Open], None]
+Open = Callable[[], Store]
+Check = Callable[[Open], None]
 
 HERE, ELSEWHERE = "dir:/here", "dir:/elsewhere"
 SIZE = 100  # bytes that each line of the made-up transcripts has

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from memory_keeper.keep.conformance.made import HERE, a_usage, an_event, begin, find_ids, record_lines, some_events
+from memory_keeper.keep.conformance.made import (
+    HERE,
+    Check,
+    Open,
+    a_usage,
+    an_event,
+    begin,
+    find_ids,
+    record_lines,
+    some_events,
+)
 from memory_keeper.model import Note, Placed, Usage
 from memory_keeper.text import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from memory_keeper.keep.conformance.made import Check, Open
 
 ODD = (
     "",

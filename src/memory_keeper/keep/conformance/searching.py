@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from memory_keeper.keep.conformance.made import (
     ELSEWHERE,
     HERE,
+    Check,
+    Open,
     a_note,
     an_event,
     begin,
@@ -16,9 +16,6 @@ from memory_keeper.keep.conformance.made import (
 )
 from memory_keeper.keep.index import tag
 from memory_keeper.model import Note
-
-if TYPE_CHECKING:
-    from memory_keeper.keep.conformance.made import Check, Open
 
 
 def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:

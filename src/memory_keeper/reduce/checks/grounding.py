@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
 
 from memory_keeper.text import clean
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
 
 # --- what is said of things that can be looked up --------------------------------------------------------------------
 

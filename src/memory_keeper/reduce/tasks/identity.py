@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from hashlib import blake2s
 
 from memory_keeper.text import clean, one_line
 
@@ -28,7 +29,6 @@ def split(text: str, ids: Iterable[str] = ()) -> tuple[str, str]:
 
 def short_id(text: str) -> str:
     """A short id that the same words always have."""
-    from hashlib import blake2s
 
     return f"T-{blake2s(folded(text).encode('utf-8', 'surrogatepass'), digest_size=3).hexdigest()}"
 
