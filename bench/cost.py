@@ -21,8 +21,8 @@ from bench.tools import measure
 from bench.tools.figures import Figure, Figures
 from bench.tools.measure import ROOT
 from bench.tools.server import Server
-from memory_keeper.app.chores.distil import distil
-from memory_keeper.app.commands.import_ import source_of
+from memory_keeper.cli.commands.import_ import source_of
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import NEWEST, tokens
 from tests.transcripts import Transcript, turn

@@ -24,10 +24,10 @@ from bench.tools.notes import Made, level_one
 from memory_keeper import wire
 from memory_keeper.extract.facts import dump
 from memory_keeper.model import Event, Note
-from memory_keeper.reduce import schema
-from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.kept_note import measure
-from memory_keeper.reduce.notes.outline import outline
+from memory_keeper.notes import schema
+from memory_keeper.notes.checks.grounding import ungrounded
+from memory_keeper.notes.kept_note import measure
+from memory_keeper.notes.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import utc_day
 

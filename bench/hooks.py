@@ -22,10 +22,10 @@ from bench.tools.alone import peak
 from bench.tools.figures import Figure, Figures
 from bench.tools.measure import BARE, NODE, PYTHON, ROOT, START, Case, Took, median, quantile
 from bench.tools.server import Server
-from memory_keeper.keep import spool
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Placed, Source
+from memory_keeper.store import spool
+from memory_keeper.store.home import Lock
 from tests.e2e.cli import wait_for
 from tests.transcripts import big, dump
 

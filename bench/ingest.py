@@ -19,10 +19,10 @@ from bench.tools.figures import Figure, Figures
 from bench.tools.measure import median
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.redact import redact_line
-from memory_keeper.keep import archive
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Placed, Source
+from memory_keeper.store import archive
+from memory_keeper.store.sqlite import SqliteStore
 from tests.transcripts import big
 
 CHUNK = 1 << 20  # as much as is read at once, about

@@ -20,10 +20,10 @@ from bench.tools.baselines import Ranked, of_sessions
 from bench.tools.figures import Figure, Figures, LeftOutError
 from bench.tools.judging import DEEP, Method, Outcome, judge, mean, show
 from bench.tools.sets import Space
-from memory_keeper.keep import vectors
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
 from memory_keeper.search import find, semantic
+from memory_keeper.store import vectors
+from memory_keeper.store.sqlite import SqliteStore
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

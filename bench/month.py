@@ -18,8 +18,8 @@ from bench.tools import measure
 from bench.tools.alone import Spent, alone, parse, timed
 from bench.tools.figures import Figure, Figures
 from bench.tools.measure import median
-from memory_keeper.app.chores.distil import distil
-from memory_keeper.app.commands.import_ import source_of
+from memory_keeper.cli.commands.import_ import source_of
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import tokens
 from tests.transcripts import START, Transcript, paragraph, turn

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 
 from bench.tools import measure, sets
 from bench.tools.figures import Figure, Figures
-from memory_keeper.app.actions.recall import FORESEEN, SURE
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.hooks.actions.recall import FORESEEN, SURE
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.search.files import likely
+from memory_keeper.store.sqlite import SqliteStore
 
 Row = dict[str, Any]
 DEPTHS = (5, 10, 20)

@@ -32,9 +32,9 @@ from bench.tools.baselines import (
 from bench.tools.figures import Figure, Figures, LeftOutError
 from bench.tools.judging import DEEP, Method, Outcome, best_of, judge, mean, missed, show
 from bench.tools.sets import Space
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Hit, Scope
 from memory_keeper.search import find
+from memory_keeper.store.sqlite import SqliteStore
 
 # what others say of these sets, over more or other questions than are asked here
 PUBLISHED_SESSIONS = {

@@ -35,9 +35,9 @@ from bench.tools.figures import Figure, Figures
 from bench.tools.measure import BARE, PYTHON, START, Case, Took, median, quantile
 from bench.tools.queries import Query
 from bench.tools.rows import SESSION, Stock, named, progress, record, session_of, stock, varied
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
 from memory_keeper.search import find
+from memory_keeper.store.sqlite import SqliteStore
 
 BOX = 5.0  # seconds for one way with one class of questions
 ADDED = 40  # sessions added to each store

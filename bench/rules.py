@@ -32,11 +32,11 @@ from typing import Any, NamedTuple
 from bench.tools import measure, sets
 from bench.tools.figures import Figure, Figures
 from bench.tools.sets import Turn
-from memory_keeper.app.chores.learn import learn
+from memory_keeper.briefs.rules import SAID, full
+from memory_keeper.jobs.learn import learn
 from memory_keeper.keeper import Keeper
 from memory_keeper.rules.prompts import in_force
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.rules import SAID, full
 from memory_keeper.text import tokens
 
 BUDGET = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.app.cli import main
+from memory_keeper.cli.main import main
 
 
 def run(*argv: str) -> int:

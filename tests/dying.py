@@ -63,9 +63,9 @@ class Dying:
 
 def serve() -> None:
     """Read what to do, a line each, and do it in a child."""
-    from memory_keeper.app.chores import distil  # noqa: F401  (imported once, for all children)
     from memory_keeper.capture import claude_code, redact, tail  # noqa: F401
-    from memory_keeper.reduce.notes import note, outline, segments  # noqa: F401
+    from memory_keeper.jobs import summarize as distil  # noqa: F401  (imported once, for all children)
+    from memory_keeper.notes.notes import note, outline, segments  # noqa: F401
 
     for line in sys.stdin:
         reading, writing = os.pipe()
@@ -82,7 +82,7 @@ def serve() -> None:
 
 
 def _work(asked: dict[str, Any], counter: int) -> None:
-    from memory_keeper.app.chores.distil import distil
+    from memory_keeper.jobs.summarize import distil
     from memory_keeper.keeper import Keeper
 
     calls = 0

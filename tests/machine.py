@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 
 import memory_keeper
 from memory_keeper import config
-from memory_keeper.app.hook import respond
-from memory_keeper.app.look import look
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.hooks.hook import respond
+from memory_keeper.jobs.catch_up import look
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
+from memory_keeper.store.sqlite import SqliteStore
 from tests.transcripts import Transcript
 
-START = Path(memory_keeper.__file__).parent / "app/start.py"
+START = Path(memory_keeper.__file__).parent / "hooks/start.py"
 PATIENCE = 60.0  # seconds; a hook that takes longer hangs
 HEARD = ("UserPromptSubmit", "SessionStart", "PostToolUse")
 

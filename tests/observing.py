@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.app.chores.distil import distil
-from memory_keeper.keep.home import Lock
+from memory_keeper.briefs.rules import rules_of
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.rules import rules_of
+from memory_keeper.store.home import Lock
 from tests.transcripts import START, Transcript
 
 ROOT = Path(__file__).parents[1]

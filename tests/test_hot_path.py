@@ -21,56 +21,57 @@ OWN = "memory_keeper"
 # every hook: read the payload, append to the spool, decide
 HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
-    OWN, f"{OWN}.app", f"{OWN}.app.answer", f"{OWN}.app.hook", f"{OWN}.capture", f"{OWN}.capture.payload",
-    f"{OWN}.config", f"{OWN}.keep", f"{OWN}.keep.spool", f"{OWN}.moment", f"{OWN}.named", f"{OWN}.policy",
+    OWN, f"{OWN}.hooks", f"{OWN}.hooks.answer", f"{OWN}.hooks.hook", f"{OWN}.capture", f"{OWN}.capture.payload",
+    f"{OWN}.config", f"{OWN}.store", f"{OWN}.store.spool", f"{OWN}.moment", f"{OWN}.named", f"{OWN}.policy",
     f"{OWN}.settings", f"{OWN}.wire", "gc",
 }  # fmt: skip
 # a hook that has the writer started
-WRITER = {f"{OWN}.app.detached"}
+WRITER = {f"{OWN}.hooks.detached"}
 # the first hook ever: it makes the home
-FIRST = {f"{OWN}.errors", f"{OWN}.keep.home"}
+FIRST = {f"{OWN}.errors", f"{OWN}.store.home"}
 # how full the context is
-GAUGE = {f"{OWN}.app.actions", f"{OWN}.app.actions.fullness", f"{OWN}.capture.gauge", f"{OWN}.keep.context"}
+GAUGE = {f"{OWN}.hooks.actions", f"{OWN}.hooks.actions.fullness", f"{OWN}.capture.gauge", f"{OWN}.store.context"}
 # a start: which process it is, so that a clear can be known and answered, what is told by how it began, and whether its
 # user has to be told what is kept
 START_UP = {
-    f"{OWN}.app.actions", f"{OWN}.app.actions.beginning", f"{OWN}.app.actions.handoff", f"{OWN}.app.actions.telling",
-    f"{OWN}.app.actions.welcome", f"{OWN}.app.problems", f"{OWN}.capture.host", f"{OWN}.keep.context",
-    f"{OWN}.keep.typed", f"{OWN}.tell", f"{OWN}.text",
+    f"{OWN}.hooks.actions", f"{OWN}.hooks.actions.beginning", f"{OWN}.hooks.actions.handoff",
+    f"{OWN}.hooks.actions.telling",
+    f"{OWN}.hooks.actions.welcome", f"{OWN}.hooks.problems", f"{OWN}.capture.host", f"{OWN}.store.context",
+    f"{OWN}.store.typed", f"{OWN}.briefs", f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
-    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.keep.archive", f"{OWN}.keep.branches", f"{OWN}.keep.home",
-    f"{OWN}.keep.leaves", f"{OWN}.keep.matches", f"{OWN}.keep.migrations", f"{OWN}.keep.ready",
-    f"{OWN}.keep.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
+    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.store.archive", f"{OWN}.store.branches", f"{OWN}.store.home",
+    f"{OWN}.store.leaves", f"{OWN}.store.matches", f"{OWN}.store.migrations", f"{OWN}.store.ready",
+    f"{OWN}.store.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
     "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.extract", f"{OWN}.extract.facts", f"{OWN}.extract.todos",
-    f"{OWN}.extract.touched", f"{OWN}.reduce", f"{OWN}.reduce.kept_note", f"{OWN}.tell", f"{OWN}.tell.files",
-    f"{OWN}.tell.handoff", f"{OWN}.tell.parts", f"{OWN}.tell.plans", f"{OWN}.text",
+    f"{OWN}.extract.touched", f"{OWN}.notes", f"{OWN}.notes.kept_note", f"{OWN}.briefs", f"{OWN}.briefs.files",
+    f"{OWN}.briefs.handoff", f"{OWN}.briefs.parts", f"{OWN}.briefs.plans", f"{OWN}.text",
 }  # fmt: skip
 # which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`
-BEFORE = {"_blake2", f"{OWN}.app.actions.previous"}
+BEFORE = {"_blake2", f"{OWN}.hooks.actions.previous"}
 # a session that goes on: what it left is read first, else it would be told again what it knows. About 20 ms
 LOOK = {
     "_collections_abc", "_datetime", "_operator", "_sre", "collections", "copyreg", "datetime", "enum", "functools",
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.capture.typed",
-    f"{OWN}.keep.index", f"{OWN}.keep.telling", f"{OWN}.keeper.moving",
+    f"{OWN}.store.index", f"{OWN}.store.telling", f"{OWN}.keeper.moving",
 }  # fmt: skip
 # a turn is over: whether this context is to be cleared
 TURN = {
-    f"{OWN}.app.actions.compaction", f"{OWN}.app.actions.turn_end", f"{OWN}.app.problems", f"{OWN}.app.turn",
-    f"{OWN}.capture.tail", f"{OWN}.errors", f"{OWN}.keep.home", f"{OWN}.model", "_stat", "stat",
+    f"{OWN}.hooks.actions.compaction", f"{OWN}.hooks.actions.turn_end", f"{OWN}.hooks.problems", f"{OWN}.hooks.turn",
+    f"{OWN}.capture.tail", f"{OWN}.errors", f"{OWN}.store.home", f"{OWN}.model", "_stat", "stat",
 }  # fmt: skip
-STATUS_LINE = {f"{OWN}.app.cells", f"{OWN}.app.statusline", f"{OWN}.text"}
+STATUS_LINE = {f"{OWN}.width", f"{OWN}.hooks.statusline", f"{OWN}.text"}
 # the half of the server that the host waits for
 FRONT = {
-    "__future__", "_collections", "_json", "gc", "select", "_signal", OWN, f"{OWN}.app", f"{OWN}.app.mcp",
-    f"{OWN}.app.server", f"{OWN}.app.server.protocol", f"{OWN}.named", f"{OWN}.wire",
+    "__future__", "_collections", "_json", "gc", "select", "_signal", OWN, f"{OWN}.hooks", f"{OWN}.server.front",
+    f"{OWN}.server", f"{OWN}.server.protocol", f"{OWN}.named", f"{OWN}.wire",
 }  # fmt: skip
 NEVER = (
     "argparse", "collections", "contextlib", "dataclasses", "datetime", "functools", "hashlib", "importlib", "inspect",

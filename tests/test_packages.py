@@ -11,7 +11,7 @@ import pytest
 import memory_keeper
 
 SRC = Path(memory_keeper.__file__).parent
-LISTED = ("", "app/commands")  # the stages, which docs/how-to/develop.md names; a file for each command, as `cli` lists
+LISTED = ("", "cli/commands")  # the stages, which docs/how-to/develop.md names; a file for each command, as `cli` lists
 PACKAGES = [path.parent.relative_to(SRC).as_posix() for path in sorted(SRC.rglob("__init__.py"))]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from docs.render.plugin import Piece, line, pieces
-from memory_keeper.app.host.registration import assemble
+from memory_keeper.host.registration import assemble
 from memory_keeper.text import tokens
 
 ROOT = Path(__file__).parents[1]

@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from memory_keeper.extract.facts import facts_of
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, origin
-from memory_keeper.reduce.checks.grounding import ungrounded
-from memory_keeper.reduce.kept_note import measure
+from memory_keeper.notes.checks.grounding import ungrounded
+from memory_keeper.notes.kept_note import measure
+from memory_keeper.store.sqlite import SqliteStore
 
 
 def problems(store: SqliteStore, grounded: bool = False) -> list[str]:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.app.chores.distil import distil
-from memory_keeper.keep import spool
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.store import spool
+from memory_keeper.store.sqlite import SqliteStore
 from tests.transcripts import START, Transcript
 
 LATER = 2 * 3600.0  # seconds after which a session is taken to be over

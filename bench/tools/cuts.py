@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from bench.tools import transcripts
 from bench.tools.needed import Step, read_steps
 from bench.tools.notes import level_one
+from memory_keeper.briefs import View, handoff
 from memory_keeper.extract.facts import Fact
 from memory_keeper.model import Event, Note
-from memory_keeper.reduce.notes.outline import outline
+from memory_keeper.notes.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell import View, handoff
 from memory_keeper.text import tokens
 
 NONCE = "84c7a90e"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-START = ROOT / "src/memory_keeper/app/start.py"
+START = ROOT / "src/memory_keeper/hooks/start.py"
 # never a shim, which would cost ten times what is measured
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 BARE, NODE = "python -I -S -c pass", "node -e 0"

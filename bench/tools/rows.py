@@ -23,8 +23,8 @@ from random import Random
 from typing import NamedTuple
 
 from bench.tools.queries import LETTERS, Query, Row, questions
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
+from memory_keeper.store.sqlite import SqliteStore
 
 PIECE = 280  # characters after which a piece ends with its line
 SESSION, FILE = 200, 20  # rows

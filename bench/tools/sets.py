@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.tools.figures import LeftOutError
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
+from memory_keeper.store.sqlite import SqliteStore
 
 CATEGORIES = {1: "several turns", 2: "time", 3: "common sense", 4: "one turn", 5: "adversarial"}  # LoCoMo's numbers
 

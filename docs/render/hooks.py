@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from docs.render import table
-from memory_keeper.app.actions.rules import SUBAGENT
+from memory_keeper.briefs.recall import HINT
+from memory_keeper.hooks.actions.rules import SUBAGENT
 from memory_keeper.moment import Action
 from memory_keeper.policy import MEANINGS
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.recall import HINT
 
 ANSWERED_BY = {"mcp_tool": "the session's server", "command": "a process of its own"}
 MATCHERS = {

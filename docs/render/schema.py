@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlite3 import Connection
 
 from docs.render import table
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.store.sqlite import SqliteStore
 
 SHARED = {
     "seq": "the order in which rows were kept",

@@ -18,7 +18,7 @@ from memory_keeper.capture.calls import (
     undone,
 )
 from memory_keeper.model import Event
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def test_the_fields_of_a_call() -> None:

@@ -58,7 +58,7 @@ def test_a_long_prompt_is_looked_at_as_far_as_it_goes() -> None:
     ("prompt", "command"),
     [
         ("/compact", True),
-        ("/memory-keeper:search src/app.py", True),
+        ("/memory-keeper:search src/hooks.py", True),
         ("! ls", True),
         ("/home/me/app.py is broken", False),
         ("/app.py is broken", False),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.capture.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
 from tests.capture.outputs import FAILED, WELL
-from tests.reduce.story import Story
+from tests.notes.story import Story
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ PATIENCE = 60
 WARM = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from memory_keeper.app import cli
+from memory_keeper.cli import main as cli
 cli.build_parser()
 for line in sys.stdin:
     asked = json.loads(line)

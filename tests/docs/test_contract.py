@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memory_keeper.app.cli import COMMANDS, build_parser
-from memory_keeper.keep.home import Lock
+from memory_keeper.cli.main import COMMANDS, build_parser
 from memory_keeper.settings import DEFAULTS
-from tests.app.host.test_registration import CLAUDE
+from memory_keeper.store.home import Lock
 from tests.docs.history import History
 from tests.docs.shell import Done
+from tests.host.test_registration import CLAUDE
 from tests.machine import Session
 
 ROOT = Path(__file__).parents[2]

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from memory_keeper import errors
-from memory_keeper.app.cli import COMMANDS, _parse, build_parser
-from memory_keeper.app.commands.config import MODES
-from memory_keeper.app.host import own_command
-from memory_keeper.app.host.registration import OURS
+from memory_keeper.briefs.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
+from memory_keeper.briefs.rules import full, reminder, rules_of
 from memory_keeper.capture.redact import redact
+from memory_keeper.cli.commands.config import MODES
+from memory_keeper.cli.main import COMMANDS, _parse, build_parser
 from memory_keeper.config import PROJECT_FILES
+from memory_keeper.host import own_command
+from memory_keeper.host.registration import OURS
 from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, variable
-from memory_keeper.tell.files import EDITED, EXPORTS, HANDED_OUT, INDEX, SEALED
-from memory_keeper.tell.rules import full, reminder, rules_of
 from memory_keeper.text import tokens
 from tests.e2e.cli import OLD, VERSION
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from docs.figures import value
-from memory_keeper.app.server.protocol import TOOLS
+from memory_keeper.briefs.rules import SHIPPED
 from memory_keeper.config import find_home
+from memory_keeper.server.protocol import TOOLS
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.rules import SHIPPED
 from tests.docs.pages import commands
 from tests.docs.terminal import Terminal
 from tests.e2e.cli import OLD, VERSION, Sandbox

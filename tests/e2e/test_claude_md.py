@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.tell.claude_md import HEADING
+from memory_keeper.briefs.claude_md import HEADING
 from tests.e2e.cli import Sandbox, Session
 from tests.e2e.model import Model, text
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.tell.rules import OPENING
+from memory_keeper.briefs.rules import OPENING
 from tests.e2e.cli import Json, Sandbox, Session, wait_for
 from tests.e2e.kept import keeper
 from tests.e2e.model import Model, Request, Step, call, calls, text

@@ -38,7 +38,7 @@ def put_plugin(folder: Path) -> Path:
     """The launcher and a stand-in for what it starts."""
     (folder / "plugin").mkdir(parents=True)
     shutil.copy2(ROOT / "plugin/launch", folder / "plugin")
-    start = folder / "src/memory_keeper/app/start.py"
+    start = folder / "src/memory_keeper/hooks/start.py"
     start.parent.mkdir(parents=True)
     start.write_text(START)
     return folder

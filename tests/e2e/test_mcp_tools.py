@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.server.protocol import TOOLS
+from memory_keeper.server.protocol import TOOLS
 from tests.e2e import sdk
 from tests.e2e.cli import Sandbox, Session
 from tests.e2e.kept import keeper, rows

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from memory_keeper.briefs.rules import OPENING, REMINDER, SHIPPED
 from memory_keeper.policy import BEGINS, FADES
-from memory_keeper.tell.rules import OPENING, REMINDER, SHIPPED
 from memory_keeper.text import tokens
 from tests.e2e.cli import Sandbox, Session
 from tests.e2e.model import Model, Request, call, flat, text

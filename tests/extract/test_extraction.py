@@ -18,7 +18,7 @@ from memory_keeper.extract.facts import KINDS, Fact, dump, say
 from memory_keeper.model import Event
 from memory_keeper.text import clean, tokens
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 ROOT = Path(__file__).parents[2]
 REQUEST = "Uploads hang on large files since the last release. Find out why in src/pool.py, and mend it."

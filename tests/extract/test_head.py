@@ -7,7 +7,7 @@ import pytest
 from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.facts import Fact, say
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
-from tests.reduce.story import Story
+from tests.notes.story import Story
 
 REQUEST = "Add retry with back-off to the uploader in src/upload.py, at most five tries, and log each try."
 OPTIONS = (

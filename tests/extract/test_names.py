@@ -8,7 +8,7 @@ from hypothesis import given
 from memory_keeper.extract.names import named, referred
 from memory_keeper.model import Event
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def texts(story: Story, kind: str = "") -> list[str]:

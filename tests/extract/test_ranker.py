@@ -10,7 +10,7 @@ from hypothesis import given
 from memory_keeper.extract.ranker import CONCEPT, CUES, SENTENCE, Session, rank, weights
 from memory_keeper.extract.spoken import spoken
 from memory_keeper.model import Event
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def test_there_is_a_weight_for_all_that_is_looked_at_and_no_other() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.state import tree
-from tests.reduce.story import Story
+from tests.notes.story import Story
 
 REQUEST = "Add retry with back-off to the uploader in src/upload.py, at most five tries, and log each try."
 FILE = "/srv/app/src/upload.py"

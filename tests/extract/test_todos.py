@@ -10,7 +10,7 @@ from hypothesis import given
 
 from memory_keeper.extract.todos import left_open, of_sessions, todos
 from memory_keeper.model import Event
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def listed(story: Story, *items: tuple[str, str]) -> Event:

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from memory_keeper.extract.touched import touched
 from memory_keeper.model import WRITES, Event
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def newest_first(story: Story) -> list[Event]:

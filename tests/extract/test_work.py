@@ -10,7 +10,7 @@ from memory_keeper.extract.spoken import spoken
 from memory_keeper.extract.work import as_typed, worked
 from memory_keeper.model import Event
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 
 def work(story: Story, *kinds: str) -> list[Fact]:

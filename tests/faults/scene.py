@@ -18,15 +18,15 @@ from typing import NamedTuple
 
 from memory_keeper.capture.redact import redact_line
 from memory_keeper.errors import NotSetUp
-from memory_keeper.keep import archive, spool
-from memory_keeper.keep.home import read_salt
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper.moving import MARKS
 from memory_keeper.model import Event
+from memory_keeper.store import archive, spool
+from memory_keeper.store.home import read_salt
+from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.faultpoint import Fault, Ran, run
 from tests.transcripts import Row, Transcript, dump, thinking
 
-START = Path(__file__).parents[2] / "src/memory_keeper/app/start.py"
+START = Path(__file__).parents[2] / "src/memory_keeper/hooks/start.py"
 PYTHON = os.path.realpath(sys.executable)
 MARK = re.compile(r"mark[a-z0-9]+")
 TURNS = 60  # of a script; more than any test needs

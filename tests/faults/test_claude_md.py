@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memory_keeper.tell.claude_md import block_text, find_block, with_block
+from memory_keeper.briefs.claude_md import block_text, find_block, with_block
 from tests.faults.faultpoint import Fault, Ran, run
 from tests.faults.scene import PYTHON
 from tests.faults.test_homes import own_mounts, without_privileges
@@ -25,7 +25,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 PROGRAM = f"""
 import sys
 sys.path.insert(0, {str(SOURCE)!r})
-from memory_keeper.app.pages.claude_md import sync, unsync
+from memory_keeper.pages.claude_md import sync, unsync
 from memory_keeper.errors import KeeperError
 what, path, text = sys.argv[1:]
 try:

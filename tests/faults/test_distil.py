@@ -17,8 +17,8 @@ from queue import Queue
 
 import pytest
 
-from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.reduce.kept_note import measure
+from memory_keeper.notes.kept_note import measure
+from memory_keeper.store.sqlite import SqliteStore
 from tests import tree
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import Scene, Verdict, damage

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.tell.rules import SHIPPED
+from memory_keeper.briefs.rules import SHIPPED
 from tests.faults.faultpoint import Fault, run
 from tests.faults.scene import PYTHON, START, Growing, Scene, Verdict, complains, well_behaved
 from tests.faults.server import Server

@@ -13,8 +13,8 @@ from random import Random
 
 import pytest
 
-from memory_keeper.keep import spool
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.store import spool
+from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.scene import PYTHON, START, Scene, Verdict, script
 from tests.faults.server import Server, eventually
 
@@ -102,7 +102,7 @@ def test_a_reader_and_a_writer_in_one_process(tmp_path: Path) -> None:
     SqliteStore(str(path)).close()
     reader = SqliteStore(str(path), write=False)
     writer = SqliteStore(str(path))
-    code = f"from memory_keeper.keep.sqlite import SqliteStore; SqliteStore({str(path)!r}).close()"
+    code = f"from memory_keeper.store.sqlite import SqliteStore; SqliteStore({str(path)!r}).close()"
     subprocess.run([PYTHON, "-c", code], env={"PYTHONPATH": str(START.parents[2])}, check=True)
     assert path.with_name("store.db-wal").exists()
     reader.close()

@@ -148,7 +148,7 @@ def test_a_worker_that_cannot_even_start_leaves_a_mute_server(scene: Scene, tmp_
     scene.home.mkdir()
     package = tmp_path / "damaged/memory_keeper"
     shutil.copytree(START.parents[1], package, ignore=shutil.ignore_patterns("__pycache__", "worker.py"))
-    with Server(scene, start=package / "app/start.py") as server:
+    with Server(scene, start=package / "hooks/start.py") as server:
         assert_connected(server.ask(*handshake(server)))
         (answer,) = server.ask(server.hook("UserPromptSubmit"))
         assert answer["result"] == EMPTY

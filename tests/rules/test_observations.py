@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Event, Note
 from memory_keeper.rules.observations import Observed, clashes, escalated, observed, observed_here
 from memory_keeper.rules.prompts import MOST, in_force, said
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.home import Lock
 
 DAY = 86_400.0
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
+from memory_keeper.store.sqlite import SqliteStore
 
 collect_ignore = [] if find_spec("wordllama") else ["test_meaning.py"]
 PROJECTS = ("dir:/here", "dir:/there")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.search.files import Likely, likely
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE, ELSEWHERE = "dir:/home/ann/shop", "dir:/home/ann/blog"
 DAY = 86400.0

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Scope
 from memory_keeper.search.fixes import Fix, answer, hint
+from memory_keeper.store.sqlite import SqliteStore
 from tests.search.workshop import Work, Workshop
 
 MISSING = "Traceback (most recent call last):\n  File \"a.py\", line {}\nModuleNotFoundError: No module named 'yaml'"

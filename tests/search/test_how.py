@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.cli import main
+from memory_keeper.cli.main import main
 from memory_keeper.model import Scope
 from memory_keeper.search.how import how, normal_form
 from tests.search.workshop import Work, Workshop

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.keep.index import REPEATS
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import ROLES, Event, Note, Placed, Scope, Source
 from memory_keeper.search import candidates, find
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
+from memory_keeper.store.index import REPEATS
+from memory_keeper.store.sqlite import SqliteStore
 
 # nearly every row has the first, hardly any the last; no two are forms of one word, or one typing error apart
 WORDS = ("alder", "birch", "cedar", "dogwood", "juniper", "hornbeam", "sycamore", "tamarind")

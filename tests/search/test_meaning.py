@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.app.commands import embed
-from memory_keeper.keep import vectors
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.cli.commands import embed
 from memory_keeper.model import Scope
 from memory_keeper.search import ask, semantic
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
+from memory_keeper.store import vectors
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE = "dir:/here"
 SAID = ("the automobile broke down again", "soup is on the stove", "it will rain tomorrow")

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, Placed, Scope, Source
 from memory_keeper.search import find
 from memory_keeper.search.pattern import Pattern, names_file, read_pattern, shown
 from memory_keeper.search.snippet import OFF, ON, WIDTH
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE = Scope("p")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.keep.index import TABLE
 from memory_keeper.search.query import LONGEST, MOST, STOP, Term, is_question, nearly, read_query, words_in
+from memory_keeper.store.index import TABLE
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=80)
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.named import Name, names_in
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, Placed, Source
 from memory_keeper.search.recall import OFTEN, About, about, pattern_of
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE = "dir:/here"
 PATH = "/here/src/queue.py"

@@ -10,10 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Note, Placed, Scope, Source
 from memory_keeper.search import find
 from memory_keeper.search.query import STOP, read_query
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE = Scope("dir:/here")
 TEXTS = (

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.commands import embed
+from memory_keeper.cli.commands import embed
 from memory_keeper.errors import NotSetUp
-from memory_keeper.keep import vectors
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Note, Scope
 from memory_keeper.search import ask, semantic
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
+from memory_keeper.store import vectors
+from memory_keeper.store.sqlite import SqliteStore
 
 HERE, THERE = "dir:/here", "dir:/there"
 SAID = (

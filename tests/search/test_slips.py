@@ -6,7 +6,7 @@ import pytest
 
 from memory_keeper.capture.runs import runs
 from memory_keeper.search.slips import slips, word_of
-from tests.reduce.story import Story
+from tests.notes.story import Story
 
 MISSING = "Exit code 127\nbash: pytest: command not found"
 

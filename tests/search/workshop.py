@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.cli.main import main
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
+from memory_keeper.store.sqlite import SqliteStore
 from tests.transcripts import START, Transcript
 
 

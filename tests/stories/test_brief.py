@@ -10,8 +10,8 @@ from time import time
 
 import pytest
 
-from memory_keeper.app.chores.distil import distil
 from memory_keeper.capture import redact
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Scope, Source
 from memory_keeper.search import find

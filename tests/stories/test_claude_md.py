@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
-from memory_keeper.app.pages.claude_md import LARGEST, Change, OutOfReach, sync, sync_rules, sync_where_wanted, unsync
+from memory_keeper.briefs.claude_md import block_text, with_block, without_block
+from memory_keeper.cli.main import main
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.home import Lock
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note
-from memory_keeper.tell.claude_md import block_text, with_block, without_block
+from memory_keeper.pages.claude_md import LARGEST, Change, OutOfReach, sync, sync_rules, sync_where_wanted, unsync
+from memory_keeper.store.home import Lock
 
 RULES = block_text(["Say what was verified.", "Never push to main."])
 OTHER = block_text(["Only this one."])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.keep import spool
-from memory_keeper.keep.context import read_context
+from memory_keeper.store import spool
+from memory_keeper.store.context import read_context
 from tests.machine import Machine, Session
 
 PID = {"CLAUDE_PID": str(os.getppid())}

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.actions.lost import Score, lost_text, scores
-from memory_keeper.app.cli import main
-from memory_keeper.keep import spool
-from memory_keeper.keep.context import read_context
+from memory_keeper.cli.main import main
+from memory_keeper.hooks.actions.lost import Score, lost_text, scores
 from memory_keeper.keeper import Keeper
 from memory_keeper.settings import DEFAULTS, INSTRUCTIONS
+from memory_keeper.store import spool
+from memory_keeper.store.context import read_context
 from memory_keeper.text import tokens
 from tests.machine import START, Answer, Machine, Session
 

@@ -18,10 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from memory_keeper.app.chores.distil import distil, outline_project
+from memory_keeper.jobs.summarize import distil, outline_project
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.kept_note import measure
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import NEWEST, family, tokens
 from tests import transcripts, tree

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.answer import answer
 from memory_keeper.capture.payload import read_payload
-from memory_keeper.keep import spool
+from memory_keeper.hooks.answer import answer
 from memory_keeper.settings import INSTRUCTIONS
+from memory_keeper.store import spool
 from tests.machine import Answer, Machine, Session, without_rights
 
 WARN, CRITICAL = 145_000, 165_000  # of the 200,000 that the model has

@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from memory_keeper.app.cli import main
+from memory_keeper.cli.main import main
 from memory_keeper.extract.facts import PARTS, facts_of
-from memory_keeper.keep.context import LINKS
 from memory_keeper.keeper import Keeper
+from memory_keeper.store.context import LINKS
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 

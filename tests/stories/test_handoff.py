@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
-from memory_keeper.app.actions import Moment
-from memory_keeper.app.actions.beginning import begin
-from memory_keeper.app.actions.previous import _lacks
-from memory_keeper.app.cli import main
+from memory_keeper.briefs import CHARACTERS
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.capture.project import head
-from memory_keeper.keep.home import Lock
+from memory_keeper.cli.main import main
+from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions.beginning import begin
+from memory_keeper.hooks.actions.previous import _lacks
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.handoffs import find_where
 from memory_keeper.model import Source
-from memory_keeper.tell import CHARACTERS
+from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
 from memory_keeper.wire import units
 from tests.command import run

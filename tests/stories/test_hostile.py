@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.keep import archive
-from memory_keeper.keep.home import make_folder
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
+from memory_keeper.store import archive
+from memory_keeper.store.home import make_folder
 from tests.machine import Machine
 from tests.transcripts import Transcript
 
@@ -35,7 +35,7 @@ def test_a_repository_git_cannot_read_stops_no_other_project(tmp_path: Path, mac
             t = Transcript(f"s{number}", str(folder))
             t.prompt("Hello.")
             make_folder(keeper.home + "/spool")
-            from memory_keeper.keep import spool
+            from memory_keeper.store import spool
 
             path = t.write(tmp_path / f"s{number}.jsonl")
             spool.append(
@@ -95,7 +95,7 @@ def test_the_archive_of_a_lost_store_is_not_cut(tmp_path: Path) -> None:
 
 
 def test_a_session_whose_hooks_were_off_is_read_at_the_next_start(machine: Machine, tmp_path: Path) -> None:
-    from memory_keeper.keep import spool
+    from memory_keeper.store import spool
 
     folder = tmp_path / "transcripts"
     folder.mkdir()

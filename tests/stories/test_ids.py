@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
+from memory_keeper.cli.main import main
 from tests.machine import Machine
 
 pytestmark = pytest.mark.usefixtures("rules_on")

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.app.chores.distil import distil, outline_project, reduce_session
-from memory_keeper.app.chores.rounds import distil_all
-from memory_keeper.keep.sqlite import SqliteStore
+from memory_keeper.jobs.run import distil_all
+from memory_keeper.jobs.summarize import distil, outline_project, reduce_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.kept_note import measure
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.sqlite import SqliteStore
 from tests import transcripts, tree
 from tests.dying import Dying
 from tests.machine import START, Machine, Session

@@ -228,7 +228,7 @@ def test_r11_killed_while_the_lock_is_held(machine: Machine) -> None:
     code = f"""
 import os, sys
 sys.path.insert(0, {str(SRC)!r})
-from memory_keeper.keep.home import Lock
+from memory_keeper.store.home import Lock
 with Lock({str(machine.home)!r}, 5.0):
     os.kill(os.getpid(), {int(signal.SIGKILL)})
 """
@@ -243,7 +243,7 @@ def test_r12_fifty_tools_at_once(machine: Machine) -> None:
         for number in range(50)
     ]
     at_once(machine, [("PostToolUse", payload) for payload in payloads])
-    from memory_keeper.keep import spool
+    from memory_keeper.store import spool
 
     records = list(spool.records((machine.home / "spool/s1.spool").read_bytes()))
     assert sorted(record["ref"] for record in records) == sorted(f"toolu_{number}" for number in range(50))

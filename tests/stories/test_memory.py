@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.chores.distil import distil, outline_project
-from memory_keeper.app.project_settings import Settings
-from memory_keeper.keep.home import Lock
+from memory_keeper.jobs.summarize import distil, outline_project
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.project_settings import Settings
+from memory_keeper.store.home import Lock
 from memory_keeper.text import digest_of, tokens
 from tests.machine import Machine, Session
 
@@ -196,7 +196,7 @@ def test_a_writer_that_is_killed_leaves_nothing_untold(machine: Machine) -> None
     machine.look()
     code = (
         f"import sys, time; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memory_keeper.keeper import Keeper; from memory_keeper.app.chores import distil\n"
+        "from memory_keeper.keeper import Keeper; from memory_keeper.jobs import distil\n"
         f"keeper = Keeper({str(machine.home)!r}, {{}})\n"
         "distil._kept = lambda *a: (print('now', flush=True), time.sleep(60))\n"
         "distil.distil(keeper, time.time(), force=True)\n"

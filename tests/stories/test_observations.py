@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.chores.distil import distil
-from memory_keeper.app.chores.learn import learn
-from memory_keeper.keep.home import Lock
+from memory_keeper.jobs.learn import learn
+from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Note, Source
 from memory_keeper.rules.prompts import in_force, unlearnt
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.home import Lock
 from tests.machine import Machine
 from tests.observing import DAY, PATIENCE, ROOT, Project
 from tests.transcripts import START, Transcript

@@ -10,18 +10,18 @@ from time import time
 
 import pytest
 
-from memory_keeper.app.pages.adopt import adopt_rules, waiting
-from memory_keeper.app.pages.render import foreign
+from memory_keeper.briefs.files import changed, remove_all
+from memory_keeper.briefs.rules import PREFIX, Rule, rules_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note
+from memory_keeper.pages.adopt import adopt_rules, waiting
+from memory_keeper.pages.render import foreign
 from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.files import changed, remove_all
-from memory_keeper.tell.rules import PREFIX, Rule, rules_of
-from tests.app.pages.desk import NOW, Desk
 from tests.machine import Machine, Session
+from tests.pages.desk import NOW, Desk
 
 ROOT = Path(__file__).parents[2]
 RULES, OBSERVATIONS, ARCHIVE = "ACTIVE_RULES.md", "OBSERVATIONS.md", "OBSERVATION_ARCHIVE.md"
@@ -275,7 +275,7 @@ def test_killed_before_it_says_that_all_is_taken_over(desk: Desk, monkeypatch: p
     desk.render()
     append(desk, RULES, "- Log in with ghp_" + "a1B2" * 9)
     with monkeypatch.context() as killed:
-        killed.setattr("memory_keeper.app.pages.adopt._settle", lambda *_: None)
+        killed.setattr("memory_keeper.pages.adopt._settle", lambda *_: None)
         adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)
     assert wait(desk) == [RULES]
     assert adopt(desk, dry=True) == []

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.server.tools import answer
+from memory_keeper.briefs.rules import rules_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER
 from memory_keeper.rules.observations import observed
+from memory_keeper.server.tools import answer
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.tell.rules import rules_of
 from tests.machine import Machine
 from tests.observing import DAY, Project
 from tests.transcripts import Row, Transcript, thinking

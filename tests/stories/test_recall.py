@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from memory_keeper import wire
-from memory_keeper.app.answer import answer
-from memory_keeper.app.cli import parse_and_run
 from memory_keeper.capture.payload import read_payload
-from memory_keeper.keep import spool
+from memory_keeper.cli.main import parse_and_run
+from memory_keeper.hooks.answer import answer
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.store import spool
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 

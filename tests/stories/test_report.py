@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.cli import main
-from tests.tell.report.month import OTHER
-from tests.tell.report.month import office as office
-from tests.tell.report.month import utc as utc
+from memory_keeper.cli.main import main
+from tests.briefs.report.month import OTHER
+from tests.briefs.report.month import office as office
+from tests.briefs.report.month import utc as utc
 from tests.workplace import Workplace
 
 Ask = Callable[..., str]

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.answer import answer
-from memory_keeper.app.cli import parse_and_run
+from memory_keeper.briefs.rules import OPENING, PREFIX, REMINDER, SHIPPED, rules_of
 from memory_keeper.capture.payload import read_payload
-from memory_keeper.keep.ready import keep_ready, read_ready, stamp
+from memory_keeper.cli.main import parse_and_run
+from memory_keeper.hooks.answer import answer
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER
 from memory_keeper.policy import BEGINS, FADES, UNCOUNTED
-from memory_keeper.tell.rules import OPENING, PREFIX, REMINDER, SHIPPED, rules_of
+from memory_keeper.store.ready import keep_ready, read_ready, stamp
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from memory_keeper.app.cli import main
-from memory_keeper.keep import spool
+from memory_keeper.briefs.context_archive import find, show
+from memory_keeper.briefs.report.prices import read_prices
+from memory_keeper.briefs.report.savings import Sessions, find_compactions
+from memory_keeper.cli.main import main
 from memory_keeper.model import EVER
-from memory_keeper.reduce.usage.compactions import saved
-from memory_keeper.tell.context_archive import find, show
-from memory_keeper.tell.report.prices import read_prices
-from memory_keeper.tell.report.savings import Sessions, find_compactions
+from memory_keeper.notes.usage.compactions import saved
+from memory_keeper.store import spool
 from tests.machine import Machine, Session
 
 

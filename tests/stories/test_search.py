@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_keeper.app.cli import main
+from memory_keeper.cli.main import main
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search import find

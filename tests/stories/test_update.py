@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from memory_keeper import config
-from memory_keeper.keep.migrations import VERSION
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search import find
+from memory_keeper.store.migrations import VERSION
 from tests.machine import Machine
 
 

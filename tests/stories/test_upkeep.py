@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.app.chores import upkeep
-from memory_keeper.app.chores.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due
-from memory_keeper.app.server.looking import Looking
+from memory_keeper.briefs.files import _checksum, remove_all
+from memory_keeper.briefs.spans import month_began, week_began
+from memory_keeper.jobs import upkeep
+from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due
 from memory_keeper.keeper import Keeper
-from memory_keeper.tell.files import _checksum, remove_all
-from memory_keeper.tell.spans import month_began, week_began
+from memory_keeper.server.catch_up import CatchUp
 from tests.machine import START as LAUNCHED
 from tests.machine import Machine, Session
 from tests.workplace import Workplace
@@ -158,7 +158,7 @@ def test_a_server_has_it_done_while_its_session_goes_on(machine: Machine) -> Non
     session = worked(machine)
     page = pages(machine) / "OBSERVATIONS.md"
     age(page, 8)
-    looking, until = Looking(str(machine.home)), monotonic() + 60
+    looking, until = CatchUp(str(machine.home)), monotonic() + 60
     while page.stat().st_mtime < time() - DAY or looking.writing:
         looking.poke(str(machine.home), session=session.id)
         sleep(0.1)

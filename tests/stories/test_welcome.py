@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memory_keeper.app.actions.welcome import line
-from memory_keeper.app.cli import parse_and_run
+from memory_keeper.cli.main import parse_and_run
+from memory_keeper.hooks.actions.welcome import line
 from tests.machine import Machine, Session
 
 ATTENDED = {"CLAUDE_CODE_ENTRYPOINT": "cli"}

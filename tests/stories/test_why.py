@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from memory_keeper import wire
-from memory_keeper.app.cli import parse_and_run
-from memory_keeper.app.server.protocol import TOOLS as PROTOCOL
-from memory_keeper.keep import spool
-from memory_keeper.keep.telling import TOOLS, tally, told
+from memory_keeper.briefs.rules import rules_of
+from memory_keeper.cli.main import parse_and_run
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import change_rule
 from memory_keeper.model import Note
-from memory_keeper.tell.rules import rules_of
+from memory_keeper.server.protocol import TOOLS as PROTOCOL
+from memory_keeper.store import spool
+from memory_keeper.store.telling import TOOLS, tally, told
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 from tests.stories.test_recall import ASKED, DECIDED, PROMPT, ask, lived
@@ -238,7 +238,7 @@ def test_what_the_host_has_no_room_for_is_not_told(
     now: Session, why: Asker, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     now.start()
-    monkeypatch.setattr("memory_keeper.app.answer.HEARD", most)
+    monkeypatch.setattr("memory_keeper.hooks.answer.HEARD", most)
     heard = ask(now, PROMPT)
     assert len(heard) < most
     assert Counter(map(words, why.json()[1:])) == Counter(_apart(heard))
@@ -251,7 +251,7 @@ def test_a_warning_that_has_no_room_is_not_told_either(
     now.start()
     now.turn("Read everything.", "I did.")
     now.fill(170_000)
-    monkeypatch.setattr("memory_keeper.app.answer.HEARD", 200)
+    monkeypatch.setattr("memory_keeper.hooks.answer.HEARD", 200)
     assert "<memory-keeper context=" not in ask(now, "Go on.")
     assert "warning" not in {one["brief"] for one in why.json()}
 

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.model import Json
+    from memory_keeper.store.sqlite import SqliteStore
 
 DOING = "in_progress"  # what a list says of a task
 LISTS = 5  # of a project, the newest, whose tasks may be open

@@ -11,25 +11,25 @@ import posix
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.keep import archive, spool
-from memory_keeper.keep.context import find_chain, read_context
-from memory_keeper.keep.home import Lock, about, read_salt
-from memory_keeper.keep.ready import forget_rules
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.keeper.provisional import PREFIX, find_all, find_one, unmoved
 from memory_keeper.model import Event, Note, Placed, Source, origin
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store import archive, spool
+from memory_keeper.store.context import find_chain, read_context
+from memory_keeper.store.home import Lock, about, read_salt
+from memory_keeper.store.ready import forget_rules
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import digest_of, family
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from memory_keeper.briefs import Before, View
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
     from memory_keeper.moment import Brief
-    from memory_keeper.tell import Before, View
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
 LITTLE = 500  # kilobytes of the store at hand where hooks are answered: a server stays, and seldom needs the same again
@@ -193,7 +193,7 @@ class Keeper:
         """Give a note another wording, in force from now on; without a text it is taken away, and stays in the store.
 
         What is said `about` it is said beside what was."""
-        from memory_keeper.reduce.kept_note import measure
+        from memory_keeper.notes.kept_note import measure
 
         now = now or time()
         extra = wire.dumps({**wire.read_object(note.extra), "by": who or "rule", "written": now, **(about or {})})
@@ -285,7 +285,7 @@ class Keeper:
         session and those it took over from. `before` says more of the session it goes on from; `notes` are the tokens
         that standing notes may take. `where` says what the session is on, when that is known better than by its
         lines."""
-        from memory_keeper.tell import View
+        from memory_keeper.briefs import View
 
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
@@ -310,7 +310,7 @@ class Keeper:
     def brief(self, name: str, view: View, budget: int, room: int = 0) -> Brief:
         """What a model is told of a view: within so many tokens, and characters where fewer are left than a hook may
         say."""
-        from memory_keeper.tell import CHARACTERS, compose
+        from memory_keeper.briefs import CHARACTERS, compose
 
         return compose(name, view, budget, posix.urandom(4).hex(), room or CHARACTERS)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.briefs import UNLIMITED, handoff
 from memory_keeper.capture.project import head
 from memory_keeper.extract.facts import dump
-from memory_keeper.keep.context import read_context
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.tell import UNLIMITED, handoff
+from memory_keeper.store.context import read_context
 
 LINES = 50  # of a session in which its branch is looked for, the newest
 DETACHED = "HEAD"  # what the host calls the branch when none is checked out

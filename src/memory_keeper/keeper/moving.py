@@ -11,11 +11,11 @@ from time import monotonic, time
 
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep import archive, spool
-from memory_keeper.keep.context import read_context
-from memory_keeper.keep.home import about
 from memory_keeper.keeper.provisional import unmoved
 from memory_keeper.model import Event, NamedTuple, Placed, Source, Usage
+from memory_keeper.store import archive, spool
+from memory_keeper.store.context import read_context
+from memory_keeper.store.home import about
 from memory_keeper.text import digest_of
 
 TYPE_CHECKING = False
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.capture.tail import Tail
-    from memory_keeper.keep.sqlite import SqliteStore
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Json
+    from memory_keeper.store.sqlite import SqliteStore
 
 # the records of hooks that are events of their own; the others only say where to look
 MARKS = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from memory_keeper.capture.payload import OWN_COMMAND
-from memory_keeper.keep import spool
 from memory_keeper.model import Event
+from memory_keeper.store import spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.keep.sqlite import SqliteStore
+    from memory_keeper.store.sqlite import SqliteStore
 
 PREFIX = "spool-"  # how the ids of these events begin
 

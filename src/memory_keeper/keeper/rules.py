@@ -5,10 +5,10 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import wire
+from memory_keeper.briefs.rules import Rule, shipped_note
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.reduce.kept_note import measure
-from memory_keeper.tell.rules import Rule, shipped_note
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.text import digest_of
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from memory_keeper.capture.calls import COMMON, SETTING, command_of
 from memory_keeper.capture.calls import steps as split
 from memory_keeper.capture.runs import SENT, bare, program, works
-from memory_keeper.keep.doing import Step, steps
-from memory_keeper.keep.passage import shell_calls
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import WRITES, NamedTuple
-from memory_keeper.reduce.tasks.progress import PLAIN, command
+from memory_keeper.notes.tasks.progress import PLAIN, command
+from memory_keeper.store.doing import Step, steps
+from memory_keeper.store.passage import shell_calls
+from memory_keeper.store.sqlite import SqliteStore
 
 COMMITS = 100  # the newest that are looked at
 LEAST, MOST = 5, 0.9  # commits, and the share of them, that a habit shows in

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from memory_keeper import wire
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import DAY, USER, Event, Json, NamedTuple, Note, origin
 from memory_keeper.rules.instructions import instructions
 from memory_keeper.rules.wishes import DROP, REVERSES, SAME, Wish, compare, marks, says_less, unpack
+from memory_keeper.store.sqlite import SqliteStore
 
 AGE = "compaction.triggers.observationAge."
 NEAR = 50  # wishes that name the same thing and are compared with a new one; older ones stay

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from memory_keeper import wire
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import typed_words
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, Json, Note, origin
-from memory_keeper.reduce.kept_note import measure
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.rules.clauses import SAID as LONGEST
 from memory_keeper.rules.instructions import hints, instructions
 from memory_keeper.rules.observations import USERS, Observed, by, fold, places
 from memory_keeper.rules.wishes import DROP, SAME, compare, pack
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import digest_of
 
 TYPED = ("prompt",)  # kinds of events that are read where a whole project's are

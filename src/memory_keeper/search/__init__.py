@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from time import time
 
-from memory_keeper.keep.matches import Matches
 from memory_keeper.model import EVERYWHERE, Hit, Row, Scope
 from memory_keeper.search import semantic
 from memory_keeper.search.candidates import WORDS, find_candidates
@@ -25,6 +24,7 @@ from memory_keeper.search.query import Term, any_of, is_question, literals, near
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
 from memory_keeper.search.scope import scoped, tagged, within
 from memory_keeper.search.snippet import snippet
+from memory_keeper.store.matches import Matches
 
 ROUND = 30  # of the heaviest rows whose neighbours are read too
 LITERAL, WHOLE = 0.8, 0.6  # what it adds to have the query's names letter by letter, and the whole query

@@ -9,12 +9,12 @@ from memory_keeper.capture.calls import COMMITTED, command_of, steps, undone
 from memory_keeper.capture.project import from_root, short_path
 from memory_keeper.capture.runs import in_order
 from memory_keeper.extract.facts import facts_of, say
-from memory_keeper.keep.passage import before, calls_about, commits_after, notes_about, paths_called, shell_calls
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import changed_part
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import Step
+from memory_keeper.store.passage import before, calls_about, commits_after, notes_about, paths_called, shell_calls
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import clean, one_line
 
 LOOKED_AT = 50_000  # newest calls of a project among which a file is looked for

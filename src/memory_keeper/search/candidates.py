@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.keep.matches import Matches
 from memory_keeper.model import NamedTuple, Scope
 from memory_keeper.search.query import Term
 from memory_keeper.search.ranking import Weighed, rarity
 from memory_keeper.search.scope import tables, tagged, within
+from memory_keeper.store.matches import Matches
 
 COUNTED = 5_000  # rows of a project that are counted: with more it is large, and how large is estimated
 CAP = (1000, 400)  # rows of one term, of a small and of a large project

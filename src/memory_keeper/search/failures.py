@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from memory_keeper.capture.runs import Run, went_wrong
 from memory_keeper.capture.signature import holds, likeness, says, signatures, words
-from memory_keeper.keep.index import tag
-from memory_keeper.keep.passage import SHOWN as LOOKED_AT
-from memory_keeper.keep.passage import call_of, events_of, failed_among
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, NamedTuple, Row, Scope
+from memory_keeper.store.index import tag
+from memory_keeper.store.passage import SHOWN as LOOKED_AT
+from memory_keeper.store.passage import call_of, events_of, failed_among
+from memory_keeper.store.sqlite import SqliteStore
 
 HITS = 5_000  # results that have all the words, the newest
 FAILED, UNSAID = 100, 40  # of them that failed, and of the newest, that are read

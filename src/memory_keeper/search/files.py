@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from memory_keeper.capture.project import short_path
-from memory_keeper.keep.index import tag
-from memory_keeper.keep.sqlite import SqliteStore
-from memory_keeper.keep.touched import Touch, ids_of, sessions_of, touched
 from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
+from memory_keeper.store.index import tag
+from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.touched import Touch, ids_of, sessions_of, touched
 
 READS = ("Read", "NotebookRead")
 CALLS = 5_000  # newest calls about files that are looked at: a hundred sessions or more

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from memory_keeper.capture.calls import undone
 from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
 from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, normal, places, says, signatures, words
-from memory_keeper.keep.passage import call_of, events_of, passage
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import describe
 from memory_keeper.search.failures import Seen, find_seen
+from memory_keeper.store.passage import call_of, events_of, passage
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import clean, one_line
 
 SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked

@@ -23,11 +23,11 @@ from memory_keeper.capture.runs import (
     works,
 )
 from memory_keeper.capture.signature import REFUSED, places, signature
-from memory_keeper.keep.passage import calls_with, results_of, tool_called
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, NamedTuple, Scope
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import USAGE, Step
+from memory_keeper.store.passage import calls_with, results_of, tool_called
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import clean, one_line
 
 CALLS, RUNS = 3_000, 1_000  # the newest in which it is looked for, and those that are looked at

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from time import monotonic
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.keep.matches import Matches
 from memory_keeper.model import Hit, Row, Scope
 from memory_keeper.search.query import words_in
 from memory_keeper.search.scope import FILE, kinds_of, scoped, tables, tagged
 from memory_keeper.search.snippet import OFF, ON, WIDTH
+from memory_keeper.store.matches import Matches
 
 PAGE = 200  # rows that are looked up at once
 LONGEST, SLOW = 5.0, 0.05  # seconds for all the texts that take long, and what is long

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.keep.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.model import NamedTuple
+from memory_keeper.store.index import SYMBOLS, composed, pairs, pieces, runs
 from memory_keeper.text import storable
 
 LONGEST, MOST = 4096, 40  # characters and terms of a query

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from memory_keeper.capture.named import NAMED, Name, names_in
-from memory_keeper.keep.index import tag
-from memory_keeper.keep.passage import Turn, replies_in, turn_of, written_in
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import WRITES, NamedTuple, Row
+from memory_keeper.store.index import tag
+from memory_keeper.store.passage import Turn, replies_in, turn_of, written_in
+from memory_keeper.store.sqlite import SqliteStore
 
 ROWS = 48  # newest rows with a name that are counted
 LATEST, READ = 12, 12_000  # of them that are read, and characters of each

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from time import time
 
-from memory_keeper.keep.index import AGAIN, REPEATS, span, tag
 from memory_keeper.model import DAY, ROLES, Row, Scope
 from memory_keeper.search.query import words_in
+from memory_keeper.store.index import AGAIN, REPEATS, span, tag
 
 OWN_TOOL = "memory-keeper_keeper__"  # in the names of our tools, as the host calls them: who asks them is not found
 FILE = 4  # last words of a path that a text must have in a row

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from memory_keeper.errors import NotSetUp
-from memory_keeper.keep import vectors
-from memory_keeper.keep.matches import Matches
 from memory_keeper.model import Row, Scope
 from memory_keeper.search.ranking import Ranked
+from memory_keeper.store import vectors
+from memory_keeper.store.matches import Matches
 
 MODEL = "wordllama l2_supercat 256"
 INSTALL = "pipx install --force '/path/to/the/checkout[semantic]'"

@@ -12,11 +12,11 @@ from itertools import islice
 from memory_keeper.capture.calls import SETTING, steps
 from memory_keeper.capture.runs import SENT, SHELL, Run, bare, hearts, in_order, match, outcome, program
 from memory_keeper.capture.signature import REFUSED, places, signature
-from memory_keeper.keep.passage import calls_with, results_of
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import NamedTuple
 from memory_keeper.search.fixes import USAGE
 from memory_keeper.search.how import normal_form
+from memory_keeper.store.passage import calls_with, results_of
+from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import clean, one_line
 
 CALLS = 3_000  # the newest that are looked at

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from memory_keeper import wire
 from memory_keeper.capture.claude_code import fingerprint
 from memory_keeper.capture.project import from_root, head
-from memory_keeper.keep.passage import left_by
-from memory_keeper.keep.sqlite import SqliteStore
 from memory_keeper.model import Event, NamedTuple
+from memory_keeper.store.passage import left_by
+from memory_keeper.store.sqlite import SqliteStore
 
 LARGEST = 4 << 20  # bytes of a file that is read
 MOST = 50  # files of one answer that are looked at

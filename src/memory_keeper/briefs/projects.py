@@ -1,0 +1,15 @@
+"""What a project is called, for people: its folder, or the name of its remote; programs get its key."""
+
+from __future__ import annotations
+
+from memory_keeper.model import USER
+from memory_keeper.store.sqlite import SqliteStore
+
+
+def project_name(store: SqliteStore, key: str) -> str:
+    """The folder of a project, of several the outermost; of one that has a remote elsewhere, what that is called."""
+    if key == USER:
+        return "all projects"
+    kind, _, name = key.partition(":")
+    folders = store.roots(key) if kind == "root" or name.startswith("/") else []
+    return folders[-1] if folders else name

@@ -1,0 +1,295 @@
+"""`compact`: a session's notes, handoff and entry in the context archive, a project's observations, its tasks; now."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from contextlib import suppress
+from time import time
+from typing import Any, NamedTuple
+
+from memory_keeper import config
+from memory_keeper.briefs.archived import Entry
+from memory_keeper.briefs.context_archive import as_json as entry_json
+from memory_keeper.briefs.context_archive import find, measured
+from memory_keeper.briefs.files import CONTEXT_ARCHIVE, FOLDER
+from memory_keeper.cli import main as cli
+from memory_keeper.cli.commands import folder_of, make_notes, project_of, render_memory, running_session
+from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
+from memory_keeper.hooks.actions.handoff import keep_handoff
+from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note, Source
+from memory_keeper.moment import Context
+from memory_keeper.pages.render import left_alone
+from memory_keeper.rules.prompts import TYPED
+from memory_keeper.terminal import Bar, from_here, print_json, say
+
+EXAMPLE = "memory-keeper compact --session"
+PATIENCE = 30.0
+# what there is to do then, by what becomes of a full context
+NEXT = {
+    "replace": "Nothing more to do: Memory Keeper compacts the context by itself when it is full enough; /compact does"
+    " it now.",
+    "clear": "Nothing more to do: Memory Keeper clears the context by itself when it is full enough; /clear does it"
+    " now.",
+}
+USUALLY = (
+    "Now /clear goes on from the handoff in an empty context, or /compact lets Claude Code sum it up and adds what that"
+    " loses."
+)
+OVER = "The session is over: the next one in this project is told of it when it starts."
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which of the three, and of what."""
+    parser.add_argument(
+        "--session",
+        "--session-now",
+        nargs="?",
+        const="",
+        metavar="ID",
+        help="this one; without ID the one that runs this, else the newest",
+    )
+    parser.add_argument("--observations", action="store_true", help="what was said and seen: count, propose, archive")
+    parser.add_argument("--tasks", action="store_true", help="what was done: the last in full, the others in a line")
+    parser.add_argument("--again", action="store_true", help="find observations in everything ever said, not the new")
+    parser.add_argument("--all-projects", action="store_true", help="observations and tasks of all projects")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
+    parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="write a page anew even if somebody has changed it; what it said is kept beside it",
+    )
+    parser.set_defaults(fail=parser.error)
+
+
+def main() -> None:
+    """The program `compress-context`."""
+    cli.main(["compact", *sys.argv[1:]])
+
+
+def run(args: Namespace) -> int:
+    """Do what was asked for, one after the other, and say what came of it."""
+    layers = [what for what in (OBSERVATIONS, TASKS) if getattr(args, what)]
+    if args.session is None and not layers:
+        args.fail("say what to compact: --session, --observations, --tasks, or more than one of them")
+    if args.session is not None and args.all_projects:
+        args.fail("--session is about one project; --all-projects is for --observations and --tasks")
+    if args.again and not args.observations:
+        args.fail("--again is for --observations")
+    with Keeper(args.home) as keeper:
+        session = _compact_session(keeper, args) if args.session is not None else None
+        places = _places(keeper, args, session) if layers else []
+        done, failed = _bring_up_to_date(keeper, args, layers, places)
+    if args.json:
+        print_json({**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})})
+    else:
+        if session:
+            _show(session.told, session.entry, session.made, session.left)
+        for one in done:
+            _show_upkeep(one, args.dry_run)
+    if session and not args.dry_run:
+        _complain(session.told, session.root, session.settings)
+    if failed:
+        raise PartlyDone("; ".join(failed), hint="the other projects are up to date")
+    return 0
+
+
+# --- a session -------------------------------------------------------------------------------------------------------
+
+
+class Compacted(NamedTuple):
+    """A session that was summed up."""
+
+    told: dict[str, Any]
+    root: str
+    settings: dict[str, Any]
+    left: dict[str, str]  # files that were not written, and what is to be said of each
+    entry: Entry | None = None
+    made: tuple[Note, ...] = ()
+
+
+def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
+    """Bring everything in, write handoff, notes and the archive's entry."""
+    session, context = running_session(keeper, args)
+    if args.dry_run:
+        return _foretell(keeper, args, session, context)
+    with suppress(Busy):  # then of what there is
+        keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
+    root = _root(keeper, args, session, context)
+    where = keep_handoff(keeper, session, root)
+    note = keeper.store.handoff(session)
+    if not note:
+        raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")
+    keeper.archive_by_hand(session)
+    made: list[Note] = []
+    with suppress(Busy):  # somebody else is at it
+        made = make_notes(keeper, note.project)
+    files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
+    left = left_alone(keeper, note.project, root) if root else {}
+    entry = find(keeper.store, args.home, note.project, session)
+    settings = config.load(args.home, root, keeper.environ)[0]
+    told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
+    return Compacted(told, root, settings, left, entry, tuple(made))
+
+
+def _foretell(keeper: Keeper, args: Namespace, session: str, context: Context) -> Compacted:
+    """What would be written of a session, as far as it was read."""
+    root = _root(keeper, args, session, context)
+    id = keeper.handoff_id(session)
+    files = ("handoffs", f"HANDOFF-{session}.md"), (CONTEXT_ARCHIVE,)
+    told: dict[str, Any] = {
+        "session": session,
+        "dry_run": True,
+        "handoff": "new" if id and not keeper.store.note(id) else "as it is",
+        "open_calls": sum(one.tools for one in keeper.store.open_sessions(session=session)),
+        "files": ["/".join((root, *FOLDER, *path)) for path in files] if root else [],
+    }
+    return Compacted(told, root, config.load(args.home, root, keeper.environ)[0], {})
+
+
+def _advice(settings: dict[str, Any]) -> str:
+    return NEXT.get(settings["compaction.mode"], USUALLY)
+
+
+def _root(keeper: Keeper, args: Namespace, session: str, context: Context) -> str:
+    """The folder that a session's pages belong into: its own, or one that its project was seen in; empty when all of
+    them are gone. Never another project's."""
+    project = keeper.store.project_of(session)
+    if args.project and project_of(keeper, args) != project:
+        known = next(iter(keeper.store.roots(project)), "another folder")
+        raise KeeperError(f"Session {session[:8]} is not of {folder_of(args)}", hint=f"it is of {known}")
+    for folder in (context.folder, *keeper.store.roots(project)):
+        if folder and os.path.isdir(folder) and keeper.project(folder) == project:
+            return config.find_root(folder)
+    return ""
+
+
+def _tell(
+    note: Note,
+    where: str,
+    entry: Entry | None,
+    made: list[Note],
+    files: list[str],
+    left: dict[str, str],
+    root: str,
+    next: str,
+) -> dict[str, Any]:
+    path = "/".join((root, *FOLDER, CONTEXT_ARCHIVE))
+    last = entry.compactions[-1] if entry else None
+    handoff = f"{root}/{where}" if where != note.id else None
+    return {
+        "session": note.session,
+        "handoff": {"id": note.id, "path": handoff, "tokens": note.tokens},
+        "archive": path if root and path not in left and os.path.exists(path) else None,
+        "before": last.before if last else None,
+        "after": note.tokens,
+        "after_is_estimated": True,
+        "entry": entry_json(entry) if entry else None,
+        "notes": [one.id for one in made],
+        "files": files,
+        "left": [*left],
+        "next": next,
+    }
+
+
+def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note], left: dict[str, str]) -> None:
+    if told.get("dry_run"):
+        say(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
+        for path in told["files"]:
+            say(f"  {from_here(path)}")
+        return
+    session, handoff = told["session"][:8], told["handoff"]
+    where = f": {from_here(told['archive'])}" if told["archive"] else "."
+    say(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
+    say(f"  handoff  {from_here(handoff['path'] or handoff['id'])} ({handoff['tokens']:,} tokens)")
+    if count := sum(bool(one.text) for one in made):
+        say(f"  notes    {count} written")
+    if entry:
+        say(f"  context  {measured(entry.compactions[-1])}")
+        if entry.done or entry.doing or entry.open:
+            say(f"  tasks    {len(entry.done)} completed, {len(entry.doing)} in progress, {len(entry.open)} open")
+    for path, said in left.items():
+        say(f"  {from_here(path)} {said}")
+    say(told["next"])
+
+
+def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None:
+    """Say it when what was asked for is not there: the session's entry, or the page."""
+    if not told["entry"]:
+        raise PartlyDone(
+            f"Session {told['session'][:8]} could not be put into the context archive",
+            hint="notes and handoff are kept; `memory-keeper doctor` may know why",
+        )
+    if told["archive"] or told["left"] or not settings["tell.files"]:
+        return
+    why = "could not be written" if root else "has no folder to be written to: the project's is gone"
+    raise PartlyDone(
+        f"{CONTEXT_ARCHIVE} {why}", hint="notes and handoff are kept; `memory-keeper brief handoff` prints it"
+    )
+
+
+# --- a project -------------------------------------------------------------------------------------------------------
+
+
+def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[Place]:
+    """The project that is meant: the session's, where one is named, else this; or all of them, once all was read. Who
+    asks for all may do so before there is one: a clock does."""
+    if not args.dry_run:
+        with suppress(Busy):  # then of what there is
+            keeper.look(patience=PATIENCE)
+    if args.all_projects:
+        with suppress(NotSetUp):
+            return everywhere(keeper)
+        return []
+    if session and session.root:
+        return [Place(keeper.store.project_of(session.told["session"]), session.root)]
+    return [Place(project_of(keeper, args), config.find_root(folder_of(args)))]
+
+
+def _bring_up_to_date(
+    keeper: Keeper, args: Namespace, layers: Sequence[str], places: Sequence[Place]
+) -> tuple[list[Upkept], list[str]]:
+    """Bring the pages of projects up to date; and what went wrong in some."""
+    done: list[Upkept] = []
+    failed: list[str] = []
+    label, total = "bringing up to date", len(places)
+    if args.again:
+        label, total = "reading prompts", _count_prompts(keeper, places)
+    with Bar(label, total, bytes=False) as bar:
+        for place in places:
+            try:
+                done.append(_upkeep(keeper, place, args, layers, bar))
+            except KeeperError as error:  # one project's must not keep out the others
+                if not args.all_projects:
+                    raise
+                failed.append(f"{place.root}: {error}")
+            bar.advance(not args.again)
+    return done, failed
+
+
+def _count_prompts(keeper: Keeper, places: Sequence[Place]) -> int:
+    kinds = [keeper.store.counts(project)["kinds"] for project in {place.project for place in places}]
+    return sum(one.get(kind, 0) for one in kinds for kind in TYPED)
+
+
+def _upkeep(keeper: Keeper, place: Place, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:
+    now = time()
+    what = [*layers, REPORT] if TASKS in layers and REPORT in due(keeper, place, now) else layers
+    dry, foreign = args.dry_run, args.adopt
+    progress = {"progress": bar.advance} if args.again else {}
+    return upkeep(keeper, place, what, now, dry=dry, foreign=foreign, everything=args.again, **progress)
+
+
+def _show_upkeep(one: Upkept, dry: bool) -> None:
+    print(one.place.root)
+    for what, counts in {**one.counts, "new": one.new}.items():
+        if said := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
+            say(f"  {what:<13} {said}")
+    names = ", ".join(path.rpartition("/")[2] for path in one.files)
+    say(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
+    for path, said in one.left.items():
+        say(f"  {from_here(path)} {said}")

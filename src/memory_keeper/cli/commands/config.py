@@ -1,0 +1,400 @@
+"""`config`: the settings in force and where they come from; Claude Code's own switch for compaction among them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from memory_keeper import config
+from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
+from memory_keeper.cli.commands import folder_of
+from memory_keeper.cli.commands.statusline import settings_path
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError
+from memory_keeper.host import claude_settings, files
+from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.host.consent import outside_a_session
+from memory_keeper.host.json_text import refuse
+from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
+from memory_keeper.terminal import as_called, paint, print_json, say, say_problem
+
+EXAMPLES = {
+    "list": "memory-keeper config list",
+    "get": "memory-keeper config get compaction.mode",
+    "set": "memory-keeper config set context.warnPercent 60",
+    "unset": "memory-keeper config unset context.warnPercent",
+    "restore": "memory-keeper config restore claude.autoCompactEnabled",
+}
+EXAMPLE = EXAMPLES["set"]
+SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
+WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
+_, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
+GROUPS = {  # the settings by the first part of their names
+    "tell": "what a context is told",
+    "reduce": "how notes are made",
+    "summarize": "who words them, and what that may take",
+    "context": "warnings of a full context",
+    "rules": "what every context is to go by",
+    "observations": "what may become a rule",
+    "compaction": "compactions, and upkeep",
+    "claude": "Claude Code's own",
+}
+PROJECTS = f"you can set it, and so can a project, in {PROJECT[1:]}"
+HOSTS = "Whether Claude Code compacts by itself when a context is full."
+MODES = {  # what a mode does, said when it is chosen
+    "supplement": "Claude Code compacts; what its summary lost is told again at once.",
+    "clear": "A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.",
+    "replace": "Compactions are answered by Memory Keeper from now on, where Claude Code has hooks modules (2.1.286).",
+    "block": "A compaction is refused once; the context is cleared and restored when the turn is over.",
+}
+
+
+class Setting(NamedTuple):
+    """A setting as it holds here."""
+
+    key: str
+    value: Any
+    origin: str  # default, a file, or a variable
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Look at them, or change one."""
+    parser.add_argument("what", nargs="?", choices=WORDS, default="list", help="by default: list")
+    parser.add_argument("rest", nargs="*", metavar="KEY", help="the setting; with `set`, its value as well")
+    parser.set_defaults(words="rest", fail=parser.error)
+    parser.add_argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--project-file", action="store_true", help=f"in {PROJECT[1:]} of the project, for everybody")
+    where.add_argument("--local", action="store_true", help="for this project, in your own settings")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+
+
+def run(args: Namespace) -> int:
+    """One of the five verbs."""
+    if len(args.rest) != WORDS[args.what]:
+        args.fail(f"{args.what} takes {('no KEY', 'a KEY', 'a KEY and a VALUE')[WORDS[args.what]]}")
+    root = find_root(folder_of(args))
+    if args.what == "list":
+        return _list(args, root)
+    key = args.rest[0] = _renamed(args)
+    if key not in (SWITCH, *DEFAULTS):
+        raise KeeperError(f"there is no setting {key}", hint=_near(key))
+    if args.what == "get":
+        return _get(args, root)
+    if key == SWITCH:
+        return _switch(args, root)
+    if args.what == "restore":
+        raise KeeperError(f"{key} is a setting of ours", hint=f"memory-keeper config unset {key}")
+    return _change(args, root)
+
+
+def _near(key: str) -> str:
+    """The settings whose names are like one that there is not."""
+    known = [SWITCH, *DEFAULTS]
+    names = get_close_matches(key, known, 1, 0.8)
+    if not names:
+        ends = {one.rpartition(".")[2].lower(): one for one in known}
+        alike = get_close_matches(key.rpartition(".")[2].lower(), ends, 3)
+        names = [*dict.fromkeys([*(ends[end] for end in alike), *get_close_matches(key, known, 3, 0.5)])][:3]
+    return f"did you mean {' or '.join(names)}?" if names else "`memory-keeper config list` names them all"
+
+
+def _renamed(args: Namespace) -> str:
+    """Our name of a setting that was given by the predecessor's, with its number as we count."""
+    given: str = args.rest[0]
+    name, share = ALIASES.get(given, (given, 1.0))
+    if share != 1.0 and args.what == "set" and args.rest[1].isdecimal():
+        args.rest[1] = str(round(int(args.rest[1]) * share))
+    return name
+
+
+# --- what holds -------------------------------------------------------------------------------------------------------
+
+
+def _in_force(home: str, root: str) -> tuple[list[Setting], list[str]]:
+    """Every setting with where it comes from, and the files that cannot be read."""
+    environ, broken = dict(os.environ), []
+    found = {key: Setting(key, value, "default") for key, value in DEFAULTS.items()}
+    for origin, given in config.layers(home, root, environ):
+        if given is None:
+            broken.append(origin)
+        found |= {key: Setting(key, value, origin) for key, value in (given or {}).items()}
+    return [*found.values(), _find_switch(root, environ)], broken
+
+
+def _find_switch(root: str, environ: dict[str, str]) -> Setting:
+    """Whether Claude Code compacts by itself here: variables win, also those that its own settings set."""
+    hosts = config.claude_settings(root, environ)
+    variables = {name: (environ.get(name, ""), name) for name in OFF}
+    for path, given in hosts:
+        said = given.get("env")
+        named = {name: str(said[name]) for name in OFF if name in said} if isinstance(said, dict) else {}
+        variables |= {name: (value, f"{name} in {path}") for name, value in named.items()}
+    for value, origin in variables.values():
+        if value.lower() in ("1", "true", "yes", "on"):
+            return Setting(SWITCH, False, origin)
+    for path, given in reversed(hosts):
+        if isinstance(given.get(config.SWITCH), bool):
+            return Setting(SWITCH, given[config.SWITCH], path)
+    return Setting(SWITCH, True, "default")
+
+
+def _list(args: Namespace, root: str) -> int:
+    settings, broken = _in_force(args.home, root)
+    if args.json:
+        about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
+        for key, usual in DEFAULTS.items():
+            about[key]["default"] = usual
+        print_json({"settings": about, "broken": broken})
+        return 0
+    for group, named in GROUPS.items():
+        print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
+        for one in settings:
+            if one.key.partition(".")[0] == group:
+                _print(one, args.show_origin)
+        print()
+    say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
+    for path in broken:
+        say_problem(f"{path} cannot be read: the defaults hold", "make it valid JSON")
+    return 0
+
+
+def _print(one: Setting, origin: bool) -> None:
+    """A setting, what it means, and where it comes from if that is not where they all do."""
+    changed = one.origin != "default"
+    where = f"  ({one.origin}{f'; default {_said(_usual(one.key))}' if changed else ''})" if changed or origin else ""
+    say(f"{one.key} = {_said(one.value) or '(none)'}{where}", "* " if changed else "  ", " " * 6, "yellow" * changed)
+    say(_meaning(one.key), " " * 6, " " * 6, "dim")
+
+
+def _usual(key: str) -> Any:
+    return DEFAULTS.get(key, True)
+
+
+def _meaning(key: str) -> str:
+    return SETTINGS[key].meaning if key in SETTINGS else HOSTS
+
+
+def _get(args: Namespace, root: str) -> int:
+    one = _holds(args, root)
+    about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
+    if args.json:
+        print_json({**one._asdict(), **about})
+        return 0
+    print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+    if sys.stdout.isatty():  # a script takes the value as it is
+        say(about["meaning"], "  ", "  ")
+        say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
+        say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
+    return 0
+
+
+def _holds(args: Namespace, root: str) -> Setting:
+    return next(one for one in _in_force(args.home, root)[0] if one.key == args.rest[0])
+
+
+def _said(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+# --- ours -------------------------------------------------------------------------------------------------------------
+
+
+def _change(args: Namespace, root: str) -> int:
+    """Set or unset one of our own in one of our own files; the rest of the file stays."""
+    key = args.rest[0]
+    place = (root, PROJECT) if args.project_file else (args.home.rstrip("/"), "/config.json")
+    path = "".join(place)
+    if args.project_file and key in USERS_ONLY:
+        raise KeeperError(f"{key} is yours: a project's file cannot set it", hint="--local sets it for this project")
+    if key in USERS_ONLY and not args.dry_run:
+        outside_a_session(args.home, f"change {key}")
+    part = ["projects", root] if args.local else []
+    value = None
+    if args.what == "set":
+        value = read_value(args.rest[1], DEFAULTS[key])
+        if wrong := problem(key, value):
+            raise KeeperError(wrong, hint="nothing was changed")
+    if args.dry_run:
+        was = flatten(_part(_read(*place), part)).get(key)
+    else:
+        with claude_settings.exclusive(args.home):
+            given = _read(*place)
+            mine = _part(given, part)
+            was = flatten(mine).get(key)
+            if was != value or type(was) is not type(value):
+                mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
+                _write(path, _with_part(given, part, mine), args.home)
+    _say_change(args, f"{path} for {root}" if args.local else path, was, value, _holds(args, root))
+    return 0
+
+
+def _part(given: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """What a file says at a place in it; nothing where it says nothing."""
+    for name in names:
+        below = given.get(name, {})
+        if not isinstance(below, dict):
+            raise KeeperError(f'"{name}" in this file is no object', hint="nothing was changed; take it out first")
+        given = below
+    return given
+
+
+def _with_part(given: dict[str, Any], names: list[str], mine: dict[str, Any]) -> dict[str, Any]:
+    if not names:
+        return mine
+    below = _with_part(_part(given, names[:1]), names[1:], mine)
+    rest = {name: value for name, value in given.items() if name != names[0]}
+    return {**rest, names[0]: below} if below else rest
+
+
+def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> None:
+    key = args.rest[0]
+    if args.json:
+        print_json({"key": key, "path": path, "was": was, "now": value, "in_force": holds.value, "by": holds.origin})
+        return
+    would = "would be " if args.dry_run else ""
+    if value is not None:
+        say(f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})")
+    elif was is not None:
+        say(f"{key}  ({would}taken out of {path}; it was {_said(was)})")
+    else:
+        say(f"{key} is not set in {path}")
+    if not args.dry_run and value is not None and holds.origin != path:
+        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+    elif key == "compaction.mode" and value in MODES and not args.dry_run:
+        say(MODES[value])
+    elif not args.dry_run and value is None:
+        say(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
+
+
+def _read(folder: str, name: str) -> dict[str, Any]:
+    path, hint = folder + name, "nothing was changed"
+    if link := config.link_beneath(folder, name):
+        raise KeeperError(f"{link} is a link, and settings are not written through links", hint=hint)
+    try:
+        with open(path, encoding="utf-8") as file:
+            given = json.load(file, parse_constant=refuse)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise KeeperError(f"{path} is not a JSON object", hint=f"{hint}; make it valid JSON first")
+    return given
+
+
+def with_setting(given: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """The settings with one more, nested as its name says."""
+    made = _nested(given, key.split("."), value)
+    if flatten(made).get(key) != value:  # written dotted as well, further down
+        made = _nested(without_setting(given, key), key.split("."), value)
+    return made
+
+
+def _nested(given: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
+    first, *rest = names
+    below: Any = given.get(first, {} if rest else None)
+    if isinstance(below, dict) is not bool(rest):
+        what = "no object" if rest else "an object"
+        raise KeeperError(f'"{first}" in this file is {what}', hint="nothing was changed; take it out first")
+    return {**given, first: _nested(below, rest, value) if rest else value}
+
+
+def without_setting(given: dict[str, Any], key: str) -> dict[str, Any]:
+    """The settings less one, nested or dotted, and less what is empty without it."""
+    left = {}
+    for name, value in given.items():
+        if name == key and not isinstance(value, dict):
+            continue
+        if isinstance(value, dict) and key.startswith(name + "."):
+            below = without_setting(value, key.removeprefix(name + "."))
+            if below or not value:
+                left[name] = below
+        else:
+            left[name] = value
+    return left
+
+
+def _write(path: str, given: dict[str, Any], home: str) -> None:
+    text = json.dumps(given, indent=2, ensure_ascii=False)
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
+        data = json.dumps(given, indent=2).encode()
+    folder, shared = os.path.dirname(path), not path.startswith(os.path.join(home, ""))
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        os.chmod(folder, 0o755 if shared else 0o700)
+    files.write_file(path, data + b"\n", mode=0o644 if shared else 0o600)
+
+
+# --- Claude Code's own ------------------------------------------------------------------------------------------------
+
+
+def _switch(args: Namespace, root: str) -> int:
+    """Turn Claude Code's own compaction on or off in the user's settings, or put back what was there; say what for."""
+    if args.project_file or args.local:
+        raise KeeperError(f"{SWITCH} is changed in your own settings of Claude Code only", hint="nothing was changed")
+    path = settings_path()
+    if args.what == "unset":
+        raise KeeperError(f"{SWITCH} is Claude Code's", hint=f"memory-keeper config restore {SWITCH}")
+    if args.what == "restore":
+        outcome = claude_settings.restore(args.home, path, config.SWITCH, args.dry_run)
+    else:
+        value = read_value(args.rest[1], True)
+        if not isinstance(value, bool):
+            raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
+        outcome = claude_settings.change(args.home, path, config.SWITCH, value, args.dry_run)
+    holds = _holds(args, root)
+    limits = [_limits(window, root) for window in (SMALL, LARGE)]
+    if args.json:
+        about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
+        print_json({**outcome._asdict(), **about})
+    else:
+        _say_switch(args, outcome, limits, holds)
+    return 0
+
+
+def _limits(window: int, root: str) -> dict[str, int]:
+    """Where a window is compacted when the switch is on, and where prompts are refused when it is off."""
+    environ = {name: value for name, value in os.environ.items() if name not in OFF}
+    hosts = config.claude_settings(root, environ)
+    on, off = (
+        find_limits(window, "", "", 0, [*hosts, ("", {config.SWITCH: value})], environ) for value in (True, False)
+    )
+    return {"window": window, "compacts_at": on.compacts_at, "refuses_at": off.refuses_at}
+
+
+def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]], holds: Setting) -> None:
+    would = "Would change" if args.dry_run else "Changed"
+    already = " already" * (outcome.now is not None)
+    if outcome.did == "theirs":
+        say(f"{outcome.path}: {config.SWITCH} was changed since; it stays {_told(outcome.now)}.")
+    elif outcome.did == "unchanged":
+        say(f"{outcome.path}: {config.SWITCH} is {_told(outcome.now)}{already}; nothing to do.")
+    else:
+        say(f"{would} {config.SWITCH} in {outcome.path}: {_told(outcome.was)} -> {_told(outcome.now)}.")
+        off = outcome.now is False
+        for one in limits:
+            say(_explained(off, **one))
+        if outcome.did == "changed":
+            say(f"To undo it: memory-keeper config restore {SWITCH}")
+    if not args.dry_run and holds.origin != outcome.path and outcome.did == "changed":
+        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+
+
+def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str:
+    if not off:
+        return f"  window {window:,}: compacted at {compacts_at:,}; nothing is refused at {refuses_at:,} any more"
+    return (
+        f"  window {window:,}: compaction at {compacts_at:,} becomes refusal at {refuses_at:,}"
+        f" ({refuses_at - compacts_at:,} tokens more); then every prompt is refused until /clear or /compact"
+    )
+
+
+def _told(value: Any) -> str:
+    return "not set" if value is None else _said(value)

@@ -1,0 +1,392 @@
+"""`doctor`: is everything in order; and if not, what to do about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from errno import EACCES, EROFS
+from tempfile import TemporaryDirectory
+from time import strftime, time
+from typing import NamedTuple
+
+from memory_keeper import config
+from memory_keeper.briefs.report.prices import problem as prices_problem
+from memory_keeper.cli.commands.import_ import read_back
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
+from memory_keeper.host.registration import (
+    KEPT,
+    PLUGIN,
+    claude_folder,
+    installed_at,
+    names_of_ours,
+    read_json,
+    settings_path,
+)
+from memory_keeper.jobs.salvage import carry_over
+from memory_keeper.keeper import Keeper
+from memory_keeper.pages.adopt import is_wanted, waiting
+from memory_keeper.pages.claude_md import OutOfReach, sync_rules
+from memory_keeper.pages.render import foreign
+from memory_keeper.store import archive, spool
+from memory_keeper.store.home import Lock
+from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
+from memory_keeper.text import ago, many
+
+EXAMPLE = "memory-keeper doctor --fix"
+COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
+VERDICTS = {
+    "OK": "all is well",
+    "WARN": "it works; look at what is marked WARN",
+    "FAIL": "something does not work; see the lines that begin with fix",
+}
+LITTLE_DISK = 200 << 20
+FRESH = 7 * 86400.0
+PATIENCE = 3.0  # seconds for the writer's lock
+SCOPES = ("user", "project", "local")  # the later one wins
+ASIDE = "damaged-"
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    check: str
+    verdict: str  # OK, WARN or FAIL
+    said: str
+    fix: str = ""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Repair, on request."""
+    parser.add_argument("--fix", action="store_true", help="repair what can be repaired without losing anything")
+
+
+def run(args: Namespace) -> int:
+    """One line for each check, one verdict, a fix line each."""
+    if args.fix:
+        _fix(args.home)
+    root = find_root(os.path.abspath(args.project or "."))
+    findings = [*_machine(), *_plugin(), *_settings(args.home, root), *_home(args.home), *_store(args.home, root)]
+    findings += _problems(args.home)
+    worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
+    if args.json:
+        print_json({"verdict": worst, "checks": [finding._asdict() for finding in findings]})
+    else:
+        for finding in findings:
+            verdict = paint(f"{finding.verdict:4}", COLOURS[finding.verdict])
+            say(f"{verdict}  {finding.check}: {finding.said}", rest=" " * 6)
+            if finding.fix:
+                say(as_called(f"fix: {finding.fix}"), " " * 6, " " * 8)
+        print(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}")
+    return 1 if worst == "FAIL" else 0
+
+
+def _machine() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    yield Finding(
+        "interpreter", "OK" if good else "FAIL", f"Python {version}", "" if good else "use Python 3.11 or newer"
+    )
+
+
+def _plugin() -> Iterator[Finding]:
+    where = installed_at(claude_folder())
+    if not where:
+        yield Finding("plugin", "WARN", "not registered with Claude Code", "memory-keeper install")
+    elif not os.path.isfile(os.path.join(where, "src", "memory_keeper", "hooks", "start.py")):
+        yield Finding("plugin", "FAIL", f"{where} is not complete", "memory-keeper install")
+    else:
+        yield Finding("plugin", "OK", where)
+        yield _launch(os.path.join(where, "plugin", "launch"))
+
+
+def _launch(launcher: str) -> Finding:
+    """Call a hook as Claude Code does, in a home of its own, and see whether it keeps anything."""
+    with TemporaryDirectory(prefix="memory-keeper-") as home:
+        payload = json.dumps({"session_id": "doctor", "cwd": home}).encode()
+        try:
+            done = subprocess.run(
+                [launcher, "hook", "PostToolUse"],
+                input=payload,
+                capture_output=True,
+                timeout=10,
+                cwd=home,
+                env={**os.environ, "MEMORY_KEEPER_HOME": home, "CLAUDE_PROJECT_DIR": "/"},
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Finding("launcher", "FAIL", f"{launcher}: {error}", "memory-keeper install")
+        if done.returncode:
+            return Finding("launcher", "FAIL", f"{launcher} leaves with {done.returncode}", "memory-keeper install")
+        if not spool.names(home):
+            fix = "have Python 3.11 or newer, with SQLite, on the PATH of Claude Code"
+            return Finding("launcher", "FAIL", f"{launcher} runs and keeps nothing", fix)
+    return Finding("launcher", "OK", "a hook was tried, and what it was given was kept")
+
+
+def _settings(home: str, root: str) -> Iterator[Finding]:
+    """What keeps anything from being captured although all is installed."""
+    found = []
+    paths = [settings_path(scope, root) for scope in SCOPES]
+    said = [(path, read_json(path) or {}) for path in dict.fromkeys(paths)]
+    plugins = [(path, one["enabledPlugins"]) for path, one in said if isinstance(one.get("enabledPlugins"), dict)]
+    enabled = [(path, one[PLUGIN]) for path, one in plugins if PLUGIN in one]
+    if enabled and enabled[-1][1] is False:
+        found.append(Finding("settings", "WARN", f"the plugin is disabled in {enabled[-1][0]}", "enable it: /plugin"))
+    hooks = [(path, one["disableAllHooks"]) for path, one in said if "disableAllHooks" in one]
+    if hooks and hooks[-1][1] is True:
+        found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
+    for path in config.load(home, root)[1]:
+        found.append(Finding("settings", "WARN", f"{path} cannot be read: the defaults hold", "make it valid JSON"))
+    if problem := prices_problem(home):
+        found.append(Finding("settings", "WARN", problem, "mend it, or take it away: costs go by the shipped prices"))
+    yield from found or [Finding("settings", "OK", "nothing is turned off")]
+
+
+def _home(home: str) -> Iterator[Finding]:
+    if not os.path.isdir(home):
+        yield _nothing_yet("home", f"{home} is not there yet")
+        return
+    if not os.access(home, os.W_OK):
+        why = os.strerror(EROFS if os.statvfs(home).f_flag & os.ST_RDONLY else EACCES)
+        yield Finding("home", "FAIL", f"{home} cannot be written: {why}. So nothing is kept", "let it be written")
+    exposed = [path for path in _paths(home) if _mode(path) & 0o077]
+    if exposed:
+        more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
+        said = f"others may get at {exposed[0]}{more}"
+        yield Finding("permissions", "FAIL", said, "memory-keeper doctor --fix")
+    else:
+        yield Finding("permissions", "OK", "everything is yours alone")
+    free = shutil.disk_usage(home).free
+    yield Finding(
+        "disk", "OK" if free > LITTLE_DISK else "WARN", f"{size(free)} free", "" if free > LITTLE_DISK else "make room"
+    )
+
+
+def _nothing_yet(check: str, said: str) -> Finding:
+    """Before the first session that is as it should be, if the plugin is there to change it."""
+    if installed_at(claude_folder()):
+        return Finding(check, "OK", f"{said}: that begins with the next session of Claude Code")
+    return Finding(check, "WARN", said, "memory-keeper install, then start Claude Code once; or import transcripts")
+
+
+def _store(home: str, root: str) -> Iterator[Finding]:
+    try:
+        _check_lock(home)
+        if _lost(home):
+            yield Finding("store", "FAIL", "the store is gone, its archives are there", _fix_line(True))
+            return
+        with Keeper(home) as keeper:
+            damage = keeper.store.problems()
+            yield Finding("store", "FAIL" if damage else "OK", "; ".join(damage) or "intact", _fix_line(bool(damage)))
+            if not damage:
+                yield from _kept(keeper)
+                yield from _pages(keeper, root)
+                yield from _blocks(keeper, root)
+    except NotSetUp:
+        yield _nothing_yet("store", "nothing is kept yet")
+    except Busy as error:
+        yield Finding("store", "WARN", f"busy: {error}", error.hint)
+    except KeeperError as error:
+        yield Finding("store", "FAIL", str(error), error.hint)
+    except sqlite3.DatabaseError as error:
+        yield Finding("store", "FAIL", str(error), _fix_line(True))
+
+
+def _kept(keeper: Keeper) -> Iterator[Finding]:
+    counts = keeper.store.counts()
+    fresh = time() - counts["last_look"] < FRESH
+    said = f"{counts['events']} events, the last captured {ago(counts['last_look'], time())}"
+    yield Finding("last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin")
+    yield from _index(keeper)
+    yield from _archives(keeper)
+    waiting = len(spool.names(keeper.home))
+    yield Finding("recent sessions", "OK", f"{waiting} that hooks told of lately")
+
+
+def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """The files in the place of ours that are left alone."""
+    project = keeper.project(root)
+    if edited := waiting(keeper, project, root):
+        said = f"edited, and not taken over: {', '.join(edited)}"
+        yield Finding("pages", "WARN", said, "memory-keeper rule adopt shows what was changed, and asks")
+    left = foreign(keeper, project, root) if is_wanted(keeper, root) else []
+    if left:
+        names = ", ".join(path.rpartition("/")[2] for path in left)
+        said = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
+        yield Finding("pages", "WARN", said, "read them; memory-keeper save --adopt takes them over or puts them aside")
+
+
+def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """Whether our block in CLAUDE.md, where there is one, is whole and says what holds now."""
+    for user in (True, False):
+        try:
+            change = sync_rules(keeper, root, user=user, anew=False, dry_run=True)
+        except OutOfReach:
+            continue
+        except KeeperError as error:
+            yield Finding("CLAUDE.md", "WARN", str(error), error.hint)
+            continue
+        if change.changed:
+            said = f"the block in {change.path} is not what the rules are now"
+            yield Finding("CLAUDE.md", "WARN", said, f"memory-keeper rule sync{' --user' * user}")
+
+
+def _index(keeper: Keeper) -> Iterator[Finding]:
+    try:
+        with Lock(keeper.home, PATIENCE):
+            problem = keeper.writer.index_problem()
+    except Busy as error:
+        yield Finding("search index", "WARN", f"busy: {error}", error.hint)
+        return
+    except OSError as error:
+        yield Finding("search index", "WARN", f"not looked at: {error.strerror}", "let the home be written")
+        return
+    yield Finding("search index", "FAIL" if problem else "OK", problem or "complete", _fix_line(bool(problem)))
+
+
+def _archives(keeper: Keeper) -> Iterator[Finding]:
+    members = keeper.store.members()
+    damaged = 0
+    for source, member in members:
+        try:
+            archive.read(keeper.home, source, member)
+        except (OSError, ValueError):
+            damaged += 1
+    if damaged:
+        fix = "memory-keeper import transcripts reads again what Claude Code still has"
+        yield Finding("archive", "FAIL", f"{damaged} of {many(len(members), 'piece')} of transcripts are damaged", fix)
+    else:
+        yield Finding("archive", "OK", f"{many(len(members), 'piece')} of transcripts, all readable")
+
+
+def _problems(home: str) -> Iterator[Finding]:
+    try:
+        with open(os.path.join(home, "problems.log"), encoding="ascii", errors="replace") as file:
+            lines = file.read().splitlines()[-1000:]
+    except OSError:
+        lines = []
+    recent = []
+    for line in lines:
+        try:
+            problem = json.loads(line)
+        except ValueError:
+            continue
+        if time() - problem.get("at", 0) < FRESH:
+            recent.append(problem)
+    if not recent:
+        yield Finding("hooks", "OK", "no failure in the last week")
+        return
+    last = recent[-1]
+    said = f"{many(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
+    yield Finding("hooks", "WARN", said, "memory-keeper doctor --fix, then watch whether it comes back")
+
+
+def _fix_line(broken: bool) -> str:
+    return "memory-keeper doctor --fix" if broken else ""
+
+
+def _paths(home: str) -> Iterator[str]:
+    """The home and what we write in it; the plugin's code is no secret, and `config.json` is the user's own."""
+    yield home
+    for name in names_of_ours(home, KEPT):
+        path = os.path.join(home, name)
+        if os.path.islink(path):
+            continue
+        yield path
+        for folder, folders, names in os.walk(path):
+            inside = (os.path.join(folder, one) for one in (*folders, *names))
+            yield from (one for one in inside if not os.path.islink(one))
+
+
+def _mode(path: str) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except FileNotFoundError:
+        return 0  # a spool that was moved meanwhile
+
+
+# --- repairing ----------------------------------------------------------------------------------------------------
+
+
+def _fix(home: str) -> None:
+    """Close what is open to others, make the index again, and a store that cannot be read anew from its archives."""
+    if not os.path.isdir(home):
+        return
+    for path in _paths(home):
+        if _mode(path) & 0o077:
+            os.chmod(path, _mode(path) & 0o700)
+    problems = os.path.join(home, "problems.log")
+    if os.path.exists(problems):
+        os.replace(problems, problems + ".old")
+    _check_lock(home)
+    with Lock(home, PATIENCE):
+        path = os.path.join(home, "store.db")
+        if _lost(home) or _damaged(path):
+            _put_aside(home)
+        elif os.path.exists(path):
+            with Keeper(home) as keeper:
+                if keeper.writer.index_problem():
+                    keeper.writer.rebuild_index()
+    # each time: whoever was killed while reading back goes on here, and what has been read is known
+    for name in names_of_ours(home, (ASIDE + "[0-9]*",)):
+        _read_back(home, os.path.join(home, name))
+
+
+def _check_lock(home: str) -> None:
+    path = os.path.join(home, "writer.lock")
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        raise KeeperError(f"{path} is not a file, so nothing can be kept", hint="move it away")
+
+
+def _lost(home: str) -> bool:
+    """Whether there are archives and no store that they belong to."""
+    path = os.path.join(home, "store.db")
+    empty = not os.path.exists(path) or not os.path.getsize(path)
+    folder = os.path.join(home, "archive")
+    return empty and os.path.isdir(folder) and bool(os.listdir(folder))
+
+
+def _damaged(path: str) -> bool:
+    if not os.path.exists(path):
+        return False
+    try:
+        store = SqliteStore(path)
+    except Damaged:
+        return True
+    except KeeperError:
+        return False
+    try:
+        return bool(store.problems())
+    finally:
+        store.close()
+
+
+def _put_aside(home: str) -> None:
+    """Put the damaged store and its archives aside, never away."""
+    aside = os.path.join(home, ASIDE + strftime("%Y%m%d-%H%M%S"))
+    while os.path.exists(aside):
+        aside += "0"
+    os.mkdir(aside, 0o700)
+    for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
+        os.rename(os.path.join(home, name), os.path.join(aside, name))
+    say_problem(f"the damaged store lies in {aside}; a new one is made from its archives")
+
+
+def _read_back(home: str, aside: str) -> None:
+    """Keep again what a store that was put aside had, by its archives; reading twice is reading once."""
+    folder = os.path.join(aside, "archive")
+    with Keeper(home) as keeper:
+        added = read_back(keeper, folder) if os.path.isdir(folder) else None
+        carried = carry_over(keeper, os.path.join(aside, "store.db"))
+    if added and (added.events or carried):
+        say_problem(
+            f"{added.events + carried} events and notes were read back",
+            "what Claude Code still has comes in with: memory-keeper import transcripts",
+        )

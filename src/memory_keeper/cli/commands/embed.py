@@ -1,0 +1,54 @@
+"""`embed`: make what search by meaning needs of what is kept."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.cli.commands import PATIENCE, positive
+from memory_keeper.keeper import Keeper
+from memory_keeper.search import semantic
+from memory_keeper.store import vectors
+from memory_keeper.terminal import Bar, print_json, say
+
+EXAMPLE = "memory-keeper embed"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """How much of it."""
+    parser.add_argument("--limit", type=positive, default=1 << 60, metavar="N", help="at most so many texts")
+
+
+def run(args: Namespace) -> int:
+    """Make vectors until none is missing. The lock is held only while they are kept, so hooks do not wait."""
+    semantic.check()
+    done = 0
+    with Keeper(args.home) as keeper:
+        total = min(args.limit, _begin(keeper))
+        with Bar("embedding", total, bytes=False) as bar:
+            while done < total and (made := semantic.missing(keeper.writer, min(semantic.BATCH, total - done))):
+                _keep(keeper, made)
+                done += len(made)
+                bar.advance(len(made))
+        left = vectors.count_lacking(keeper.writer.db)
+    if args.json:
+        print_json({"embedded": done, "missing": left, "model": semantic.MODEL})
+    else:
+        say(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
+    return 0
+
+
+def _begin(keeper: Keeper) -> int:
+    """How many are missing, now that those of another model are gone."""
+    if not keeper.store.newest_key():  # a reader: where nothing was ever kept it says so, and makes no store
+        return 0
+    with keeper.writing(PATIENCE):
+        vectors.drop_others(keeper.writer, semantic.MODEL)
+        return vectors.count_lacking(keeper.writer.db)
+
+
+def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
+    """Keep some, unless another store was put in the place of the one whose texts they are of."""
+    store = keeper.writer
+    with keeper.writing(PATIENCE):
+        if keeper.writer is store:
+            vectors.keep(store, semantic.MODEL, made)

@@ -1,0 +1,19 @@
+"""`hook EVENT`: answered before any parser is built; this is only its help."""
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.hooks import hook
+
+EXAMPLE = "memory-keeper hook Stop < payload.json"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Say what it takes."""
+    parser.add_argument("event", metavar="EVENT", help="SessionStart, UserPromptSubmit, PostToolUse, Stop, ...")
+
+
+def run(args: Namespace) -> int:
+    """The same door as without options."""
+
+    hook.main(["hook", args.event, f"--home={args.home}", f"--project={args.project}"])
+    return 0

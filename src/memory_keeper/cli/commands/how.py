@@ -1,0 +1,69 @@
+"""`how TOOL`: how a command or a tool was run here."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.briefs import short
+from memory_keeper.cli.commands import positive
+from memory_keeper.cli.commands.fix import plain, say_nothing, scope_of
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Scope
+from memory_keeper.search.how import Form, how
+from memory_keeper.terminal import moment, paint, print_json, say
+
+EXAMPLE = "memory-keeper how docker compose"
+MARGIN = " " * 4  # of what does not fit beside an id
+HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which command."""
+    parser.add_argument("tool", nargs="+", metavar="TOOL", help="a program and its first words, or a tool such as Edit")
+    parser.set_defaults(words="tool", dashes=True)
+    parser.allow_abbrev = False  # `git push --all` has an option that ours begins with
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many forms (default 10)")
+
+
+def run(args: Namespace) -> int:
+    """The most used form first."""
+    with Keeper(args.home) as keeper:
+        name, scope = " ".join(args.tool), scope_of(keeper, args)
+        found = how(keeper.store, name, scope, args.limit)
+        others = 0 if found.times or scope.project is None else how(keeper.store, name, Scope(), 1).times
+    if args.json:
+        print_json(plain(found))
+        return 0
+    if not found.times:
+        say_nothing(others, HINT)
+        return 0
+    say(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
+    for form in found.forms:
+        _say(form)
+    if found.errors:
+        print(paint("\nwhat failed", "bold"))
+    for error in found.errors:
+        often = f"{_times(error.times)}, last {moment(error.last)}"
+        say(f"{paint(short(error.id), 'cyan')}  {often}: {error.error}", rest=MARGIN)
+    if found.instead:
+        print(paint("\nwhat worked instead", "bold"))
+    for one in found.instead:
+        say(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}", rest=MARGIN)
+        say(one.error, "    ", "    ", "red")
+        say(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}", rest=MARGIN)
+    return 0
+
+
+def _say(form: Form) -> None:
+    status = f" (exit {', '.join(form.exits)})" if form.exits else ""
+    failed = f", {form.failed} failed{status}" if form.failed else ""
+    print()
+    say(f"{paint(short(form.id), 'cyan')}  {form.form}", rest=MARGIN)
+    say(f"{_times(form.times)}: {form.ok} worked{failed}; last {moment(form.last)}", "    ", "    ", "dim")
+    if form.worked and form.worked != form.form:
+        say(f"worked as: {form.worked}", "    ", "    ")
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

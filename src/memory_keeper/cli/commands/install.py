@@ -1,0 +1,107 @@
+"""`install`: register the plugin with Claude Code."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from argparse import ArgumentParser, Namespace
+
+from memory_keeper.cli.commands import statusline
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError, PartlyDone
+from memory_keeper.host import own_command, registration
+from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.host.own_command import OwnCommand
+from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
+from memory_keeper.terminal import print_json, say
+
+EXAMPLE = "memory-keeper install"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """For whom."""
+    scopes = ("local", "project", "user")
+    parser.add_argument("--scope", choices=scopes, default="user", help="as in Claude Code's settings")
+    parser.add_argument("--statusline", action="store_true", help="also show the gauge in Claude Code's status line")
+
+
+def run(args: Namespace) -> int:
+    """Put the plugin together in our home and register it from there."""
+    registration.check_usual(args.home)
+    registration.enter(args.project)
+    registration.find_claude()
+    os.makedirs(args.home, mode=0o700, exist_ok=True)
+    where = _register(args.home, args.scope)
+    shown = _show(args.home) if args.statusline else None
+    command = own_command.put(args.home)
+    if args.json:
+        about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
+        print_json({**about, "command": command._asdict()})
+    else:
+        _say(args, shown, command)
+    return 0
+
+
+def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
+    say(f"Registered with Claude Code ({args.scope}). It works from the next session on.")
+    _say_command(args.home, command)
+    say(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
+    if shown:
+        statusline.say_outcome(shown)
+    say("Five rules come with it: `memory-keeper rule list` shows them, and how to do without.")
+    say("What Claude Code has already written down comes in with: memory-keeper import transcripts")
+
+
+def _say_command(home: str, command: OwnCommand) -> None:
+    if command.problem:
+        say(f"{command.path} is not written: {command.problem}.")
+    if command.problem and not command.on_path:
+        say(f"The command in your terminal is {os.path.join(home, 'marketplace', 'bin', NAME)}.")
+    elif command.on_path:
+        say(f"The command in your terminal is memory-keeper ({command.path}).")
+    else:
+        say(f"The command in your terminal is {command.path}. To type only its name, say:")
+        print(f'  export PATH={shlex.quote(os.path.dirname(command.path))}:"$PATH"')
+
+
+def _show(home: str) -> Outcome:
+    try:
+        return statusline.install(home)
+    except KeeperError as error:
+        raise PartlyDone(f"The plugin is registered, the status line is not: {error}", hint=error.hint) from None
+
+
+def _register(home: str, scope: str) -> str:
+    """Where Claude Code has the plugin now; when it does not take it, nothing of it stays behind."""
+    folder, root = registration.claude_folder(), find_root(os.getcwd())
+    before = installed_at(folder)
+    for one in {scope, "user"}:
+        registration.remember(home, registration.settings_path(one, root))
+    try:
+        marketplace = registration.assemble(home)
+        if before:
+            claude("plugin", "marketplace", "update", NAME, needed=False)
+            claude("plugin", "update", PLUGIN, needed=False)
+        else:
+            claude("plugin", "marketplace", "add", marketplace)
+            claude("plugin", "install", PLUGIN, "--scope", scope)
+        where = installed_at(folder)
+        if not where:
+            raise KeeperError("Claude Code did not take the plugin", hint="run `claude plugin list`")
+    except BaseException:
+        if not before:
+            _take_back(home)
+        raise
+    return where
+
+
+def _take_back(home: str) -> None:
+    try:
+        claude("plugin", "marketplace", "remove", NAME, needed=False)
+    except KeeperError:
+        pass  # the first failure is the one to tell
+    registration.put_back(home)
+    shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
+    if not os.listdir(home):
+        os.rmdir(home)

@@ -1,0 +1,212 @@
+"""`run`: Claude Code in tmux, where a clear that was asked for is typed when it sits idle.
+
+In tmux or GNU screen this process becomes the program, and a watcher behind it types. Elsewhere a tmux of its own is
+started first: without a status line, without keys of its own, and gone with the program.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tty
+from argparse import REMAINDER, ArgumentParser, Namespace
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic, sleep, time
+from typing import NoReturn
+
+from memory_keeper.capture.host import OURS, TERMINAL, born
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
+from memory_keeper.hooks.problems import complain
+from memory_keeper.host.process import read_ancestors
+from memory_keeper.terminal import say_problem
+from memory_keeper.watch.ask import open_asks
+from memory_keeper.watch.clear import Refused
+from memory_keeper.watch.process import find_program
+from memory_keeper.watch.watcher import TICK, Watcher, alone
+
+PATIENCE = 2.0  # seconds for tmux
+EXAMPLE = "memory-keeper run -- claude --model opus"
+BEGIN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from memory_keeper.cli.commands.run import run_within
+run_within(sys.argv[2], sys.argv[3], sys.argv[4:])
+"""
+INSTALL = "install it (`apt install tmux`, `brew install tmux`), or start the program without `memory-keeper run`"
+# as near to a bare terminal as tmux can be
+OPTIONS = """\
+set -g status off
+set -g prefix None
+set -g prefix2 None
+set -g mouse on
+set -g history-limit 50000
+set -sg escape-time 10
+set -g focus-events on
+set -g set-clipboard on
+set -g default-terminal screen-256color
+set -ga terminal-overrides ",*:Tc"
+set -q -s extended-keys on
+set -q -g allow-passthrough on
+set -g destroy-unattached on
+"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Everything after the options is the program's."""
+    parser.add_argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments")
+    umask = os.umask(0o077)
+    os.umask(umask)
+    parser.set_defaults(umask=umask)  # asked now: our own files are made with another one
+
+
+def run(args: Namespace) -> int:
+    """Run the program; leave as it does."""
+    argv = args.program[1:] if args.program[:1] == ["--"] else args.program
+    if not argv:
+        say_problem("nothing to run", EXAMPLE)
+        return 2
+    if not os.isatty(0) or not os.isatty(1):
+        become(argv, args.umask)  # there is no screen to look at
+    if any(map(os.environ.get, TERMINAL)):
+        become_watched(argv, args.umask, args.home)
+    return run_in_tmux(argv, args.umask, args.home)
+
+
+def become(argv: list[str], umask: int, more: dict[str, str] | None = None) -> NoReturn:
+    """Be the program, from now on."""
+    os.umask(umask)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(argv[0], argv, {**_environment(), **(more or {})})
+    except OSError as error:
+        raise _not_started(argv, error.errno or errno.EIO) from None
+
+
+def become_watched(argv: list[str], umask: int, home: str) -> NoReturn:
+    """Be the program, with a watcher behind it."""
+    start_watcher(home, os.getpid())
+    become(argv, umask, {OURS: "1"})
+
+
+def start_watcher(home: str, pid: int) -> None:
+    """Answer what a process asks for, and what runs beneath it, until it ends; in a process that is not its child."""
+    birth = born(pid)
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        os.setsid()
+        if not os.fork():
+            null = os.open(os.devnull, os.O_RDWR)
+            for fd in range(3):
+                os.dup2(null, fd)
+            answer(home, pid, birth)
+    finally:
+        os._exit(0)
+
+
+def answer(home: str, pid: int, birth: str) -> None:
+    """Answer what a process asks for, unless a `memory-keeper watch` is there to do it."""
+    watcher, problems = Watcher(home), set[str]()
+    while birth and born(pid) == birth:
+        try:
+            asks = [ask for ask in open_asks(home, time()) if pid in (ask.pid, *read_ancestors(ask.pid))]
+            if asks:
+                with alone(home, 0) as lock:
+                    watcher.answer(asks, time(), lock)
+        except Busy:
+            pass
+        except Exception as error:  # noqa: BLE001  whatever is wrong with us, the user's program goes on
+            if repr(error) not in problems:
+                complain(home, "run", error)
+            problems.add(repr(error))
+        sleep(TICK)
+
+
+def run_in_tmux(argv: list[str], umask: int, home: str) -> int:
+    """Run the program within a tmux of its own; its exit code."""
+    if not shutil.which(argv[0]):
+        raise _not_started(argv, errno.EACCES if os.path.exists(argv[0]) else errno.ENOENT)
+    try:
+        tmux = find_program("tmux")
+    except Refused:
+        raise NotSetUp("`memory-keeper run` needs tmux, which is not on the PATH", hint=INSTALL) from None
+    with tempfile.TemporaryDirectory(prefix="memory-keeper-", dir="/tmp") as folder:  # a socket's path must be short
+        options, status, screen = (Path(folder, name) for name in ("options", "status", "screen"))
+        options.write_text(OPTIONS)
+        words = [sys.executable, "-I", "-c", BEGIN, str(Path(__file__).parents[3]), home, folder, *argv]
+        words = [word[:-1] + "\\;" if word[-1:] == ";" else word for word in words]  # which would end the command
+        server = [tmux, "-u", "-S", f"{folder}/tmux"]
+        client = subprocess.Popen([*server, "-f", str(options), "new-session", *words], env=_environment(), umask=umask)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, lambda *_: client.terminate())  # who is unattached is destroyed
+        while client.poll() is None:
+            if status.exists():  # a tmux that has missed the end of the program would stay
+                subprocess.run([*server, "kill-server"], capture_output=True)
+            with suppress(subprocess.TimeoutExpired):
+                client.wait(0.2)
+        subprocess.run([*server, "kill-server"], capture_output=True)
+        if screen.exists() and (shown := screen.read_text(errors="replace").rstrip()):
+            print(shown)
+        return int(status.read_text()) if status.exists() else client.returncode or 128 + signal.SIGHUP
+
+
+def run_within(home: str, folder: str, argv: list[str]) -> None:
+    """Run the program in a pane of our own tmux; leave in a folder how it ended, and what it showed."""
+    umask = os.umask(0o077)
+    child = os.fork()
+    if not child:
+        try:
+            become_watched(argv, umask, home)
+        except KeeperError as error:
+            say_problem(str(error))
+            os._exit(error.code)
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)  # its terminal sends them to the program too
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda number, _: os.kill(child, number))  # and this one only to us
+    while os.WIFSTOPPED(status := os.waitpid(child, os.WUNTRACED)[1]):
+        os.kill(child, signal.SIGCONT)  # there is no shell that could
+    with suppress(OSError, subprocess.SubprocessError):
+        _await_terminal()
+        with open(f"{folder}/screen", "wb") as file:
+            capture = ["tmux", "-S", f"{folder}/tmux", "capture-pane", "-p", "-e", "-J", "-S", "-"]
+            subprocess.run(capture, stdout=file, timeout=PATIENCE)
+    code = os.waitstatus_to_exitcode(status)
+    Path(folder, "status.new").write_text(str(code if code >= 0 else 128 - code))
+    os.replace(f"{folder}/status.new", f"{folder}/status")
+
+
+def _await_terminal() -> None:
+    """Ask the terminal what it is: with the answer it has read everything that was written before."""
+    tty.setraw(0)
+    os.write(1, b"\x1b[c")
+    end, answer = monotonic() + PATIENCE, b""
+    while not answer.endswith(b"c") and select.select([0], [], [], end - monotonic())[0]:
+        answer = os.read(0, 1024)
+
+
+def _not_started(argv: list[str], number: int) -> KeeperError:
+    missing = number == errno.ENOENT
+    error = KeeperError(f"{argv[0]}: {'not found' if missing else os.strerror(number)}")
+    error.code = 127 if missing else 126  # as shells say it
+    return error
+
+
+def _environment() -> dict[str, str]:
+    """The environment that we were given: where nothing is said about characters, Python says something."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            given = b"\0" + file.read()
+    except OSError:
+        return dict(os.environ)
+    return {name: value for name, value in os.environ.items() if name != "LC_CTYPE" or b"\0LC_CTYPE=" in given}

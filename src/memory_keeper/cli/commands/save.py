@@ -1,0 +1,67 @@
+"""`save`: bring everything in, write notes and handoff, so that `/clear` or a new session loses nothing."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+
+from memory_keeper.cli.commands import folder_of, handoff, make_notes, project_of, render_memory
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy, NotSetUp
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note
+from memory_keeper.pages.render import left_alone
+from memory_keeper.terminal import as_called, from_here, print_json, say
+
+EXAMPLE = "memory-keeper save"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Of which session."""
+    handoff.configure(parser)
+    parser.add_argument(
+        "--adopt",
+        action="store_true",
+        help="take over files in .claude/memory that are not ours, such as a memory.md you wrote; they are kept beside",
+    )
+
+
+def run(args: Namespace) -> int:
+    """Write the handoff, the notes that can be made, and the files for people; say what was done."""
+    note, where = _handed_over(args)
+    with Keeper(args.home) as keeper:
+        project = note.project or project_of(keeper, args)
+        made: list[Note] = []
+        with suppress(Busy):  # somebody else is at it
+            made = make_notes(keeper, project)
+        files = render_memory(keeper, project, folder_of(args), foreign=args.adopt)
+        left = left_alone(keeper, project, find_root(folder_of(args)))
+    if args.json:
+        about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
+        print_json({**about, "notes": [one.id for one in made], "files": files, "left": list(left)})
+        return 0
+    if note.id:
+        say(f"Saved session {note.session[:8]}, in {note.tokens} tokens: {from_here(where) or note.id}")
+    else:
+        say("The newest session has said nothing yet, so there is no handoff of it.")
+    if told := sum(bool(one.text) for one in made):
+        say(as_called(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory."))
+    for path in files:
+        say(f"  {from_here(path)}")
+    for path, said in left.items():
+        say(f"  {from_here(path)} {said}")
+    if note.id:
+        say(as_called("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it."))
+    return 0
+
+
+def _handed_over(args: Namespace) -> tuple[Note, str]:
+    """The session's handoff and where it can be read; a note without an id when it has said nothing yet, which must
+    not keep the others from being saved."""
+    try:
+        return handoff.write(args)
+    except NotSetUp:
+        with Keeper(args.home) as keeper:
+            if args.session or not keeper.store.counts(project_of(keeper, args))["events"]:
+                raise
+        return Note("", 0.0, "handoff", 0, "", ""), ""

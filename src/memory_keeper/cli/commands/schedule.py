@@ -1,0 +1,65 @@
+"""`schedule`: the crontab line for a weekly upkeep without a session; takes away what older versions installed."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from contextlib import suppress
+
+from memory_keeper import config
+from memory_keeper.cli.commands import confirm, folder_of, statusline
+from memory_keeper.errors import KeeperError
+from memory_keeper.host import registration
+from memory_keeper.schedule import cron_line, installed, machine_at, remove, uses
+from memory_keeper.terminal import print_json, say
+
+EXAMPLE = "memory-keeper schedule"
+UNASKED = "--yes does it without a question; --dry-run shows what it would be"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """What to do."""
+    verbs = ("status", "remove")
+    parser.add_argument("what", nargs="?", choices=verbs, default="status", help="by default: show the line")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(args: Namespace) -> int:
+    """Show the line, or take away what is there of an older version."""
+    machine = machine_at(folder_of(args), config.environment())
+    known = installed(machine)
+    if args.what == "remove":
+        return _remove(args, known)
+    line = cron_line(args.home, machine.environ)
+    os.makedirs(args.home, mode=0o700, exist_ok=True)
+    registration.point_current(args.home)
+    if args.json:
+        print_json({"line": line, "installed": [*known]})
+        return 0
+    say("Sessions do the upkeep when they begin and end. Where weeks go by without one, put this line in your crontab")
+    say("(`crontab -e`); it does the upkeep of all projects on Sunday at midnight:")
+    print(f"\n{line}\n")
+    for place in known:
+        say(f"An older version installed a job in {place}. To take it away: memory-keeper schedule remove")
+    return 0
+
+
+def _remove(args: Namespace, known: dict[str, str]) -> int:
+    if known and not args.dry_run:
+        confirm(args, "Take the weekly upkeep of an older version away?", UNASKED)
+        machine = machine_at(folder_of(args), config.environment())
+        remove(machine)
+        with suppress(KeeperError):  # settings that cannot be read may name it
+            if not statusline.is_installed() and not uses(machine, args.home):
+                registration.drop_current(args.home)
+    if args.json:
+        print_json({"did": "removed" if known and not args.dry_run else "nothing", "was": known})
+        return 0
+    for place, text in known.items():
+        say(f"{place}: {'would go' if args.dry_run else 'is gone'}")
+        if args.dry_run:
+            print(text)
+    if not known:
+        say("Nothing was installed. A line that you have put in your crontab is yours: `crontab -e`.")
+    return 0

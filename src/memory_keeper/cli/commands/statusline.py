@@ -1,0 +1,148 @@
+"""`statusline`: one line about the context, for Claude Code to show; installed on request, beside the user's own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from argparse import ArgumentParser, Namespace
+from itertools import pairwise
+from typing import Any
+
+from memory_keeper import config, schedule
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError
+from memory_keeper.hooks import statusline
+from memory_keeper.host import claude_settings, registration
+from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.terminal import print_json, say
+
+EXAMPLE = "memory-keeper statusline --install"
+KEY = "statusLine"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """To show it, or to have it shown."""
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--install", action="store_true", help="put it into your Claude Code settings; yours is kept")
+    what.add_argument("--remove", action="store_true", help="put back the status line that was there before")
+    parser.add_argument("--wrap", default="", metavar="CMD", help="run this status line too, and show it first")
+    parser.add_argument("--width", type=int, default=0, metavar="N", help="cells, where COLUMNS does not say; else 80")
+    parser.set_defaults(fail=parser.error)
+
+
+def run(args: Namespace) -> int:
+    """Without an option: Claude Code's JSON on stdin, one line on stdout."""
+    if args.install or args.remove:
+        if args.wrap or args.width:
+            args.fail("--wrap and --width are for showing it; a status line that is there is wrapped by itself")
+        outcome = install(args.home) if args.install else remove(args.home)
+        notes = _notes(args)
+        if args.json:
+            print_json({**outcome._asdict(), "notes": notes})
+        else:
+            say_outcome(outcome)
+            for note in notes:
+                say(note)
+        return 0
+    if sys.stdin.isatty():
+        raise KeeperError("It reads what Claude Code says of a session from stdin", hint=f"try `{EXAMPLE}`")
+    if args.json:
+        print_json(_describe(args.home))
+    else:
+        statusline.serve(args.wrap, args.width)
+    return 0
+
+
+def settings_path() -> str:
+    """The user's own settings of Claude Code."""
+    return os.path.abspath(registration.settings_path("user", ""))
+
+
+def install(home: str) -> Outcome:
+    """Have Claude Code show the line; what it showed before is run as well, and comes back on `remove`."""
+    registration.check_usual(home)
+    path = settings_path()
+    was = claude_settings.get(path, KEY)
+    before = _command(was).strip()
+    os.makedirs(home, mode=0o700, exist_ok=True)
+    launch = os.path.join(registration.point_current(home), "plugin", "launch")
+    if is_ours(before):
+        return Outcome(path, KEY, "unchanged", was, was)
+    command = f"{shlex.quote(launch)} statusline"
+    if before:
+        command += f" --wrap {shlex.quote(before)}"
+    kept = was if isinstance(was, dict) else {}  # its padding and the like
+    return claude_settings.change(home, path, KEY, {**kept, "type": "command", "command": command})
+
+
+def remove(home: str) -> Outcome:
+    """Take the line away again."""
+    outcome = claude_settings.restore(home, settings_path(), KEY)
+    machine = schedule.machine_at(os.getcwd(), config.environment())
+    if not is_ours(_command(outcome.now)) and not schedule.uses(machine, home):
+        registration.drop_current(home)
+    return outcome
+
+
+def is_installed() -> bool:
+    """Whether Claude Code shows the line."""
+    return is_ours(_command(claude_settings.get(settings_path(), KEY)))
+
+
+def _command(line: Any) -> str:
+    command = line.get("command") if isinstance(line, dict) else ""
+    return command if isinstance(command, str) else ""
+
+
+def is_ours(command: str) -> bool:
+    """Whether a status line is this one, however it is called."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    calls = [before for before, word in pairwise(words) if word == "statusline"]
+    return any(call.endswith("/plugin/launch") or os.path.basename(call) == registration.NAME for call in calls)
+
+
+def say_outcome(outcome: Outcome) -> None:
+    """What became of the status line, for people."""
+    if outcome.did == "changed":
+        beside = ", with yours before it" if _command(outcome.was) else ""
+        say(f"The status line shows the context from now on{beside} ({outcome.path}).")
+        say("To take it away again: memory-keeper statusline --remove")
+    elif outcome.did == "restored":
+        say(f"The status line is as it was before ({outcome.path}).")
+    elif outcome.did == "theirs":
+        say(f"The status line in {outcome.path} was changed since: it stays as it is.")
+    elif is_ours(_command(outcome.now)):
+        say(f"The status line is there already ({outcome.path}).")
+    else:
+        say(f"There was none of ours in {outcome.path}.")
+
+
+def _notes(args: Namespace) -> list[str]:
+    """Where a project shows something else, that wins."""
+    root = find_root(os.path.abspath(args.project or os.getcwd()))
+    paths = [root + name for name in config.CLAUDE_FILES]
+    return [f"{path} has a status line of its own, which wins here." for path in paths if KEY in _settings(path)]
+
+
+def _settings(path: str) -> dict[str, Any]:
+    return registration.read_json(path) or {}
+
+
+def _describe(home: str) -> dict[str, Any]:
+    said = statusline.measure(sys.stdin.buffer.read(), home, dict(os.environ))
+    if not said:
+        raise KeeperError("That is not what Claude Code gives a status line", hint="one JSON object on stdin")
+    shown, limits, level, clears = said
+    percent = 100 * shown.tokens // limits.window if limits.window and shown.tokens else None
+    about = {
+        "tokens": shown.tokens or None,
+        "percent": percent,
+        "level": level,
+        "model": shown.model,
+        "clears_at": clears,
+    }
+    return {**about, **limits._asdict(), "line": statusline.compose(said, statusline.WIDTH, painted=False)}

@@ -1,0 +1,340 @@
+"""`summarize`: make every note that can be made now, and have notes worded better."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any
+
+from memory_keeper import config
+from memory_keeper.briefs import files
+from memory_keeper.briefs.files import HANDED_OUT, Folder
+from memory_keeper.cli.commands import catch_up, folder_of, make_notes, positive, project_of, render_memory
+from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
+from memory_keeper.jobs.compare import Score, compare
+from memory_keeper.jobs.improve import (
+    Job,
+    Outcome,
+    draft_of,
+    improve,
+    job_for,
+    keep,
+    read_matter,
+    summarizer,
+    wordable,
+)
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note, origin
+from memory_keeper.notes.summarizers.asking import prompt
+from memory_keeper.settings import SUMMARIZERS
+from memory_keeper.terminal import Bar, near, print_json, say, say_problem
+from memory_keeper.text import many
+
+EXAMPLES = {
+    "--again": "memory-keeper summarize --again --with claude-cli --limit 3",
+    "--compare": "memory-keeper summarize --compare extractive,claude-cli",
+}
+AGENT = "agent"
+FILE = (HANDED_OUT,)
+LARGEST = 1 << 20  # characters of an answer
+ERRORS = {3: NotSetUp, 4: Busy}
+LABEL = 18  # columns
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which notes, and by whom."""
+    parser.add_argument("--level", type=positive, default=0, metavar="N", help="only notes of this level")
+    parser.add_argument(
+        "--with",
+        dest="by",
+        default="",
+        choices=[*SUMMARIZERS, AGENT],
+        metavar="WHO",
+        help=f"who words them: {', '.join(SUMMARIZERS)}; default: as the settings say. Or {AGENT}: write what there is"
+        " to sum up to a file, and take the answer on stdin with --note ID",
+    )
+    parser.add_argument("--again", action="store_true", help="also notes that exist, the newest first")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="how many of those; default: 10")
+    parser.add_argument("--note", default="", metavar="ID", help="only this one")
+    parser.add_argument(
+        "--compare",
+        type=_two,
+        default=(),
+        metavar="A,B",
+        help="show the same note by two summarizers, with their scores, and keep neither: the one that --note names,"
+        " else the newest",
+    )
+    parser.set_defaults(fail=parser.error)
+
+
+def _two(said: str) -> tuple[str, ...]:
+    """Two summarizers, for a parser."""
+    names = tuple(filter(None, (name.strip() for name in said.split(","))))
+    every = ", ".join(SUMMARIZERS)
+    for name in names:
+        if name not in SUMMARIZERS:
+            hint = near(name, SUMMARIZERS, f"there are {every}")
+            raise ArgumentTypeError(f"there is no summarizer {name}; {hint}")
+    if len(names) != 2 or len({*names}) != 2:
+        raise ArgumentTypeError(f"it takes two different ones of {every}, with a comma between them")
+    return names
+
+
+def run(args: Namespace) -> int:
+    """Make what can be made, then ask for wordings, and say what that took."""
+    if args.compare:
+        return _compare(args)
+    with Keeper(args.home) as keeper:
+        project, root = project_of(keeper, args), config.find_root(folder_of(args))
+        said = _read_answer() if args.by == AGENT and args.note else None
+        made = [] if args.note else _make(keeper, project)
+        if args.by == AGENT and said is None:
+            return _hand_out(keeper, args, project, root)
+        if said is not None:
+            worded = [_take(keeper, args, project, root, said)]
+        else:
+            worded = _word(keeper, _chosen(keeper, args, project, made), args.by, root)
+        if made or any(one.ok for one in worded):
+            render_memory(keeper, project, root)
+    _report(made, worded, args.json)
+    _complain(made, worded)
+    return 0
+
+
+def _make(keeper: Keeper, project: str) -> list[Note]:
+    """Every note that can be made of this project now, whether it is due or not."""
+    catch_up(keeper, [project])
+    return make_notes(keeper, project)
+
+
+def _chosen(keeper: Keeper, args: Namespace, project: str, made: list[Note]) -> list[Note]:
+    """The notes that are to get another wording."""
+    if args.note:
+        return [_named(keeper, args.note, project)]
+    level = args.level or None
+    if not args.again:
+        return [note for note in wordable(made) if level in (None, note.level)]
+    return wordable(keeper.store.notes(project, level))[: args.limit]
+
+
+def _named(keeper: Keeper, id: str, project: str) -> Note:
+    note = keeper.store.wording(id)
+    if not note or note.project != project or note.level < 1:
+        raise KeeperError(f"No note of this project is called {id}", hint="`memory-keeper search` gives ids")
+    if note.who == "user":
+        raise KeeperError(f"You have worded {id} yourself", hint="that stays as it is")
+    return note
+
+
+def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome]:
+    """Ask for wordings, one after the other; a summarizer that is not there is not asked again."""
+    job = job_for(keeper, root)
+    fresh = [note for note in notes if by or summarizer(job.settings, note.level) != "extractive" or note.replaces]
+    outcomes: list[Outcome] = []
+    with Bar("asking", len(fresh), bytes=False) as bar:
+        for note in fresh:
+            bar.advance(0)
+            outcomes += improve(keeper, [note], job._replace(by=by or summarizer(job.settings, note.level)))
+            bar.advance(1)
+            if outcomes[-1].code in ERRORS:
+                break
+    return outcomes
+
+
+# --- by two ----------------------------------------------------------------------------------------------------------
+
+
+def _compare(args: Namespace) -> int:
+    """Show a note by two summarizers, and keep neither."""
+
+    if args.by or args.again:
+        args.fail("--compare keeps nothing: it does not go with --with or --again")
+    with Keeper(args.home) as keeper:
+        project, root = project_of(keeper, args), config.find_root(folder_of(args))
+        note = _first(keeper, _compared(keeper, args, project))
+        scores: list[Score] = []
+        with Bar("asking", len(args.compare), bytes=False) as bar:
+            for score in compare(keeper, note, job_for(keeper, root), args.compare):
+                scores.append(score)
+                bar.advance(1)
+    if args.json:
+        print_json({"note": note.id, "level": note.level, "compared": [_scored(score) for score in scores]})
+    else:
+        say(f"Note {note.id}, level {note.level}. Neither of these is kept.")
+        for score in scores:
+            _show(score)
+    _complain_of(scores)
+    return 0
+
+
+def _compared(keeper: Keeper, args: Namespace, project: str) -> Note:
+    """The note that is named, else the newest that can be worded."""
+    if args.note:
+        return _named(keeper, args.note, project)
+    notes = wordable(keeper.store.notes(project, args.level or None))
+    if not notes:
+        raise NotSetUp("This project has no such note yet", hint="`memory-keeper summarize` makes what can be made")
+    return notes[0]
+
+
+def _scored(score: Score) -> dict[str, Any]:
+    return {
+        "by": score.outcome.by,
+        "text": score.text,
+        "tokens": score.tokens,
+        "kept": score.kept,
+        "lost": score.lost,
+        "ungrounded": list(score.ungrounded),
+        "citations": score.citations,
+        "taken": score.outcome.ok,
+        "why": score.outcome.why,
+        "tokens_in": score.outcome.tokens_in,
+        "tokens_out": score.outcome.tokens_out,
+        "cost": score.outcome.cost,
+    }
+
+
+def _show(score: Score) -> None:
+    """A wording, then its scores."""
+    outcome = score.outcome
+    say()
+    say(outcome.by + (f" ({outcome.model})" if outcome.model else ""), style="bold")
+    if score.kept is None or score.lost is None:
+        return say(f"no answer: {outcome.why}", "  ", "  ")
+    say(score.text, "  ", "  ")
+    say()
+    facts = score.kept + score.lost
+    names = f"{len(score.ungrounded)}: {', '.join(score.ungrounded)}" if score.ungrounded else "0"
+    rows = {
+        "tokens": f"{score.tokens:,}",
+        "facts kept": f"{score.kept} of {facts}" + (f" ({score.kept / facts:.0%})" if facts else ""),
+        "ungrounded names": names,
+        "citations": many(score.citations, "event"),
+        "would be taken": "yes" if outcome.ok else f"no: {outcome.why}",
+        "asked": "no model" if outcome.by == "extractive" else _took(outcome._asdict()),
+    }
+    for label, value in rows.items():
+        say(f"{label:<{LABEL}}{value}", "  ", " " * (LABEL + 2))
+
+
+def _complain_of(scores: list[Score]) -> None:
+    """Say who gave no answer; the exit code is that of the failure when nobody did."""
+    failed = [score.outcome for score in scores if score.kept is None]
+    if not failed:
+        return
+    error = PartlyDone if len(failed) < len(scores) else ERRORS.get(failed[0].code, KeeperError)
+    for one in failed[:-1]:
+        say_problem(f"{one.by} gave no answer: {one.why}", one.hint)
+    raise error(f"{failed[-1].by} gave no answer: {failed[-1].why}", hint=failed[-1].hint)
+
+
+# --- by an agent -----------------------------------------------------------------------------------------------------
+
+
+def _read_answer() -> str | None:
+    """What was piped in; None when nobody could."""
+    try:
+        return None if sys.stdin.isatty() else sys.stdin.read(LARGEST).strip()
+    except UnicodeDecodeError:
+        raise KeeperError("The answer is not text", hint="pipe it in as UTF-8") from None
+
+
+def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
+    """Write what a note is about to a file for an agent, and say which note that is."""
+
+    if args.note:
+        note = _named(keeper, args.note, project)
+    else:
+        notes = wordable(keeper.store.notes(project, args.level or None))
+        waiting = [one for one in notes if args.again or not one.replaces]
+        if not waiting:
+            raise NotSetUp("No note of this project waits for a wording", hint="--again takes the newest all the same")
+        note = waiting[0]
+    if files.is_hosts(root, keeper.environ):
+        raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="run it in a project")
+    matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
+    told, asked = prompt(matter.texts, matter.budget, token_hex(8))
+    path = files.write(root, FILE, f"{told}\n\n{asked}")
+    if args.json:
+        print_json({"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)})
+    else:
+        say(f"Note {origin(note)} is about what stands in {path}")
+        say(f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}")
+    return 0
+
+
+def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -> Outcome:
+    """Keep what an agent answered as the wording of a note, if it can be one."""
+    first = _first(keeper, _named(keeper, args.note, project))
+    job: Job = job_for(keeper, root, AGENT)
+    outcome = Outcome(first.id, first.level, first.project, AGENT)
+    outcome = keep(keeper, job, draft_of(keeper, read_matter(keeper, first, job.settings), job, outcome, said))
+    _take_away(root)
+    return outcome
+
+
+def _take_away(root: str) -> None:
+    """The file has done its work."""
+
+    with suppress(KeeperError), Folder(root) as folder:
+        found = folder.read(FILE[0])
+        if found and folder.is_ours(FILE[0]):
+            folder.remove(FILE[0], found)
+
+
+def _first(keeper: Keeper, note: Note) -> Note:
+    return keeper.store.note(origin(note)) or note
+
+
+# --- what it came to -------------------------------------------------------------------------------------------------
+
+
+def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
+    asked = [one for one in worded if one.by not in ("extractive", AGENT)]
+    costs = [one.cost for one in asked if one.cost is not None]
+    total: dict[str, Any] = {
+        "asked": len(asked),
+        "tokens_in": sum(one.tokens_in for one in asked),
+        "tokens_out": sum(one.tokens_out for one in asked),
+        "cost": sum(costs) if costs else None,
+    }
+    if as_document:
+        notes = [{"id": note.id, "level": note.level, "session": note.session, "tokens": note.tokens} for note in made]
+        print_json({"made": notes, "worded": [one._asdict() for one in worded], **total})
+        return
+    sessions = sum(note.level == 1 for note in made)
+    outlines = len(made) - sessions
+    if made or not any(one.ok for one in worded):
+        say(f"{many(sessions, 'note')} made" + (f", and {many(outlines, 'outline')}" if outlines else "") + ".")
+    for one in worded:
+        if one.ok:
+            say(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
+    if asked or not any(one.by == AGENT for one in worded):
+        say(_spending(total))
+
+
+def _spending(total: dict[str, Any]) -> str:
+    if not total["asked"]:
+        return "Nothing was asked of a model."
+    return f"A model was asked {many(total['asked'], 'time')}: {_took(total)}."
+
+
+def _took(total: dict[str, Any]) -> str:
+    dollars = "" if not total["cost"] else f", ${max(total['cost'], 0.0001):.4f}"
+    return f"{total['tokens_in']:,} tokens in, {total['tokens_out']:,} out{dollars}"
+
+
+def _complain(made: list[Note], worded: list[Outcome]) -> None:
+    """Say what failed, one line each; the exit code is that of the failure when nothing else was done."""
+    failed = [one for one in worded if not one.ok]
+    if not failed:
+        return
+    partly = made or len(failed) < len(worded)
+    error = PartlyDone if partly else ERRORS.get(failed[0].code, KeeperError)
+    if len(failed) == 1:
+        raise error(f"{failed[0].note} stays as it was: {failed[0].why}", hint=failed[0].hint)
+    for one in failed:
+        say_problem(f"{one.note} stays as it was: {one.why}")
+    raise error(f"{len(failed)} of {many(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)

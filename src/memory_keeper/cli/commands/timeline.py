@@ -1,0 +1,95 @@
+"""`timeline`: what happened when, one line each; around one thing, in a session, or in the project."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from time import localtime, strftime, time
+
+from memory_keeper.briefs import short
+from memory_keeper.briefs.projects import project_name
+from memory_keeper.briefs.timeline import LIMIT, Entry, around, grouped, of_project, of_session
+from memory_keeper.cli.commands import project_of
+from memory_keeper.errors import KeeperError
+from memory_keeper.keeper import Keeper
+from memory_keeper.lookup.by_id import find_one, session_of
+from memory_keeper.lookup.dates import since, until
+from memory_keeper.terminal import as_called, fitting, paint, print_json, say, width
+from memory_keeper.text import ago, clean, showable
+
+EXAMPLE = "memory-keeper timeline --around 4914e47a"
+MOST = 10_000  # lines
+LEAST = 20  # columns of what is said, however narrow the terminal
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Around what, or of when."""
+    parser.add_argument("--around", default="", metavar="ID", help="what came before and after an event or a note")
+    parser.add_argument("--session", default="", metavar="ID", help="every step of this session")
+    parser.add_argument("--since", type=since, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
+    parser.add_argument("--until", type=until, default=0.0, metavar="WHEN", help="before then; a day counts in full")
+    parser.add_argument("--all-projects", action="store_true", help="not only this project")
+    said = f"at most so many (1 to {MOST}; default {LIMIT})"
+    parser.add_argument("--limit", type=_limit, default=LIMIT, metavar="N", help=said)
+
+
+def run(args: Namespace) -> int:
+    """In the order in which it happened: the newest last."""
+    with Keeper(args.home) as keeper:
+        entries = _entries(keeper, args)
+        folders = {project: project_name(keeper.store, project) for project in {entry.project for entry in entries}}
+    if args.json:
+        print_json([entry._asdict() for entry in entries])
+        return 0
+    if not entries:
+        say(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
+        return 0
+    wide, kinds = (max(map(len, words)) for words in zip(*((short(one.id), one.kind) for one in entries), strict=True))
+    for day, session, group in grouped(entries, _day):
+        of = f"  session {session[:8]}" if session else ""
+        head = f"{day}  {ago(group[-1].at, time())}{of}  "
+        room = max(LEAST // 2, width() - len(head))
+        where = fitting(clean(folders[group[0].project]), room) if args.all_projects else ""
+        print(paint((head + where).rstrip(), "bold"))
+        for entry in group:
+            _say(entry, wide, kinds)
+    say(as_called(_hint(args, entries)), style="dim")
+    return 0
+
+
+def _entries(keeper: Keeper, args: Namespace) -> list[Entry]:
+    if args.around and (args.session or args.since or args.until):
+        raise KeeperError("--around takes no --session, --since or --until", hint="--limit says how many lines")
+    if args.around:
+        return around(keeper.store, find_one(keeper, args.around), args.limit)
+    if args.session:
+        return of_session(keeper.store, session_of(keeper, args.session), args.since, args.until, args.limit)
+    project = None if args.all_projects else project_of(keeper, args)
+    return of_project(keeper.store, project, args.since, args.until, args.limit)
+
+
+def _say(entry: Entry, wide: int, kinds: int) -> None:
+    clock = strftime("%H:%M", localtime(showable(entry.at)))
+    mark = paint(">", "yellow") if entry.here else " "
+    kind, room = entry.kind.ljust(kinds), width() - len(clock) - wide - 8
+    said = fitting(entry.text, max(LEAST, room - len(kind)))
+    kind = paint(kind, "red" if entry.failed else "dim")
+    print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {said}")
+
+
+def _hint(args: Namespace, entries: list[Entry]) -> str:
+    """Where to go from here."""
+    said = "\nmemory-keeper show ID gives one in full, timeline --around ID what came before and after it"
+    if args.around or len(entries) < args.limit:
+        return said
+    until = strftime("%Y-%m-%dT%H:%M:%S", localtime(showable(entries[0].at)))
+    return f"{said}\n--until {until} gives what was before"
+
+
+def _day(at: float) -> str:
+    return strftime("%Y-%m-%d", localtime(showable(at)))
+
+
+def _limit(given: str) -> int:
+    if not given.isdecimal() or len(given) > len(str(MOST)) or not 1 <= int(given) <= MOST:
+        raise ArgumentTypeError(f"{given!r} is not a number from 1 to {MOST}")
+    return int(given)

@@ -1,0 +1,258 @@
+"""`uninstall`: take the plugin away again, and with `--purge` everything that was kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from memory_keeper import config, schedule
+from memory_keeper.briefs.files import removable, remove_all
+from memory_keeper.cli.commands import confirm
+from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
+from memory_keeper.host import claude_settings, own_command, registration
+from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.host.own_command import OwnCommand
+from memory_keeper.host.registration import NAME, PLUGIN, Returned, claude, installed_at
+from memory_keeper.keeper import Keeper
+from memory_keeper.pages import claude_md
+from memory_keeper.terminal import print_json, say, say_problem
+from memory_keeper.text import many
+
+EXAMPLE = "memory-keeper uninstall"
+GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """How much of it."""
+    parser.add_argument(
+        "--purge", action="store_true", help="also delete everything that was kept, and its pages in projects"
+    )
+    parser.add_argument("--scope", choices=("user", "project", "local"), default="user", help="as it was installed")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would go")
+    parser.add_argument("--yes", action="store_true", help="do not ask before --purge")
+
+
+def run(args: Namespace) -> int:
+    """Unregister, give the user's settings back their bytes, and leave the store alone unless told otherwise."""
+    registration.enter(args.project)
+    if args.purge:
+        registration.check_home(args.home)
+    known = bool(installed_at(registration.claude_folder()))
+    if args.dry_run:
+        return _say_what_would_go(args, known)
+    if args.purge:
+        confirm(args, _question(args.home), "--yes deletes without a question")
+    gone = _remove(args, known)
+    if args.json:
+        print_json(_about(args, known, gone))
+    else:
+        _say(args, known, gone)
+    return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared or gone.command.problem else 0
+
+
+def _question(home: str) -> str:
+    pages = sum(len(removable(root)) for root in _roots(home))
+    rendered = f", and {many(pages, 'page')} in your projects with what you wrote there" if pages else ""
+    return f"Delete everything that was kept in {home}{rendered}?"
+
+
+class Gone(NamedTuple):
+    """What was taken away, and what could not be."""
+
+    settings: list[Outcome]
+    jobs: list[str]
+    stuck: str  # why some of those are still ours
+    problem: str  # why Claude Code still has the plugin
+    back: Returned
+    command: OwnCommand  # of the user's terminal
+    cleared: list[str]
+    uncleared: list[str]
+    rendered: int = 0
+    left: Sequence[str] = ()  # in the home, after a purge
+
+
+def _remove(args: Namespace, known: bool) -> Gone:
+    # before Claude Code lays the file out anew, and before its bytes are compared
+    settings, stuck = _restore_settings(args.home)
+    jobs, stays = _unschedule(args.home)
+    stuck = "; ".join(filter(None, (stuck, stays)))
+    if stuck and args.purge:
+        raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
+    problem = _unregister(args.scope)
+    back = Returned([], []) if problem else registration.put_back(args.home)
+    command = _remove_program(args.home)
+    gone = Gone(settings, jobs, stuck, problem, back, command, *_remove_rules(args.home))
+    if not args.purge:
+        return gone
+    return gone._replace(rendered=_remove_rendered(args.home), left=registration.purge(args.home))
+
+
+def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
+    return {
+        "registered": known,
+        "unregistered": known and not gone.problem,
+        "problem": gone.problem or gone.stuck,
+        **gone.back._asdict(),
+        "settings": [one._asdict() for one in gone.settings],
+        "unscheduled": gone.jobs,
+        "rules": gone.cleared,
+        "rules_left": gone.uncleared,
+        "command": gone.command._asdict(),
+        "kept": "" if args.purge else args.home,
+        "left": list(gone.left),
+        "rendered": gone.rendered,
+    }
+
+
+def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
+    """Give Claude Code's own settings back what we changed in them; why not, when that failed."""
+    try:
+        outcomes = claude_settings.restore_all(home, dry_run)
+    except KeeperError as error:
+        return [], str(error)
+    return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
+
+
+def _unschedule(home: str) -> tuple[list[str], str]:
+    """Take away the weekly upkeep that an older version installed; where it was, and why it stays when that failed."""
+    machine = schedule.machine_at(os.getcwd(), config.environment())
+    try:
+        return (schedule.remove(machine) if schedule.uses(machine, home) else []), ""
+    except (KeeperError, OSError) as error:
+        return [], str(error)
+
+
+def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
+    """Take our rules out of the user's CLAUDE.md and the projects': those that had them, and why some keep theirs."""
+    gone, left = [], []
+    for folder, within in [(registration.claude_folder(), ""), *((root, root) for root in _roots(home))]:
+        path = os.path.join(folder, claude_md.NAME)
+        try:
+            gone += [path] * claude_md.unsync(path, within=within, dry_run=dry_run).changed
+        except claude_md.OutOfReach:
+            pass
+        except KeeperError as error:
+            left.append(str(error))
+    return gone, left
+
+
+def _remove_rendered(home: str) -> int:
+    """Take away the files in the projects that the store knows; how many."""
+    return sum(remove_all(root) for root in _roots(home))
+
+
+def _roots(home: str) -> list[str]:
+    """The projects that the store knows."""
+    try:
+        with Keeper(home) as keeper:
+            return keeper.store.roots()
+    except KeeperError:
+        return []  # no store, or a damaged one: then nobody knows where they are
+
+
+def _remove_program(home: str) -> OwnCommand:
+    """Take away what runs us, and the command of the user's terminal."""
+    command = own_command.remove(home)
+    registration.sweep(home)
+    shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
+    registration.drop_current(home)
+    return command
+
+
+def _unregister(scope: str) -> str:
+    """Let Claude Code forget the plugin; why not, when it could not."""
+    try:
+        claude("plugin", "uninstall", PLUGIN, "--scope", scope, needed=False)
+        claude("plugin", "marketplace", "remove", NAME, needed=False)
+    except NotSetUp as error:
+        if not installed_at(registration.claude_folder()):
+            return ""
+        return f"{error}: its registration of the plugin could not be touched"
+    if installed_at(registration.claude_folder()):
+        return "Claude Code still has the plugin registered: was it installed with another --scope?"
+    return ""
+
+
+def _say_what_would_go(args: Namespace, known: bool) -> int:
+    names = registration.names_of_ours(args.home)
+    gone = [name for name in names if args.purge or name in GOING]
+    machine = schedule.machine_at(os.getcwd(), config.environment())
+    jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
+    settings, stuck = _restore_settings(args.home, dry_run=True)
+    going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in registration.edited(args.home)]
+    going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
+    going += jobs
+    going += [os.path.join(args.home, name) for name in gone]
+    going += filter(None, [own_command.remove(args.home, dry_run=True).path])
+    cleared, uncleared = _remove_rules(args.home, dry_run=True)
+    going += [f"our rules in {path}" for path in cleared]
+    going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
+    if args.json:
+        print_json({"would_remove": going, "rules_left": uncleared, "problem": stuck})
+    else:
+        say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
+        _say_settings([], stuck)
+        _say_rules([], uncleared)
+    return 0
+
+
+def _say(args: Namespace, known: bool, gone: Gone) -> None:
+    _say_plugin(known, gone)
+    _say_settings([one for one in gone.settings if one.path not in gone.back.restored], gone.stuck)
+    if gone.command.problem:
+        say_problem(f"{gone.command.path} stays: {gone.command.problem}", "delete it by hand")
+    elif gone.command.path:
+        say(f"{gone.command.path} is gone.")
+    elif gone.command.left:
+        say(f"{gone.command.left} stays, as somebody has changed it; what it runs is gone.")
+    if gone.jobs:
+        say(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
+    _say_rules(gone.cleared, gone.uncleared)
+    if gone.rendered:
+        say(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+    _say_home(args, gone)
+
+
+def _say_plugin(known: bool, gone: Gone) -> None:
+    if gone.problem:
+        say_problem(gone.problem, f"run `claude plugin uninstall {PLUGIN}`")
+    else:
+        say("Unregistered." if known else "The plugin was not registered with Claude Code.")
+    for path in gone.back.restored:
+        say(f"{path} is as it was before.")
+    for path in gone.back.changed:
+        say(f"{path} was changed since: it keeps your changes and lost only our entries.")
+
+
+def _say_home(args: Namespace, gone: Gone) -> None:
+    """What stays, last; and how it goes where our command is gone already."""
+    if not args.purge and registration.names_of_ours(args.home):
+        say(
+            f"What was kept is still in {args.home}, and its pages in .claude/memory of your projects."
+            " In a checkout, `./memory-keeper uninstall --purge` deletes both (with `--dry-run` it lists the files);"
+            " or delete that folder. Claude Code deletes its own copy of the plugin later."
+        )
+    elif gone.left:
+        say(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
+    elif args.purge:
+        say(f"{args.home} is gone.")
+
+
+def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
+    for one in outcomes:
+        if one.did == "restored":
+            say(f"{one.path}: {one.key} is as it was before.")
+        elif one.did == "theirs":
+            say(f"{one.path}: {one.key} was changed since; it stays.")
+    if stuck:
+        say_problem(stuck, "mend the file and run `memory-keeper uninstall` again")
+
+
+def _say_rules(cleared: list[str], uncleared: list[str]) -> None:
+    for path in cleared:
+        say(f"{path} is without our rules.")
+    for why in uncleared:
+        say_problem(why, "it stays as it is: take our rules out by hand")

@@ -1,0 +1,323 @@
+"""`why`: every line that a context was told, with its source, the reason, and the tokens it took."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from bisect import bisect_right
+from time import localtime, strftime, time
+from typing import Any
+
+from memory_keeper import wire
+from memory_keeper.briefs import short
+from memory_keeper.briefs.parts import STANDING
+from memory_keeper.briefs.rules import PREFIX
+from memory_keeper.briefs.spans import month_of
+from memory_keeper.briefs.why import FRAME, QUOTE, Line, Part, reading, take_apart
+from memory_keeper.capture.project import short_path
+from memory_keeper.cli.commands import project_of, running_session
+from memory_keeper.errors import NotSetUp
+from memory_keeper.hooks.actions.telling import AFTER
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import mark_id
+from memory_keeper.lookup.by_id import unwritten
+from memory_keeper.model import Event, NamedTuple, Note
+from memory_keeper.store import spool
+from memory_keeper.store.telling import (
+    REMINDER,
+    TOOLS,
+    Told,
+    begun,
+    equipped,
+    heard,
+    new_contexts,
+    recorded,
+    tally,
+    told,
+)
+from memory_keeper.terminal import moment, paint, print_json, say, width, wrapped
+from memory_keeper.text import clean, local_moment, many, one_line
+
+EXAMPLE = "memory-keeper why --last"
+SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
+LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
+PROMPTS, STARTS = 10_000, 1_000  # of a session
+WIDEST, PIPED = 100, 80  # columns
+PROMPT, START = "UserPromptSubmit", "SessionStart"
+CALLS = {
+    "PostToolUse": "after a tool call",
+    "PostToolUseFailure": "after a failure",
+    "SubagentStart": "start of a subagent",
+}
+RULES = "rules"
+WITH_PROMPTS = (RULES, "reminder", "recall")  # briefs that are told there, where no start is near
+USERS, SHIPPED = "a rule in force, by the user", "a rule that comes with Memory Keeper"
+CARRIED = (
+    f"tools: the list of its tools, {TOOLS} tokens once per context. Every request carries it, and what was told,"
+    " until the context ends: memory-keeper report counts that."
+)
+UNKEPT = "What it said was not kept then; it rests on this:"
+
+
+class Session(NamedTuple):
+    """What hooks and the store know of a session's contexts."""
+
+    id: str
+    project: str
+    told: list[Told]  # the oldest first
+    unmoved: list[Told]  # those of them that are not in the store yet
+    starts: list[tuple[float, str]]  # when a context began, and how
+    prompts: list[float]
+
+
+class Telling(NamedTuple):
+    """A brief that was told at a call of the host."""
+
+    at: float
+    event: str  # the host's name of the call; empty: not known
+    label: str  # the same for people
+    part: Part
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Of which session, and whether all of it."""
+    parser.add_argument(
+        "--last", action="store_true", help="only what was told last; before the rules, what it began with"
+    )
+    parser.add_argument(
+        "--session", default="", metavar="ID", help="default: the one that runs this, else the newest of this project"
+    )
+
+
+def run(args: Namespace) -> int:
+    """What was told in a session, in order."""
+    with Keeper(args.home) as keeper:
+        session = _read(keeper, args)
+        tellings = [telling for one in session.told for telling in _tellings(session, one)]
+        if args.last:
+            tellings = _last(tellings)
+        if args.json:
+            print_json([_about(keeper, telling) for telling in tellings])
+            return 0
+        if not tellings:
+            say(f"Session {session.id[:8]} was told nothing.")
+        else:
+            _show(keeper, session, tellings)
+        _show_costs(keeper, session)
+    return 0
+
+
+# --- what was told ----------------------------------------------------------------------------------------------------
+
+
+def _read(keeper: Keeper, args: Namespace) -> Session:
+    """A session by the store, and by its spool: what was told just now is only there."""
+    id, _ = running_session(keeper, args)
+    records = list(spool.records(spool.read(keeper.home, id), "Told", PROMPT, START))
+    prompts = sorted(_moment(one) for one in records if one.get("event") == PROMPT)
+    begins = [(_moment(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
+    new = [_told(id, one) for one in records if one.get("event") == "Told"]
+    try:
+        project = keeper.store.project_of(id) or project_of(keeper, args)
+        known, contexts = recorded(keeper.store.db, project, id, reminders=True), begun(keeper.store.db, project, id)
+        starts = [(event.at, event.tool) for event in keeper.store.latest(project, "start", STARTS, (id,))]
+        asked = [event.at for event in keeper.store.latest(project, "prompt", PROMPTS, (id,), text=False)]
+    except NotSetUp:
+        project, known, contexts, starts, asked = "", [], [], [], []
+    ids = {one.id for one in known}
+    tellings = heard({one.id: one for one in (*known, *new)}.values(), [*contexts, *((at, id) for at, _ in begins)])
+    unmoved = [one for one in tellings if one.id not in ids]
+    before = [at - LAG for at in asked if not prompts or at < prompts[0] - LAG]
+    return Session(id, project, tellings, unmoved, [*starts, *begins], sorted([*before, *prompts]))
+
+
+def _told(session: str, record: dict[str, Any]) -> Told:
+    """A record as the event that it becomes."""
+    at = _moment(record)
+    return Told(mark_id("told", session, record), at, session, wire.read_object(str(record.get("extra") or "")))
+
+
+def _tellings(session: Session, one: Told) -> list[Telling]:
+    event, label = _call(session, one)
+    return [Telling(one.at, event, label, part) for part in take_apart(one.said)]
+
+
+def _call(session: Session, one: Told) -> tuple[str, str]:
+    """The call of the host at which something was told, and what people call it."""
+    how = next((source for at, source in session.starts if 0 <= one.at - at < SAME_CALL), None)
+    number = bisect_right(session.prompts, one.at)
+    near = number and one.at - session.prompts[number - 1] < SAME_CALL
+    with_prompts = near or one.said.get("brief") in WITH_PROMPTS
+    event = str(one.said.get("on") or (START if how is not None else PROMPT if with_prompts else ""))
+    if event == START:
+        return event, f"start ({clean(how)})" if how else "start"
+    if event == PROMPT:
+        return event, f"prompt {number}" if number else "a prompt"
+    return event, CALLS.get(event, "in between")
+
+
+def _last(tellings: list[Telling]) -> list[Telling]:
+    """What was told at the last call at which more was told than a reminder; else the last reminder.
+
+    When that was the rules, which the first prompt brings, what the context began with says more.
+    """
+    last = next((one for one in reversed(tellings) if one.part.brief != REMINDER), None)
+    if last is None:
+        return tellings[-1:]
+    found = _at_once(tellings, last)
+    if any(one.part.brief != RULES for one in found):
+        return found
+    begun = next((one for one in reversed(tellings) if one.event == START and one.at <= last.at), None)
+    return [*(_at_once(tellings, begun) if begun else ()), *found]
+
+
+def _at_once(tellings: list[Telling], last: Telling) -> list[Telling]:
+    return [one for one in tellings if one.label == last.label and abs(one.at - last.at) < SAME_CALL]
+
+
+def _moment(record: dict[str, Any]) -> float:
+    at = record.get("at")
+    return at if isinstance(at, float) else 0.0
+
+
+# --- what it rests on -------------------------------------------------------------------------------------------------
+
+
+def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
+    """What a line rests on, as the store knows it: what it is, whose, when, and of which file."""
+    one = _find(keeper, line.id, told_at) if line.id else None
+    rule = line.id.startswith(PREFIX)
+    source = "rule" if rule else _kind(one) if one else "unknown" if line.id else line.source
+    why = line.why
+    if line.source == "rule":
+        why = USERS if isinstance(one, Note) and one.who else SHIPPED if rule else line.why
+    at, session = (one.at, one.session) if one else (None, "")
+    path = short_path(one.path, keeper.store.roots(one.project)) if isinstance(one, Event) and one.path else ""
+    return {"id": line.id, "source": source, "at": at, "session": session, "path": path, "why": why}
+
+
+def _find(keeper: Keeper, id: str, told_at: float) -> Event | Note | None:
+    """What has an id; of a note, the wording that it had then."""
+    try:
+        wordings = keeper.store.wordings(id)
+        then = [note for note in wordings if wire.read_object(note.extra).get("written", 0.0) <= told_at]
+        return (then or wordings[:1])[-1] if wordings else keeper.event(id) or unwritten(keeper, id)
+    except NotSetUp:
+        return None
+
+
+def _kind(one: Event | Note) -> str:
+    """What something is called that was kept."""
+    return "standing note" if isinstance(one, Note) and one.kind in STANDING else one.kind
+
+
+def _about(keeper: Keeper, telling: Telling) -> dict[str, Any]:
+    lines = [
+        {
+            "text": line.text,
+            **_source(keeper, line, telling.at),
+            "cites": line.cites or [line.id] * bool(line.id),
+            "score": line.score,
+            "tokens": line.tokens,
+        }
+        for line in telling.part.lines
+    ]
+    event = telling.event or "unknown"
+    return {
+        "at": telling.at,
+        "event": event,
+        "brief": telling.part.brief,
+        "tokens": telling.part.tokens,
+        "lines": lines,
+    }
+
+
+# --- showing it -------------------------------------------------------------------------------------------------------
+
+
+def _show(keeper: Keeper, session: Session, tellings: list[Telling]) -> None:
+    print(paint(f"What session {session.id[:8]} was told", "bold"))
+    for telling in tellings:
+        clock = local_moment(telling.at)
+        part = telling.part
+        print(f"\n{paint(f'{clock}  {telling.label}: {clean(part.brief)}, {part.tokens:,} tokens', 'bold')}")
+        _show_lines(keeper, part, telling.at)
+
+
+def _show_lines(keeper: Keeper, part: Part, told_at: float) -> None:
+    frame = sum(line.tokens for line in part.lines if line.source == FRAME)
+    if any(line.id and not line.text for line in part.lines):
+        print(f"        {UNKEPT}")
+    before = ""
+    for line in part.lines:
+        if line.source == FRAME:
+            continue
+        about = _source(keeper, line, told_at)
+        why = f"{about['why']}{f' ({line.score:g})' if line.score is not None else ''}"
+        if why and why != before:
+            print(paint(_wrapped(f"because: {why}", "  ", "    "), "yellow"))
+        before = why
+        if line.text:
+            print(_wrapped(reading(line), f"{line.tokens:6,}  ", " " * 8))
+        if line.id:
+            print(paint(_wrapped(_named(about), "        <- ", " " * 11), "dim"))
+    for id in dict.fromkeys(id for line in part.lines for id in line.cites):
+        about = _source(keeper, Line("", id, QUOTE, "", None, 0), told_at)
+        print(paint(_wrapped(_named(about), "        <- ", " " * 11), "dim"))
+    if frame:
+        print(paint(f"{frame:6,}  for what opens and closes it, and headings", "dim"))
+
+
+def _named(about: dict[str, Any]) -> str:
+    """`reply 4914e47a of 2026-11-14 10:22, session 12ab34cd, src/sms.py`."""
+    when = f" of {moment(about['at'])}" if about["at"] else ""
+    of = f", session {about['session'][:8]}" if about["session"] else ""
+    path = f", {about['path']}" if about["path"] else ""
+    return f"{about['source']} {short(about['id'])}{when}{of}{path}"
+
+
+def _wrapped(text: str, first: str, rest: str) -> str:
+    """A text of any length, indented, in the columns of a terminal; the lines that it has stay its lines."""
+    rows = [one_line(clean(row), len(row) + 1) for row in text.split("\n")]
+    room = min(width(), WIDEST) if sys.stdout.isatty() else PIPED
+    return wrapped("\n".join(row for row in rows if row), first, rest, room)
+
+
+def _show_costs(keeper: Keeper, session: Session) -> None:
+    """What all that we told took so far, and our tools: of this session, this project, and this month in it."""
+    now = time()
+    print(paint("\nWhat Memory Keeper took of contexts", "bold"))
+    for name, since, of in (
+        ("this session", 0.0, session.id),
+        ("this project", 0.0, ""),
+        (strftime("in %B %Y", localtime(now)), month_of(now)[0], ""),
+    ):
+        costs = _costs(keeper, session, since, of)
+        briefs, contexts = sum(one[0] for one in costs.values()), len(_contexts(keeper, session, since, of))
+        costs |= {"tools": (contexts, TOOLS * contexts)} if contexts else {}
+        each = ", ".join(
+            f"{clean(brief)} {all:,}" for brief, (_, all) in sorted(costs.items(), key=lambda one: -one[1][1])
+        )
+        tokens = sum(all for _, all in costs.values())
+        of_tools = f" and the tools of {many(contexts, 'context')}" if contexts else ""
+        said = f"{name}: {tokens:,} tokens in {many(briefs, 'brief')}{of_tools}{f' ({each})' if each else ''}"
+        print(_wrapped(said, "  ", " " * 4))
+    print(_wrapped(CARRIED, "  ", "  "))
+
+
+def _contexts(keeper: Keeper, session: Session, since: float, of: str) -> set[tuple[float, str]]:
+    """The contexts that had our tools, by when they began and whose they are."""
+    try:
+        moved = equipped(keeper.store.db, session.project, of)
+    except NotSetUp:
+        moved = []
+    mine = new_contexts((at, session.id, source) for at, source in sorted(session.starts))
+    return {one for one in (*moved, *mine) if one[0] >= since}
+
+
+def _costs(keeper: Keeper, session: Session, since: float, of: str) -> dict[str, tuple[int, int]]:
+    try:
+        moved = told(keeper.store.db, session.project, of, since, reminders=True)
+    except NotSetUp:
+        moved = []
+    return tally([*moved, *(one for one in session.unmoved if one.at >= since)])

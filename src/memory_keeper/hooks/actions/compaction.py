@@ -1,0 +1,107 @@
+"""Compaction of our own, mode `replace`: what the hooks module is answered.
+
+The host hands its plugins a conversation that is about to be compacted. Where the user wants that, the module puts a
+line and the last messages in its place, and the handoff comes with the start of the context that follows: no model is
+asked. Whatever is in doubt is answered with nothing, and the host compacts itself.
+"""
+
+from __future__ import annotations
+
+from memory_keeper import config
+from memory_keeper.policy import shares
+from memory_keeper.store import spool
+from memory_keeper.store.context import find_running, read_context
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from memory_keeper.hooks.actions import Moment
+    from memory_keeper.model import Json
+
+INSTRUCTIONS = 4_000  # characters
+PATIENCE = 1.5  # seconds for what is new and nobody has read
+ASKED = 300  # characters of what the user wants the compaction to keep
+BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
+LARGEST = 4_000  # tokens of a handoff that a model asks for
+
+
+def replaces(home: str, environ: dict[str, str], session: str) -> bool:
+    """Whether compactions of this session are to be answered by us."""
+    return bool(_settings(home, environ, session)["compaction.mode"] == "replace")
+
+
+def replace(home: str, environ: dict[str, str], question: Json, session: str, at: float) -> Json:
+    """What takes the place of a conversation that is about to be compacted; empty: the host is to do it itself."""
+    from memory_keeper.briefs.kept import keep
+    from memory_keeper.capture.messages import read
+    from memory_keeper.hooks.actions.handoff import save
+
+    settings, trigger = _settings(home, environ, session), str(question.get("trigger") or "")
+    if settings["compaction.mode"] != "replace":
+        return {}
+    if trigger == "precompute":  # a summary that nobody would read
+        return {"skip": "Memory Keeper compacts this session without a model"}
+    messages, model = read(question.get("messages")), str(question.get("model") or "")[:100]
+    kept = keep(messages, shares(settings)[1], trigger not in BY_HAND, model)
+    folder = read_context(home, session).folder
+    if not kept or not save(home, session, folder, environ, PATIENCE):
+        return {}
+    tokens = question.get("tokens")
+    size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
+    spool.append(home, session, {"event": "Replaced", "at": at, "dir": folder, "source": trigger[:20], "tokens": size})
+    return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
+
+
+def instruct(moment: Moment) -> str:
+    """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
+    when it was they who compacted."""
+    said: str = moment.settings["compaction.instructions"]
+    return said.strip()[:INSTRUCTIONS]
+
+
+def refuse(moment: Moment) -> Json:
+    """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
+    call = moment.call
+    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.folder})
+    return {
+        "decision": "block",
+        "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"
+        " (setting compaction.mode). If nothing happens, type /clear.",
+    }
+
+
+def describe(tokens: int, instructions: str) -> str:
+    """The line that the user and the model read at the head of a context that was compacted."""
+    from memory_keeper.capture.repeated import OPENING
+    from memory_keeper.text import clean, one_line
+
+    size = f" ({tokens:,} tokens before)" if tokens else ""
+    asked = one_line(clean(instructions), ASKED)
+    wanted = f' The user wants kept: "{asked}".' if asked else ""
+    return f"{OPENING}{size}: its handoff and these messages remain, `memory-keeper search` finds the rest.{wanted}"
+
+
+def tell(home: str, environ: dict[str, str], session: str, budget: int) -> str:
+    """The handoff of a session, up to now, for the model that runs in it."""
+    from memory_keeper.hooks.actions.handoff import save
+    from memory_keeper.keeper import Keeper
+
+    folder = read_context(home, session).folder
+    if not save(home, session, folder, environ, PATIENCE):
+        return ""
+    budget = min(max(budget, 0) or _settings(home, environ, session)["tell.handoffBudget"], LARGEST)
+    with Keeper(home, environ) as keeper:
+        return keeper.brief("handoff", keeper.view(session, "", of=session), budget).text
+
+
+def find_own(home: str, environ: dict[str, str]) -> str:
+    """The session whose host has started us; empty when it has told us nothing of itself."""
+    from memory_keeper.capture.host import born
+
+    said = environ.get("CLAUDE_PID", "")
+    pid = int(said) if said.isdecimal() else 0
+    return find_running(home, pid, born(pid)) if pid else ""
+
+
+def _settings(home: str, environ: dict[str, str], session: str) -> Json:
+    folder = read_context(home, session).folder
+    return config.load(home, config.find_root(folder) if folder else "", environ)[0]

@@ -1,0 +1,170 @@
+"""The rules in the hooks: in full once per context, a short line when it is due, and whatever goes wrong, the rules."""
+
+from __future__ import annotations
+
+import posix
+from collections.abc import Sequence
+from time import time
+
+from memory_keeper import config, wire
+from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
+from memory_keeper.errors import NotSetUp
+from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions.telling import AFTER, heard, record_told
+from memory_keeper.hooks.problems import complain
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Json
+from memory_keeper.moment import Brief, Context
+from memory_keeper.policy import reminder_is_due
+from memory_keeper.rules.observations import Observed
+from memory_keeper.rules.prompts import in_force
+from memory_keeper.store.context import read_context
+from memory_keeper.store.ready import keep_ready, read_ready, stamp
+from memory_keeper.text import clean, digest_of, one_line, tokens
+from memory_keeper.wire import units
+
+SUBAGENT = 300  # tokens
+SHOWN = 100  # characters of a rule on the screen
+
+
+def tell_or_fail_safe(moment: Moment) -> Json:
+    """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
+    try:
+        return tell_rules(moment)
+    except Exception as error:  # noqa: BLE001
+        complain(moment.home, "rules", error)
+        return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
+
+
+def tell_rules(moment: Moment) -> Json:
+    """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
+    moment = moment._replace(at=moment.at + AFTER["rules"])
+    call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.folder)
+    if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
+        return {}
+    context = read_context(home, call.session)
+    if call.event == "SubagentStart":
+        return _tell_subagent(moment, settings)
+    if call.agent:
+        return {}
+    ready = read_ready(home, root)
+    if not context.ruled and context.prompts > 1 and ready.get("count") == 0:
+        return {}  # there are none, and what the user said came with the first prompt
+    if context.ruled and context.ruled_at != moment.at:
+        if ready.get("shipped") != settings["rules.shipped"]:
+            since = stamp(home)
+            rules, _ = find_rules(home, call.folder, moment.environ, settings, said=False)
+            ready = _make_ready(home, root, settings, rules, since)
+        if ready.get("hash") == context.ruled:
+            return _remind(moment, context, settings, ready)
+    return _tell_full(moment, settings, root)
+
+
+def fail_safe(event: str, home: str) -> Json:
+    """The rules that come with us: what a prompt brings when nothing else can be found out."""
+
+    settings = config.load(home, "", config.environment())[0]
+    if not settings["rules.enabled"] or not settings["rules.shipped"]:
+        return {}
+    return heard(event, full(rules_of(None, ""), (), settings["rules.budget"], posix.urandom(4).hex()).text)
+
+
+def _tell_subagent(moment: Moment, settings: Json) -> Json:
+    call, short = moment.call, {**settings, "rules.budget": SUBAGENT}
+    brief = full_brief(moment.home, call.folder, moment.environ, short, said=False)
+    if brief.text:
+        _record(moment, brief._replace(name="subagent"), agent=call.agent)
+    return heard(call.event, brief.text)
+
+
+def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str = "") -> None:
+    call = moment.call
+    record_told(moment.home, call.session, call.folder, moment.at, (brief,), on=call.event, more=more, agent=agent)
+
+
+def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
+    line = str(ready.get("short") or "")
+    due = reminder_is_due(_size(moment), context.ruled_tokens, context.prompts, settings["rules.every"])
+    if not due or not line or not moment.call.text:
+        return {}  # what only stands in the place of a prompt needs no reminder
+    tokens = ready.get("tokens")
+    brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
+    _record(moment, brief, {"context": _size(moment)})
+    return heard(moment.call.event, brief.text)
+
+
+def _size(moment: Moment) -> int:
+    """The tokens of the context; 0 while nobody knows."""
+    return moment.fullness.tokens if moment.fullness else 0
+
+
+def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
+    call, home, room = moment.call, moment.home, moment.room
+    changed = bool(read_context(home, call.session).ruled)
+    since = stamp(home)
+    rules, said = find_rules(home, call.folder, moment.environ, settings)
+    ready = _make_ready(home, root, settings, rules, since)
+    brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
+    if not brief.text or units(brief.text) + 1 > room:
+        return {}  # the next prompt has room
+    _record(moment, brief, {"hash": ready["hash"], "context": _size(moment)})
+    known = read_context(home, call.session)
+    if known.ruled == ready["hash"] and known.ruled_at != moment.at:
+        return {}  # another was faster; where not even that can be written down, it is told all the same
+    many = f"{ready['count']} rule{'s' * (ready['count'] != 1)}"
+    shown = f"Memory Keeper told this context {many}, in {brief.tokens} tokens: memory-keeper rule list"
+    if changed and ready["newest"]:  # whoever did that: the user is to see it
+        shown += f'. Changed last: "{ready["newest"]}"'
+    return {"systemMessage": shown, **heard(call.event, brief.text)}
+
+
+def full_brief(
+    home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True, fenced: bool = True
+) -> Brief:
+    """The rules in full for a folder, and what the user said besides; not `fenced`: for people."""
+
+    rules, besides = find_rules(home, folder, environ, settings, said)
+    return full(rules, besides, settings["rules.budget"], posix.urandom(4).hex() if fenced else "")
+
+
+def find_rules(
+    home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True
+) -> tuple[list[Rule], list[Observed]]:
+    """The rules in force in a folder, and what the user `said` besides; where nothing was ever kept, those that come
+    with us."""
+
+    shipped = settings["rules.shipped"]
+    try:
+        with Keeper(home, environ) as keeper:
+            project = keeper.project(folder)
+            rules = rules_of(keeper.store, project, shipped)
+            if not said:
+                return rules, []
+
+            return rules, in_force(keeper.store, project, settings, time())
+    except NotSetUp:
+        return rules_of(None, "", shipped), []
+
+
+def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], since: int) -> Json:
+    """The short line and what tells one set of rules from another, kept for the next prompt; `since` is the store's
+    stamp from before they were read."""
+
+    line = reminder(rules)
+    ready = {
+        "hash": digest_of(*(rule.text for rule in rules)),
+        "short": line,
+        "tokens": tokens(line),
+        "count": len(rules),
+        "shipped": settings["rules.shipped"],
+        "newest": _newest(rules),
+    }
+    keep_ready(home, root, ready, since)
+    return ready
+
+
+def _newest(rules: Sequence[Rule]) -> str:
+    """How the rule begins that was written or changed last; empty when none was."""
+
+    written = [(wire.read_object(rule.note.extra).get("written") or 0.0, rule) for rule in rules if rule.note]
+    return one_line(clean(max(written, key=lambda one: float(one[0]))[1].text), SHOWN) if written else ""

@@ -1,0 +1,318 @@
+"""The plugin's place in Claude Code: put together, registered through Claude Code's own commands, taken away again."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from memory_keeper import config
+from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.host import claude_settings
+from memory_keeper.host.files import abandoned, write_file
+
+NAME = "memory-keeper"
+PLUGIN = f"{NAME}@{NAME}"
+PARTS = (".claude-plugin", "bin", "plugin")
+SHELLS = ("enabledPlugins", "extraKnownMarketplaces")  # what Claude Code leaves empty when a plugin goes
+SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
+BEFORE, CURRENT = "before-install.json", "current"
+# every name we give in the home: docs/reference/files.md
+KEPT = (
+    "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
+    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md", BEFORE,
+    "changed-settings.*",
+)  # fmt: skip
+OURS = (
+    *KEPT,
+    "config.json",
+    "prices.json",
+    "rules",
+    "rules.[0-9]*",
+    "config.json.memory-keeper.[0-9]*",
+    CURRENT,
+    "current.[0-9]*",
+    "marketplace",
+    "marketplace.[0-9]*",
+)
+
+
+class Returned(NamedTuple):
+    """What became of the user's settings."""
+
+    restored: list[str]  # they have their own bytes again
+    changed: list[str]  # the user has changed them since: only our traces went
+
+
+def claude_folder() -> str:
+    """Where Claude Code keeps its own files."""
+    return config.claude_folder(dict(os.environ))
+
+
+def settings_path(scope: str, root: str) -> str:
+    """The settings that a scope of Claude Code's stands for."""
+    if scope == "user":
+        return os.path.join(claude_folder(), "settings.json")
+    return os.path.join(root, ".claude", SETTINGS[scope])
+
+
+def check_usual(home: str) -> None:
+    """Refuse a home that Claude Code's hooks would not use."""
+    usual = config.find_home(dict(os.environ))
+    if os.path.realpath(home) != os.path.realpath(usual):
+        hint = f"set MEMORY_KEEPER_HOME={home} where Claude Code is started, and here, instead of --home"
+        raise KeeperError(f"Claude Code's hooks would keep everything in {usual}, not in {home}", hint=hint)
+
+
+def enter(project: str) -> None:
+    """Claude Code's commands go by the working directory."""
+    try:
+        os.chdir(project or ".")
+    except OSError as error:
+        raise KeeperError(f"{project}: {error.strerror}", hint="--project takes a directory") from None
+
+
+def installed_at(folder: str) -> str:
+    """The folder the registered plugin lies in; empty when it is not registered."""
+    known = read_json(os.path.join(folder, "plugins", "installed_plugins.json")) or {}
+    plugins = known.get("plugins")
+    for name, entries in plugins.items() if isinstance(plugins, dict) else ():
+        if name.partition("@")[0] == NAME:
+            for entry in entries if isinstance(entries, list) else [entries]:
+                if isinstance(entry, dict) and isinstance(entry.get("installPath"), str):
+                    return str(entry["installPath"])
+    return ""
+
+
+def read_json(path: str) -> dict[str, Any] | None:
+    """A JSON object in a file; None when there is none."""
+    data = _bytes(path)
+    value = None if data is None else _parsed(data)
+    return value if isinstance(value, dict) else None
+
+
+def assemble(home: str) -> str:
+    """The plugin as Claude Code wants it, in our home: it works on when the checkout or the wheel has moved."""
+    package = os.path.dirname(os.path.abspath(config.__file__))
+    beside = os.path.dirname(os.path.dirname(package))  # a checkout's root
+    origin = beside if os.path.isdir(os.path.join(beside, ".claude-plugin")) else os.path.join(package, "data")
+    target = os.path.join(home, "marketplace")
+    fresh = f"{target}.{os.getpid()}"
+    sweep(home)
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        for part in PARTS:
+            ignore = shutil.ignore_patterns(".python", ".python.*")
+            shutil.copytree(os.path.join(origin, part), os.path.join(fresh, part), ignore=ignore)
+        ignore = shutil.ignore_patterns("__pycache__", ".claude-plugin", "plugin")
+        shutil.copytree(package, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
+        os.chmod(os.path.join(fresh, "plugin", "launch"), 0o755)
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(fresh, target)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return target
+
+
+def sweep(home: str) -> None:
+    """Take away the plugin that somebody who was killed had half put together."""
+    for left in abandoned(os.path.join(home, "marketplace.")):
+        shutil.rmtree(left, ignore_errors=True)
+
+
+def point_current(home: str) -> str:
+    """Let `current` in our home lead to the plugin, wherever it lies: a path that outlives an update of it."""
+    package = os.path.dirname(os.path.abspath(config.__file__))
+    root, link = os.path.dirname(os.path.dirname(package)), os.path.join(home, CURRENT)
+    if os.path.basename(os.path.dirname(package)) != "src" or not os.path.exists(os.path.join(root, "plugin/launch")):
+        root = os.path.join(home, "marketplace")  # what pip installed is no plugin
+        if not os.path.exists(os.path.join(root, "src/memory_keeper/hooks/statusline.py")):
+            assemble(home)
+    own = f"{link}.{os.getpid()}"
+    os.symlink(root, own)
+    os.replace(own, link)
+    return link
+
+
+def drop_current(home: str) -> None:
+    """Take `current` away again, when nothing runs what it leads to."""
+    link = os.path.join(home, CURRENT)
+    if os.path.islink(link):
+        os.unlink(link)
+
+
+def find_claude() -> str:
+    """Claude Code's own program."""
+    program = shutil.which("claude")
+    if not program:
+        raise NotSetUp("Claude Code's `claude` is not on the PATH", hint="install Claude Code first")
+    return program
+
+
+def claude(*args: str, needed: bool = True) -> str:
+    """Run one of Claude Code's own commands."""
+    asked = f"claude {' '.join(args)}"
+    try:
+        done = subprocess.run(
+            [find_claude(), *args], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=180
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise KeeperError(f"{asked} failed: {error}") from None
+    if done.returncode and needed:
+        said = (done.stderr or done.stdout).strip().splitlines()
+        raise KeeperError(f"{asked} failed: {said[-1] if said else done.returncode}")
+    return done.stdout
+
+
+# --- the user's settings ------------------------------------------------------------------------------------------
+
+
+def remember(home: str, path: str) -> None:
+    """Keep a file of the user's as it is before Claude Code edits it for us; only the first time.
+
+    Also as it would be without the keys that we changed ourselves: those may be given back before the rest is.
+    """
+    kept = os.path.join(home, BEFORE)
+    known = read_json(kept) or {}
+    if path not in known:
+        data = _bytes(path)
+        known[path] = {
+            "bytes": _coded(data),
+            "plain": _coded(claude_settings.without_ours(home, path, data)),
+            "link": os.readlink(path) if os.path.islink(path) else None,
+        }
+        with open(kept, "w", encoding="utf-8") as file:
+            json.dump(known, file)
+
+
+def edited(home: str) -> list[str]:
+    """The user's files that are not as they were before Claude Code edited them for us."""
+    known = read_json(os.path.join(home, BEFORE)) or {}
+    return [path for path, was in known.items() if _bytes(path) not in (None, _decoded(was["bytes"]))]
+
+
+def put_back(home: str) -> Returned:
+    """Give the user's files back their own bytes; where the user has changed more since, take only our traces."""
+    kept = os.path.join(home, BEFORE)
+    restored, changed = [], []
+    for path, was in (read_json(kept) or {}).items():
+        before = _decoded(was["bytes"])
+        now = _bytes(path)
+        if now is None or now == before:
+            continue
+        for one in (before, _decoded(was.get("plain", was["bytes"]))):
+            if _bare(now) == _bare(one or b""):
+                _give(path, was["link"], one)
+                restored.append(path)
+                break
+        else:
+            rest = _without_shells(now, before or b"")
+            if rest != now:
+                _give(path, was["link"], rest)
+            changed.append(path)
+    if os.path.exists(kept):
+        os.unlink(kept)
+    return Returned(restored, changed)
+
+
+def _coded(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _decoded(said: str | None) -> bytes | None:
+    return None if said is None else base64.b64decode(said)
+
+
+def _parsed(data: bytes) -> Any:
+    """The JSON in a file, as forgivingly as it can be read; None when it is none."""
+    try:
+        return json.loads(data.decode("utf-8-sig", "replace")) if data.strip() else {}
+    except (ValueError, RecursionError):
+        return None
+
+
+def _bare(data: bytes) -> Any:
+    """Settings without the empty shells a removed plugin leaves; what cannot be read is only like itself."""
+    value = _parsed(data)
+    if not isinstance(value, dict):
+        return data
+    return {key: one for key, one in value.items() if key not in SHELLS or one}
+
+
+def _without_shells(now: bytes, before: bytes) -> bytes:
+    """The settings as they are now, less the empty shells that were not there before."""
+    value, was = _parsed(now), _parsed(before)
+    if not isinstance(value, dict):
+        return now
+    known = was if isinstance(was, dict) else {}
+    rest = {key: one for key, one in value.items() if key not in SHELLS or one or key in known}
+    return now if rest == value else (json.dumps(rest, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _bytes(path: str) -> bytes | None:
+    """What a regular file has, also behind a link; never what a pipe or a device would keep us waiting for."""
+    fd = config.open_plain(path, links=True)
+    if fd is None:
+        return None
+    try:
+        with open(fd, "rb") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _give(path: str, link: str | None, data: bytes | None) -> None:
+    """Make a file have these bytes, or be away; where it was a link, the file behind it, and a link again."""
+    if link is not None and not os.path.islink(path):  # whoever wrote last put a file in the link's place
+        own = f"{path}.{os.getpid()}"
+        os.symlink(link, own)
+        os.replace(own, path)
+    real = os.path.realpath(path)
+    if data is not None:
+        write_file(real, data)
+    elif os.path.exists(real):
+        os.unlink(real)
+
+
+# --- our home -----------------------------------------------------------------------------------------------------
+
+
+def names_of_ours(home: str, patterns: tuple[str, ...] = OURS) -> list[str]:
+    """What in the home has a name that we give."""
+    try:
+        found = sorted(os.listdir(home))
+    except OSError:
+        return []
+    return [name for name in found if any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def check_home(home: str) -> None:
+    """Refuse to delete in what is not plainly a home of ours."""
+    real = os.path.realpath(home)
+    above = os.path.join(real, "")
+    hint = "nothing was changed; without --purge nothing is deleted"
+    if os.path.islink(home):
+        raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
+    if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
+        raise KeeperError(f"{home} is no folder to purge", hint=hint)
+    signs = {"store.db", "salt", "marketplace", BEFORE, claude_settings.LEDGER, claude_settings.LOCK}
+    if not signs & set(names_of_ours(home)):
+        raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
+
+
+def purge(home: str) -> list[str]:
+    """Delete what is ours, and the home if nothing else is in it; what is left there."""
+    for name in names_of_ours(home):
+        path = os.path.join(home, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    left = sorted(os.listdir(home))
+    if not left:
+        os.rmdir(home)
+    return left

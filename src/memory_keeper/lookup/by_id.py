@@ -1,0 +1,59 @@
+"""One thing that was kept, or one session, by its id or the beginning of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memory_keeper import wire
+from memory_keeper.briefs.rules import rules_of
+from memory_keeper.errors import KeeperError
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import USER, Event, Note
+from memory_keeper.rules.prompts import unlearnt
+from memory_keeper.store import moments, spending
+from memory_keeper.text import tokens
+
+SEVERAL = 5  # that are named when a beginning is that of more than one
+
+
+def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
+    """The note or the event of that id, in that wording, or the one whose id begins so."""
+    one: Event | Note | None = keeper.store.note(id) or keeper.event(id)
+    found = [] if one else moments.called(keeper.store.db, id, SEVERAL + 1)
+    if len(found) == 1:
+        one = keeper.store.note(found[0])
+    if not one and not found:
+        one = unwritten(keeper, id)
+    if not one and len(found) < 2:
+        raise KeeperError(f"Nothing is called {id}", hint=hint)
+    if not one:
+        raise KeeperError(f"More than one thing is called {id}: {_named(found)}", hint="give more of the id")
+    return one
+
+
+def unwritten(keeper: Keeper, id: str) -> Note | None:
+    """What a context is told that no note in the store has: a rule as it came with us, or what the user said just
+    now, as it will be kept."""
+
+    if id.startswith("rule-"):
+        texts = {rule.id: rule.text for rule in rules_of(None, "")}
+        extra = wire.dumps({"by": "Memory Keeper, with which it comes"})
+        return Note(id, 0.0, "rule", 0, USER, texts[id], "", tokens(texts[id]), extra) if id in texts else None
+    if not id.startswith("note-"):
+        return None
+    new = (note for project in spending.projects(keeper.store.db) for note in unlearnt(keeper.store, project))
+    return next((note for note in new if note.id == id), None)
+
+
+def _named(found: Sequence[str]) -> str:
+    return ", ".join(found[:SEVERAL]) + (", …" if len(found) > SEVERAL else "")
+
+
+def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper timeline --all-projects` names them") -> str:
+    """The session a user named, by all of its id or by the beginning that every screen shows."""
+    found = keeper.store.sessions_called(given) if given else []
+    if given and not found:
+        raise KeeperError(f"No session is called {given}", hint=hint)
+    if len(found) > 1:
+        raise KeeperError(f"More than one session is called {given}: {_named(found)}", hint="give more of the id")
+    return found[0] if found else ""

@@ -1,0 +1,268 @@
+"""The lists of an outline: themes, what was settled and still holds, what is open or mended, and all in a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from memory_keeper import wire
+from memory_keeper.capture.calls import core
+from memory_keeper.extract.concepts import concepts, is_name
+from memory_keeper.extract.facts import Fact, quote, run_on, say
+from memory_keeper.extract.settled import DEPENDS, holding, states
+from memory_keeper.extract.spoken import kind_of
+from memory_keeper.extract.work import CHECKS
+from memory_keeper.model import LATEST, Note
+from memory_keeper.notes.kept_note import begun
+from memory_keeper.notes.notes.note import cut
+from memory_keeper.notes.notes.turns import whole
+from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
+from memory_keeper.text import clean, many, utc_day
+
+Facts = Mapping[Note, list[Fact]]
+
+NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
+NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
+TASKS = ("todo", "next")  # what is left to do; a question that nobody answered is none
+TELLING = 3  # concepts of a request that says what to do
+# what the facts of a turn are worth telling for
+WORTH = {
+    "commit": 3.0,
+    "pr": 3.0,
+    "written": 3.0,
+    "answer": 2.0,
+    "decision": 2.0,
+    "finding": 2.0,
+    "done": 1.5,
+    "rule": 1.5,
+    "said": 1.0,
+    "request": 0.5,
+    "accepted": 0.5,
+}
+_LEAD = r"\W*(?:(?:no|yes|ok(?:ay)?|also|and|but|so|please|actually|let['’]?s|we|you|should|must|just)\W+)*"
+WANTS = re.compile(  # "so that agents don't need to" wants nothing
+    rf"{_LEAD}(?:use|prefer|keep|only|make sure|avoid|stop|don['’]?t|do not|must)\b"
+    r"|.*(?:\b(?:always|never|from now on|no longer|instead|rather than)\b"
+    r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで)",
+    re.I,
+)
+ASKS = re.compile(r"(?:can|could|would|should|shall|what|why|how|which|is|are|does?|did|i['’]m|i am)\b", re.I)
+CHOSE = re.compile(  # "instead of" alone may tell how something works
+    r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|agreed|settled|out of scope|not worth"
+    r"|intentional(?:ly)?|by design|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
+    r"|결정|하기로|決定|方針",
+    re.I,
+)
+# what only looks like a decision of the model's: a guess, or a step in how something works
+SEEMS = re.compile(
+    r"\W*(?:then|however|otherwise|if|when|where|here|this|that|it|they|there|i(?:['’]m| am) seeing)\b"
+    r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure|i['’]ll (?!keep|use|drop|skip|stick|go)\w+)\b",
+    re.I,
+)
+ONCE = re.compile(r"\b(?:yet|for now|right now|this time|today)\b|\b(?:like|as|the|an?|to|of|in|with|and|or)$", re.I)
+SUPPORTS = re.compile(r"(?:docs|chore|style|tests?|ci|build|release|wip|bump|update changelog)\b", re.I)
+NOTHING = "…"  # the summary of nothing: an outline has to have one
+
+
+def commits(facts: Facts) -> list[Fact]:
+    """The commits, oldest first, but for merges."""
+    return [fact for those in facts.values() for fact in those if _is_own_commit(fact)]
+
+
+def _is_own_commit(fact: Fact) -> bool:
+    return fact.kind == "commit" and not fact.text.startswith("Merge ")
+
+
+def settled(facts: Facts) -> list[Fact]:
+    """What was settled and still holds: by the user first, then with a reason, newest first."""
+    found = [fact for those in facts.values() for fact in those if _settles(fact)]
+    order = sorted(holding(found), key=lambda fact: (fact.who != "user", not fact.why, -fact.at))
+    return [*{fact.text.casefold(): fact for fact in reversed(order)}.values()][::-1]
+
+
+def _settles(fact: Fact) -> bool:
+    asks = fact.text[-1] in "?？:：" or ASKS.match(fact.text) or ONCE.search(fact.text) or DEPENDS.match(fact.text)
+    wanted = fact.who == "user" and WANTS.match(fact.text) and not asks
+    decided = CHOSE.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
+    decided = decided and len(concepts(fact.text)) >= TELLING
+    if fact.kind == "written":
+        return bool(wanted or (decided and kind_of(fact.text) == "decision"))
+    return fact.kind == "answer" or bool(
+        wanted if fact.kind == "rule" else decided if fact.kind == "decision" else False
+    )
+
+
+def wrong(facts: Facts) -> list[Fact]:
+    """What was left to do when a session ended, and checks that failed then; of other commands, those that failed in
+    several sessions. Newest first; `fixed` is what works since."""
+    last = {fact.of: note for note, those in facts.items() for fact in those}
+    found: dict[str, Fact] = {}
+    sessions: dict[str, set[str]] = {}
+    for note, those in facts.items():
+        for fact in sorted(those, key=lambda fact: fact.at):
+            key = core(fact.text) or fact.text
+            if fact.kind == "check" and key in found:
+                found[key] = found[key]._replace(status="fixed")
+            elif fact.kind == "error" and fact.why:
+                sessions.setdefault(key, set()).add(fact.of)
+                judged = note.level > 1 or (fact.status == "open" and CHECKS.search(fact.text))
+                if judged or len(sessions[key]) > 1:
+                    found[key] = fact
+            elif fact.kind in TASKS and note is last[fact.of]:
+                found[fact.text.casefold()] = fact
+    return sorted(found.values(), key=lambda fact: -fact.at)
+
+
+def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str]) -> Outline:
+    """All that an outline says beside its text."""
+    below = {note: made for note in facts if note.who != "user" and (made := _outline_of(note))}
+    days = [
+        (below[note].first, below[note].last) if note in below else (_day(begun(note)), _day(note.at)) for note in facts
+    ]
+    first, last = min(filter(None, (day for day, _ in days)), default=""), max((day for _, day in days), default="")
+    plain = [made for note, made in below.items() if all(fact.kind == "written" for fact in facts[note])]
+    decisions = [Decision(_bounded(_decision(fact), 1000), fact.why, _day(fact.at)) for fact in settled(facts)]
+    issues = [Issue(_bounded(_issue(fact), 1000), _status(fact), _day(fact.at)) for fact in wrong(facts)]
+    issues = sorted(
+        [*issues, *(issue for made in plain for issue in made.issues)], key=lambda issue: issue.status != "open"
+    )
+    themes = _themes(facts, below, titles)
+    summary = _summary(facts, first, last, [theme.name for theme in themes], issues)
+    decisions += [decision for made in plain for decision in made.decisions]
+    return Outline(tuple(themes), tuple(decisions[:MOST]), tuple(issues[:MOST]), summary, first, last, len(notes))
+
+
+def _outline_of(note: Note) -> Outline | None:
+    try:
+        return read_body(wire.read_object(note.extra).get("outline"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decision(fact: Fact) -> str:
+    return say(fact) if fact.kind == "answer" else fact.text
+
+
+def _issue(fact: Fact) -> str:
+    return (fact.text if fact.kind in TASKS else say(fact._replace(status=""))).rstrip(".;")
+
+
+def _status(fact: Fact) -> str:
+    return "resolved" if fact.status == "fixed" else "open"
+
+
+def _summary(facts: Facts, first: str, last: str, themes: Sequence[str], issues: Sequence[Issue]) -> str:
+    """All of it in a sentence, after what the user wrote."""
+    everything = [fact for those in facts.values() for fact in those]
+    by_hand = dict.fromkeys(fact.text for fact in everything if fact.kind == "written" and fact.who == "user")
+    made = list(dict.fromkeys(quote(fact.text) for fact in commits(facts)))
+    left = [issue.issue for issue in issues if issue.status == "open"]
+    when = f"Between {first} and {last}" if first != last else f"On {first}"
+    about = f" ({_few(themes)})" if themes else ""
+    said = [f"{when}: {many(len({fact.of for fact in everything}), 'session')}{about}"] if everything else []
+    said += [f"{label} {_few(names)}" for label, names in (("committed", made), ("open:", left)) if names]
+    return _bounded("\n".join([*by_hand, *(["; ".join(said) + "."] if said else [])]), SUMMARY) or NOTHING
+
+
+def _few(names: Sequence[str], most: int = NAMED) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str]) -> list[Theme]:
+    """What each session was about, those of one name together; of more than ten the ten of which most was said."""
+    found: dict[str, Theme] = {}
+    size: Counter[str] = Counter()
+    for theme, weight in _all_themes(facts, below, titles):
+        known = found.get(key := theme.name.casefold(), theme)
+        summary = known.summary if theme.summary in known.summary else cut(f"{known.summary} {theme.summary}", THEME)
+        sessions = tuple(dict.fromkeys((*known.sessions, *theme.sessions)))[:1000]
+        found[key] = Theme(known.name, summary, sessions)
+        size[key] += weight
+    largest = {key for key, _ in size.most_common(MOST)}
+    return [theme for key, theme in found.items() if key in largest]
+
+
+def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str]) -> Iterator[tuple[Theme, int]]:
+    sessions: dict[str, list[Fact]] = {}
+    for note, those in facts.items():
+        made = below[note].themes if note in below else ()
+        yield from ((theme, len(theme.sessions)) for theme in made)
+        for fact in those if not made else ():
+            sessions.setdefault(fact.of, []).append(fact)
+    known = {note.session for note in facts}
+    for of, those in sessions.items():
+        name = _bounded(cut(clean(titles.get(of, "")) or _name(those), NAME), NAME)
+        id = _bounded(of, 200) if of in known else NOTHING
+        yield (
+            Theme(name, _bounded(cut(" ".join(_about(those)), THEME), THEME), (id,) if id != NOTHING else ()),
+            len(those),
+        )
+
+
+def _name(facts: Sequence[Fact]) -> str:
+    """What a session without a title was about: the commit that has most to do with all the others, the folder that it
+    worked in, what was asked first."""
+    made = _central(list(filter(_is_own_commit, facts)), facts)
+    folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := _folder(fact.text)))
+    name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
+    return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
+
+
+def _folder(path: str) -> str:
+    """The folder of a file, of a long path its end."""
+    folder = path.rpartition("/")[0].strip("/…")
+    return folder if len(folder) < NAME // 2 else "/".join(folder.split("/")[-3:])
+
+
+def _central(some: Sequence[Fact], facts: Iterable[Fact]) -> list[Fact]:
+    """Some commits, first those that speak of what all facts speak of; what only supports others comes last."""
+    often = Counter(concept for fact in facts for concept in concepts(fact.text))
+
+    def order(fact: Fact) -> tuple[bool, float, int]:
+        return bool(SUPPORTS.match(fact.text)), -_mean([often[part] for part in concepts(fact.text)]), fact.turn
+
+    return sorted(some, key=order)
+
+
+def _mean(numbers: Sequence[int]) -> float:
+    return sum(numbers) / (len(numbers) + 2)  # one common word is not what a commit is about
+
+
+def _asked(facts: Sequence[Fact]) -> list[Fact]:
+    """The first request of a session that says what to do; else the first."""
+    asked = whole([fact for fact in facts if fact.kind in ("request", "rule") and fact.who == "user"])
+    asked.sort(key=lambda fact: (not _tells(fact), fact.turn, fact.place))
+    return [fact for fact in asked if fact.turn == asked[0].turn]
+
+
+def _tells(fact: Fact) -> bool:
+    found = concepts(fact.text)
+    return len(found) >= TELLING or any(map(is_name, found))
+
+
+def _about(facts: Sequence[Fact]) -> Iterator[str]:
+    """What came of a session, in few sentences: what was written of it, else what was asked, committed and found."""
+    said = [fact for fact in facts if fact.kind in ("written", "decision", "finding", "done", "said")]
+    said = [*{fact.text: fact for fact in said if fact.who != "tool"}.values()]
+    asked = run_on(_asked(facts))
+    if asked and not any(fact.kind == "written" for fact in said):
+        yield f"Asked: {quote(cut(asked, 2 * NAME))}."
+    if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
+        yield f"Committed {_few(made, SAID)}."
+    best = sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID]
+    for fact in sorted(best, key=lambda fact: (fact.turn, fact.place)):
+        yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
+
+
+def _bounded(text: str, most: int) -> str:
+    """Text that shows and is no longer than allowed."""
+    text = clean(text).strip()
+    text = text if len(text) <= most else clean(text[:most].rpartition("\n")[0] or text[: most - 1] + "…").strip()
+    return text or NOTHING
+
+
+def _day(at: float) -> str:
+    """The day of a moment, in UTC; empty for one that has none."""
+    return utc_day(at) if 0 <= at <= LATEST else ""

@@ -1,0 +1,107 @@
+"""The thread of the server that moves what is new into the store, while the host waits for nothing."""
+
+from __future__ import annotations
+
+import posix
+from threading import Condition, Thread
+from time import monotonic, sleep, time
+
+from memory_keeper.capture.tail import LAG
+from memory_keeper.errors import Outdated
+from memory_keeper.hooks.actions import follow
+from memory_keeper.hooks.detached import start_look
+from memory_keeper.hooks.problems import complain, describe
+from memory_keeper.jobs import upkeep
+from memory_keeper.jobs.summarize import is_due
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Json
+
+PAUSE = 30.0  # seconds between two processes that write notes of a session
+HOUR = 3600.0  # and between two looks at what falls due by the calendar
+UPKEEP = "upkeep"  # in the place of a session
+
+
+def _prepare() -> None:
+    """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
+
+
+class CatchUp:
+    """The thread that moves what is new into the store, while the host waits for nothing."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.wanted = Condition()
+        self.due = 0
+        self.after: list[tuple[str, str]] = []
+        self.sessions: set[str] = set()  # that something happened in
+        self.writing = 0  # the process that writes notes
+        self.tried: dict[str, float] = {}  # when one was last started for a session
+        self.problem = ""
+        Thread(target=self._run, daemon=True).start()
+
+    def poke(self, home: str, what: str = "", session: str = "") -> None:
+        """Something happened: look, and once more a moment later; then what is to follow."""
+        with self.wanted:
+            self.due = 2
+            self.sessions.add(session)
+            if what:
+                self.after.append((what, session))
+            self.wanted.notify()
+
+    def news(self) -> Json | None:
+        """What the user should hear of a failure, once."""
+        problem, self.problem = self.problem, ""
+        if not problem:
+            return None
+        return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
+
+    def _run(self) -> None:
+        _prepare()
+        told = False
+        with Keeper(self.home) as keeper:
+            while True:
+                with self.wanted:
+                    self.wanted.wait_for(lambda: self.due)
+                    self.due -= 1
+                    again = self.due
+                    after, self.after = ([], self.after) if again else (self.after, [])
+                    sessions = {*self.sessions}
+                    self.sessions = {*sessions} if again else set()
+                try:
+                    keeper.look(patience=30.0)
+                    for what, session in after:
+                        follow(keeper, what, session)
+                    self._write_notes(keeper, sessions)
+                except Outdated:
+                    self._renew()
+                except Exception as error:
+                    complain(self.home, "look", error)
+                    keeper.close()
+                    self.problem, told = ("" if told else describe(error)), True
+                if again:
+                    sleep(LAG)
+
+    def _renew(self) -> None:
+        """Have the store of an earlier version brought up to date, in a process that outlives this session."""
+        if monotonic() - self.tried.get("", -PAUSE) >= PAUSE:
+            self.tried[""] = monotonic()
+            start_look(self.home)
+
+    def _write_notes(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have the notes that are due written, in a process of its own: here a hook may be waiting."""
+        if self.writing and posix.waitpid(self.writing, posix.WNOHANG)[0] == 0:
+            return
+        self.writing, now = 0, monotonic()
+        for session in sessions:
+            if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
+                self.tried[session] = now
+                self.writing = self.writing or start_look(self.home)
+        if not self.writing and now - self.tried.get(UPKEEP, -HOUR) >= HOUR:
+            self.tried[UPKEEP] = now
+            self._keep_up(keeper, sessions)
+
+    def _keep_up(self, keeper: Keeper, sessions: set[str]) -> None:
+        """Have done what falls due by the calendar, in such a process too."""
+
+        if upkeep.is_due(keeper, sessions, time()):
+            self.writing = start_look(self.home)

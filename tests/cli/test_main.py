@@ -1,0 +1,154 @@
+"""The door of every command: its help in groups, what is mistyped, and hints that can be typed as they stand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_keeper.cli.main import COMMANDS, GROUPS, main
+from memory_keeper.terminal import as_called
+from tests.machine import START, Machine
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    with pytest.raises(SystemExit) as left:
+        main([*words])
+    heard = capsys.readouterr()
+    assert left.value.code == code, heard.err
+    return heard.err if code else heard.out
+
+
+@pytest.mark.parametrize("words", [[], ["--help"]])
+def test_the_help_lists_every_command_once_in_its_group(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    lines = told(capsys, *words).splitlines()
+    heads = [line[:-1] for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert heads == [*GROUPS, "options"]
+    listed = [line.split()[0] for line in lines if line[:2] == "  " and line[2:3].isalpha()]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("serach", "search"), ("timline", "timeline"), ("Status", "status")])
+def test_a_mistyped_command(capsys: pytest.CaptureFixture[str], typed: str, meant: str) -> None:
+    said = told(capsys, typed, "retry", code=2)
+    assert f"there is no command {typed}; did you mean {meant}" in said
+    assert len(said.splitlines()) == 2 and "hook" not in said
+
+
+def test_only_what_is_required_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "required: NAME\n" in told(capsys, "brief", code=2)
+    assert "required: what\n" in told(capsys, "import", code=2)
+
+
+def test_a_command_that_is_like_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "`memory-keeper --help` names them all" in told(capsys, "xyzzy", code=2)
+
+
+def test_a_verb_has_its_own_example_and_no_other_options(capsys: pytest.CaptureFixture[str]) -> None:
+    add, every = told(capsys, "rule", "add", "--help"), told(capsys, "rule", "--help")
+    assert "example: memory-keeper rule add " in add and "rule sync" not in add
+    assert "--user" in add and "\n  --remove" not in add
+    assert "\n  --remove" in every and "rule sync" in every and "rule adopt" in every
+
+
+@pytest.mark.parametrize("words", [["status"], ["search", "x"], ["doctor"]])
+def test_a_folder_that_was_deleted_is_named(machine: Machine, words: list[str]) -> None:
+    gone = machine.project / "gone"
+    lose = 'mkdir "$0" && cd "$0" && rmdir "$0" && exec "$@"'
+    command = ["/bin/sh", "-c", lose, str(gone), sys.executable, "-I", "-S", str(START), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=dict(os.environ))
+    said = (
+        f"memory-keeper: {gone} is not there any more\n  hint: change to another folder, or name one with --project\n"
+    )
+    assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_help_fits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert all(len(line) <= 80 for line in told(capsys, name, "--help").splitlines())
+
+
+@pytest.mark.parametrize("name", ["fix", "usage", "config"])
+def test_every_help_fits_by_whatever_name_it_was_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("sys.argv", [program := "/home/somebody/src/memory-keeper/memory-keeper"])
+    said = told(capsys, name, "--help")
+    assert said.startswith(f"usage: {program} {name}") and f"example: {program} " in said
+    assert all(len(line) <= 80 for line in said.splitlines())
+
+
+def test_a_brief_needs_a_name_and_no_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "brief", code=2).endswith("error: the following arguments are required: NAME\n")
+
+
+def test_a_hint_has_the_name_that_was_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = (
+        "run `memory-keeper doctor`; the plugin memory-keeper, ~/.local/share/memory-keeper and <memory-keeper brief>"
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["./memory-keeper", "status"])
+    assert as_called(text) == text.replace("run `memory-keeper", "run `./memory-keeper")
+    monkeypatch.setattr("sys.argv", ["/usr/lib/python3/start.py"])
+    assert as_called(text) == text
+    program = tmp_path / "memory-keeper"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.argv", ["./memory-keeper", "status"])
+    assert as_called(text) == text, "a shell finds it"
+
+
+def test_a_checkout_says_how_it_was_called(tmp_path: Path) -> None:
+    path = os.pathsep.join(one for one in os.defpath.split(os.pathsep) if not Path(one, "memory-keeper").exists())
+    environ = {"PATH": path, "HOME": str(tmp_path), "MEMORY_KEEPER_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        ["./memory-keeper", "status"], cwd=ROOT, env=environ, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "run `./memory-keeper install`" in done.stderr and done.stderr.startswith("memory-keeper: ")
+
+
+def redirected(machine: Machine, words: str, where: str) -> subprocess.CompletedProcess[str]:
+    """A command typed with something after it that leads its output elsewhere."""
+    command = f"{sys.executable} -I -S {START} {words} {where}"
+    return subprocess.run(command, shell=True, cwd=machine.project, capture_output=True, text=True, timeout=60)
+
+
+@pytest.fixture
+def worked(machine: Machine) -> Machine:
+    """A machine on which something is kept."""
+    machine.session().turn("Build the parser.", "It is built.")
+    machine.look()
+    return machine
+
+
+SCREENS = ("status", "search parser", "search --help", "status --help", "--help", "--version", "", "timeline --json")
+
+
+@pytest.mark.parametrize("words", SCREENS)
+def test_nobody_has_to_listen(worked: Machine, words: str) -> None:
+    for where in (">&-", "2>&-", ">&- 2>&- <&-"):
+        done = redirected(worked, words, where)
+        assert (done.returncode, done.stderr) == (0, ""), where
+        assert bool(done.stdout) == (where == "2>&-")
+
+
+@pytest.mark.parametrize("words", SCREENS)
+def test_an_answer_that_cannot_be_written(worked: Machine, words: str) -> None:
+    done = redirected(worked, words, ">/dev/full")
+    assert (done.returncode, done.stderr) == (1, "memory-keeper: stdout: No space left on device\n")
+
+
+def test_a_mistake_that_nobody_can_be_told_of(machine: Machine) -> None:
+    for where in ("2>&-", "2>/dev/full", ">/dev/full 2>/dev/full"):
+        assert redirected(machine, "status", where).returncode == 3
+        assert redirected(machine, "status --nope", where).returncode == 2
+    assert not (machine.home / "crash.log").exists()

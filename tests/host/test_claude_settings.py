@@ -1,0 +1,413 @@
+"""One key of the user's settings: changed alone, and given back to the byte, whatever the file looks like."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.host import claude_settings
+from memory_keeper.host.claude_settings import Outcome, change, get, restore, restore_all, without_ours
+
+KEY = "statusLine"
+OURS = {"type": "command", "command": "'/a b/launch' statusline --wrap 'it'\"'\"'s'", "padding": 0}
+
+
+class Place:
+    """A settings file and a home, in a folder of their own."""
+
+    def __init__(self, folder: Path, data: bytes | None = None) -> None:
+        self.home, self.path = str(folder / "keeper"), folder / "claude/settings.json"
+        self.path.parent.mkdir()
+        if data is not None:
+            self.path.write_bytes(data)
+
+    def change(self, value: Any = OURS, key: str = KEY) -> Outcome:
+        return change(self.home, str(self.path), key, value)
+
+    def restore(self, key: str = KEY) -> Outcome:
+        return restore(self.home, str(self.path), key)
+
+    @property
+    def data(self) -> bytes | None:
+        return self.path.read_bytes() if self.path.exists() else None
+
+    @property
+    def files(self) -> list[str]:
+        folder = self.path.parent
+        return sorted(path.name for one in (folder, Path(self.home)) if one.exists() for path in one.iterdir())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "one"
+    made.mkdir()
+    return made
+
+
+# --- any object, laid out in any way ----------------------------------------------------------------------------------
+
+blanks = st.text(" \t\r\n", max_size=3)
+# no half of a surrogate pair: no file of UTF-8 has one
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(words, below, max_size=3),
+    max_leaves=8,
+)
+keys = st.sampled_from([KEY, "autoCompactEnabled", 'a"\\é']) | words
+
+
+@st.composite
+def layouts(draw: st.DrawFn) -> bytes:
+    """An object as somebody may have typed it: blanks anywhere, a key twice, escapes or none, CRLF, a BOM."""
+    members = draw(st.lists(st.tuples(keys, values), max_size=4))
+    style = draw(st.sampled_from(["typed", "tidy", "dense"]))
+    ascii_, indent = draw(st.booleans()), draw(st.sampled_from(["  ", "    ", "\t"]))
+    if style == "typed":
+        parts = [
+            draw(blanks) + json.dumps(key, ensure_ascii=ascii_) + draw(blanks) + ":" + draw(blanks)
+            + json.dumps(value, ensure_ascii=ascii_, indent=indent if draw(st.booleans()) else None) + draw(blanks)
+            for key, value in members
+        ]  # fmt: skip
+        text = "{" + (",".join(parts) or draw(blanks)) + "}"
+    else:
+        layout: dict[str, Any] = {"indent": indent} if style == "tidy" else {"separators": (",", ":")}
+        text = json.dumps(dict(members), ensure_ascii=ascii_, **layout)
+    text = draw(blanks) + text + draw(blanks)
+    if draw(st.booleans()):
+        text = text.replace("\n", "\r\n")
+    return b"\xef\xbb\xbf" * draw(st.booleans()) + text.encode()
+
+
+def members(data: bytes | None) -> list[tuple[str, Any]]:
+    """What is in a file, in order and with its doubles; numbers as they are written."""
+    text = (data or b"").decode("utf-8-sig", "surrogateescape").strip()
+    pairs: list[tuple[str, Any]] = json.loads(text or "{}", object_pairs_hook=list, parse_float=str, parse_int=str)
+    return pairs
+
+
+@given(data=layouts() | st.sampled_from([None, b"", b"\r\n", b"\xef\xbb\xbf", b"{}"]), value=values)
+@example(data=b'{\n\t"a": 1\n}', value=OURS)
+@example(data=b'{"note": "caf\xe9", "statusLine": {"command": "\xff"}}', value=True)
+@example(data=b'{"a":1,"statusLine":1,"statusLine":{}}', value=[])
+@example(data=b'{"a": 1e400, "b": ' + b"9" * 5000 + b"}", value=1)
+def test_only_the_key_changes_and_every_byte_comes_back(data: bytes | None, value: Any) -> None:
+    with TemporaryDirectory() as folder:
+        place = Place(Path(folder), data)
+        outcome = place.change(value)
+        after = place.data
+        assert [one for one in members(after) if one[0] != KEY] == [one for one in members(data) if one[0] != KEY]
+        assert [name for name, _ in members(after)].count(KEY) == max(1, [n for n, _ in members(data)].count(KEY))
+        found = get(str(place.path), KEY)
+        assert json.dumps(found) == json.dumps(value)
+        assert without_ours(place.home, str(place.path), after) == data
+        back = place.restore()
+        assert place.data == data
+        if outcome.did == "changed":
+            assert (back.did, back.now) == ("restored", outcome.was)
+        assert not (Path(place.home) / "changed-settings.json").exists()
+        assert place.files == ["changed-settings.lock"] + ["settings.json"] * (data is not None)
+
+
+@given(data=layouts() | st.sampled_from([None, b"", b"{ }"]), order=st.permutations(["a", "b", "all"]))
+def test_several_changes_come_back_in_any_order(data: bytes | None, order: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        place = Place(Path(folder), data)
+        place.change(OURS, KEY)
+        place.change(False, "autoCompactEnabled")
+        place.change("other", KEY)
+        for one in order:
+            if one == "all":
+                restore_all(place.home)
+            else:
+                place.restore({"a": KEY, "b": "autoCompactEnabled"}[one])
+        assert place.data == data
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, '{\n  "k": true\n}\n'),
+        ("", '{\n  "k": true\n}\n'),
+        ("{}\n", '{\n  "k": true\n}\n'),
+        ('{"a":1}', '{"a":1,"k":true}'),
+        ('{"a": 1}', '{"a": 1, "k": true}'),
+        ('{ "a" : 1 }', '{ "a" : 1, "k": true }'),
+        ('{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "k": true\n}\n'),
+        ('{\r\n\t"a": 1,\r\n\r\n\t"b": 2\r\n}', '{\r\n\t"a": 1,\r\n\r\n\t"b": 2,\r\n\t"k": true\r\n}'),
+        ('{\n  "k": false,\n  "a": 1\n}', '{\n  "k": true,\n  "a": 1\n}'),
+    ],
+)
+def test_it_looks_as_if_the_user_had_typed_it(folder: Path, before: str | None, after: str) -> None:
+    place = Place(folder, None if before is None else before.encode())
+    place.change(True, "k")
+    assert (place.data or b"").decode() == after
+
+
+def test_an_object_is_laid_out_as_its_neighbours_are(folder: Path) -> None:
+    place = Place(folder, b'{\r\n    "a": 1\r\n}')
+    place.change({"type": "command", "command": "é"})
+    said = (
+        '{\r\n    "a": 1,\r\n    "statusLine": {\r\n        "type": "command",\r\n        "command": "é"\r\n    }\r\n}'
+    )
+    assert (place.data or b"").decode() == said
+
+
+# --- the file itself --------------------------------------------------------------------------------------------------
+
+
+def test_the_mode_stays(folder: Path) -> None:
+    place = Place(folder, b"{}")
+    for mode in (0o644, 0o600, 0o440):
+        place.path.chmod(mode)
+        place.change()
+        assert place.path.stat().st_mode & 0o777 == mode
+        place.restore()
+        assert place.path.stat().st_mode & 0o777 == mode
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_a_link(folder: Path, exists: bool) -> None:
+    place = Place(folder)
+    behind = folder / "dotfiles.json"
+    if exists:
+        behind.write_bytes(b'{"a":1}')
+    place.path.symlink_to("../dotfiles.json")
+    place.change()
+    assert place.path.is_symlink()
+    assert get(str(behind), KEY) == OURS
+    place.restore()
+    assert str(place.path.readlink()) == "../dotfiles.json"
+    assert (behind.read_bytes() if behind.exists() else None) == (b'{"a":1}' if exists else None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"[]", b"null", b'"x"', b"{", b'{"a": 1,}', b'{"a": NaN}', b"{} {}", b'{"a" 1}', b"// no\n{}", b'{"a": "\n"}',
+     b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "{}".encode("utf-16"), b"\0"],
+)  # fmt: skip
+def test_what_is_no_object_is_refused_and_left_alone(folder: Path, data: bytes) -> None:
+    place = Place(folder, data)
+    calls: list[Callable[[], object]] = [place.change, place.restore]
+    calls.append(lambda: change(place.home, str(place.path), KEY, 1, dry_run=True))
+    for call in calls:
+        with pytest.raises(KeeperError, match="is not a JSON object") as refused:
+            call()
+        assert "nothing was changed" in refused.value.hint
+    assert place.data == data
+    assert restore_all(place.home) == []
+
+
+def test_what_is_no_file_is_refused(folder: Path) -> None:
+    place = Place(folder)
+    os.mkfifo(place.path)
+    with pytest.raises(KeeperError, match="no regular file"):
+        place.change()
+    place.path.unlink()
+    place.path.mkdir()
+    with pytest.raises(KeeperError):
+        place.change()
+
+
+def test_what_cannot_be_written_leaves_no_trace(folder: Path) -> None:
+    place = Place(folder)
+    place.path.symlink_to(folder / "nowhere/settings.json")
+    with pytest.raises(KeeperError, match="cannot be written"):
+        place.change()
+    assert place.files == ["changed-settings.lock", "settings.json"]
+    assert not (folder / "nowhere").exists()
+
+
+def test_nothing_is_made_where_there_is_nothing_to_do(folder: Path) -> None:
+    place = Place(folder)
+    assert place.restore().did == "unchanged"
+    assert restore_all(place.home) == []
+    assert change(place.home, str(place.path), KEY, 1, dry_run=True) == Outcome(
+        str(place.path), KEY, "changed", None, 1
+    )
+    assert place.files == []
+    assert not Path(place.home).exists()
+
+
+# --- the user goes on living ------------------------------------------------------------------------------------------
+
+
+def test_what_the_user_changed_since_stays(folder: Path) -> None:
+    place = Place(folder, b'{"statusLine": "mine"}')
+    place.change()
+    place.path.write_bytes(b'{"statusLine": "newer"}')
+    assert place.restore() == Outcome(str(place.path), KEY, "theirs", "newer", "newer")
+    assert place.data == b'{"statusLine": "newer"}'
+    assert place.restore().did == "unchanged"  # it is not ours any more
+
+
+def test_what_the_user_took_out_stays_out(folder: Path) -> None:
+    place = Place(folder, b'{"statusLine": "mine"}')
+    place.change()
+    place.path.write_bytes(b"{}")
+    assert place.restore().did == "theirs"
+    assert place.data == b"{}"
+
+
+def test_what_the_user_put_back_is_back(folder: Path) -> None:
+    place = Place(folder, b'{"statusLine": {"a": 1, "b": 2}}')
+    place.change()
+    place.path.write_bytes(b'{"statusLine":{"b":2,"a":1}}')
+    assert place.restore().did == "unchanged"
+
+
+def test_true_is_not_one(folder: Path) -> None:
+    place = Place(folder, b'{"k": 1}')
+    assert place.change(True, "k").did == "changed"
+    place.path.write_bytes(b'{"k": 1}')
+    assert place.restore("k").did == "unchanged"
+
+
+def test_the_host_may_lay_it_out_anew(folder: Path) -> None:
+    place = Place(folder, b'{"model":"opus","statusLine":{"command":"mine"}}')
+    place.change()
+    now = {**json.loads(place.data or b""), "theme": "dark"}
+    place.path.write_text(json.dumps(now, indent=2))
+    assert place.restore().did == "restored"
+    assert json.loads(place.data or b"") == {"model": "opus", "statusLine": {"command": "mine"}, "theme": "dark"}
+
+
+def test_changing_twice_remembers_what_was_the_user_s(folder: Path) -> None:
+    place = Place(folder, b'{"k": "mine"}')
+    assert place.change(1, "k").was == "mine"
+    assert place.change(2, "k").was == 1
+    assert place.change(2, "k").did == "unchanged"
+    assert place.restore("k").now == "mine"
+    place.change(1, "k")
+    place.path.write_bytes(b'{"k": "newer"}')
+    place.change(2, "k")
+    assert place.restore("k").now == "newer"
+
+
+def test_what_cannot_be_restored_is_told_and_kept(folder: Path) -> None:
+    place, other = Place(folder, b'{"k": 1}'), folder / "other.json"
+    place.change(2, "k")
+    other.write_bytes(b"{}")
+    change(place.home, str(other), "k", 3)
+    place.path.write_bytes(b"{broken")
+    restored, failed = restore_all(place.home)
+    assert (restored.did, other.read_bytes()) == ("restored", b"{}")
+    assert (failed.did, failed.path, place.data) == ("failed", str(place.path), b"{broken")
+    assert "not a JSON object" in failed.problem
+    place.path.write_bytes(b'{"k": 2}')
+    assert [one.did for one in restore_all(place.home)] == ["restored"]
+    assert place.data == b'{"k": 1}'
+
+
+def test_a_damaged_ledger_stops_everything(folder: Path) -> None:
+    place = Place(folder, b"{}")
+    place.change()
+    after, ledger = place.data, Path(place.home, "changed-settings.json")
+    for damage in (b"{", b"[1]", b'{"x": {"k": {}}}', b""):
+        ledger.write_bytes(damage)
+        for call in (place.change, place.restore, lambda: restore_all(place.home)):
+            with pytest.raises(KeeperError, match="is damaged"):
+                call()
+        assert (place.data, ledger.read_bytes()) == (after, damage)
+
+
+# --- two at once, and killed ------------------------------------------------------------------------------------------
+
+
+def fork(work: Callable[[], object]) -> int:
+    """A process of its own; it ends without a word."""
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # a thread of another test's may live
+        pid = os.fork()
+    if not pid:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:  # noqa: BLE001  (nothing of a test's may run twice)
+            os._exit(1)
+    return pid
+
+
+def test_many_at_once_lose_nothing(folder: Path) -> None:
+    place = Place(folder, b'{ "a": 1 }')
+
+    def work(number: int) -> None:
+        for turn in range(3):
+            place.change(turn, f"key{number}")
+
+    pids = [fork(lambda number=number: work(number)) for number in range(6)]  # type: ignore[misc]
+    assert [os.waitpid(pid, 0)[1] for pid in pids] == [0] * 6
+    assert json.loads(place.data or b"") == {"a": 1, **{f"key{number}": 2 for number in range(6)}}
+    assert {one.did for one in restore_all(place.home)} == {"restored"}
+    assert place.data == b'{ "a": 1 }'
+
+
+def test_a_lock_that_somebody_holds_is_waited_for_and_no_longer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(folder, b"{}")
+    monkeypatch.setattr(claude_settings, "PATIENCE", 0.0)
+    with claude_settings.exclusive(place.home), pytest.raises(Busy):
+        place.change()
+    assert place.data == b"{}"
+
+
+STEPS = ("open", "os.rename", "os.remove", "os.chmod", "os.chown", "fcntl.flock", "os.scandir")
+
+
+def killed_at(number: int, work: Callable[[], object]) -> bool:
+    """Do some work in a process that is killed at its n-th step outside; False when it was done before that."""
+
+    def armed() -> None:
+        steps = count(1)
+
+        def hook(event: str, _: object) -> None:
+            if event in STEPS and next(steps) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        work()
+
+    _, status = os.waitpid(fork(armed), 0)
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.parametrize("before", [b'{ "a": 1 }', b'{"statusLine": "mine"}', None])
+def test_killed_anywhere_the_file_is_whole_and_there_is_a_way_back(tmp_path: Path, before: bytes | None) -> None:
+    for number in count(1):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        place, whole = Place(folder, before), {before}
+        place.change(1)
+        whole.add(place.data)
+        place.restore()
+        place.change(2)
+        whole.add(place.data)
+        place.restore()
+
+        first = killed_at(number, lambda: place.change(1))  # noqa: B023
+        assert place.data in whole
+        place.change(1)
+        second = killed_at(number, lambda: place.change(2))  # noqa: B023
+        assert place.data in whole
+        third = killed_at(number, place.restore)
+        assert place.data in whole
+        place.restore()
+        assert place.data == before
+        place.change(3)  # whoever comes next sweeps up
+        place.restore()
+        assert place.files == ["changed-settings.lock"] + ["settings.json"] * (before is not None)
+        if not (first or second or third):
+            assert number > 5
+            break
