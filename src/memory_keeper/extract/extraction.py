@@ -16,6 +16,7 @@ from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, say
 from memory_keeper.extract.names import named, referred
+from memory_keeper.extract.plans import plan
 from memory_keeper.extract.settled import superseded
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.state import state
@@ -103,7 +104,14 @@ def _head(
     announced = {fact.text for fact in coming}
     steps = [fact for fact in head.last_steps(events) if fact.text not in announced]
     rules = list(head.insisted(said, events))[::-1]
-    first = [*short, *state(work, said, events, folder), *coming[:early], *steps[:HEAD_STEPS], *rules[:HEAD_RULES]]
+    first = [
+        *short,
+        *state(work, said, events, folder),
+        *plan(events),
+        *coming[:early],
+        *steps[:HEAD_STEPS],
+        *rules[:HEAD_RULES],
+    ]
     return first, [*long, *coming[early:], *steps[HEAD_STEPS:], *rules[HEAD_RULES:]]
 
 

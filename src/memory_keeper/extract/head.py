@@ -41,6 +41,7 @@ NODDING = re.compile(
     re.I,
 )
 OF_HOST = re.compile(r"/(?:compact|clear|context|cost|model|login|config|resume|exit)\b")  # commands of the host's own
+CONTINUES = re.compile(r"^(?:and|also|now|next|then)(?: now)?,? (?:for |with |on )?(?:the|a|an|its?|his|our|my) ", re.I)
 ORDERS = re.compile(
     r"^(?:(?:please|now|then|and|so|ok(?:ay)?|also|next|(?:can|could|would) you|let['’]?s"
     r"|i (?:want|need|would like) (?:you )?to)[,:]?\s+)*(?:add|analy[sz]e"
@@ -125,7 +126,8 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     before = requests[asking[-2]] if len(asking) > 1 else []
-    if before and before is not first and sum(len(one.fact.text) for one in requests[newest]) < RIDER:
+    asked = " ".join(one.fact.text for one in requests[newest])
+    if before and before is not first and len(asked) < RIDER and not any("/" in one for one in concepts(asked)):
         text = one_line(" ".join(one.fact.text for one in before), FIRST)
         yield before[0].fact._replace(kind="goal", text=text, about="Before that", place=3)
     for one in requests[newest]:
@@ -216,7 +218,10 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 def _orders(request: Sequence[Spoken]) -> bool:
     """Whether a request says what to do in a few words: `fix all gaps`."""
     text = NODDING.sub("", " ".join(one.fact.text for one in request if one.form != "raw"))
-    return bool(ORDERS.match(text)) and len(concepts(text)) >= FEW_WORDS and not text.endswith(("?", "？"))
+    found = concepts(text)
+    if text.endswith(("?", "？")):
+        return False
+    return bool(found and CONTINUES.match(text)) or bool(ORDERS.match(text) and len(found) >= FEW_WORDS)
 
 
 def _answers(request: Sequence[Spoken], events: Sequence[Event]) -> bool:

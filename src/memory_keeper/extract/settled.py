@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.ranker import CUES
 from memory_keeper.extract.spoken import reason as reason
@@ -74,7 +74,9 @@ def superseded(stated: Sequence[tuple[Fact, frozenset[str]]]) -> set[int]:
 
 def _covers(later: tuple[Fact, frozenset[str]], fact: Fact, about: frozenset[str]) -> bool:
     other, spoken = later
-    return other.cites != fact.cites and len(spoken & about) >= COVERS * len(about)
+    named = {concept for concept in about if is_name(concept) and not concept[1:].isdigit()}
+    same = not named or bool(named & spoken)  # "The lexer works" says nothing of the parser
+    return same and other.cites != fact.cites and len(spoken & about) >= COVERS * len(about)
 
 
 def holding(facts: Sequence[Fact]) -> list[Fact]:
