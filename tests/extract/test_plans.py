@@ -8,7 +8,7 @@ from hypothesis import given
 from memory_keeper.extract.plans import plan, steps
 from memory_keeper.model import Event
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
-from tests.reduce.story import Story, sessions
+from tests.notes.story import Story, sessions
 
 PLAN = """Implement the following plan:
 
