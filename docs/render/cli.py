@@ -55,12 +55,12 @@ def section(command: Command, shared: set[tuple[str, ...]]) -> list[str]:
     what = positionals(command.parser)
     lines = ["", f"{'#' * min(command.path.count(' ') + 1, 4)} {command.path.partition(' ')[2]}", ""]
     lines += [command.parser.description or sentence(command.summary), ""]
-    if len(command.names) > 1:
+    if len(command.names) > 1 and "Also: " not in (command.parser.description or ""):
         lines += [f"Also: {', '.join(f'`{name}`' for name in command.names[1:])}.", ""]
     if not subcommands(command.parser):
         lines += ["```text", *wrapped(command.path, [*map(shape, what), *map(shape, own)]), "```", ""]
     lines += arguments([*what, *own])
-    if command.parser.epilog:
+    if command.parser.epilog and not subcommands(command.parser):
         lines += ["", "For example:", "", "```sh", *command.parser.epilog.replace("example: ", "").splitlines(), "```"]
     return lines
 

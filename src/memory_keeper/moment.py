@@ -29,6 +29,7 @@ class Call(NamedTuple):
     agent_type: str = ""  # of a subagent; those that the host starts for itself have none
     quiet: int = -1  # of a start that goes on: seconds since the last response in it; -1: not said
     tokens: int = 0  # and what that response left in the context
+    id: str = ""  # its own: who asks again because the answer was lost gives the same
 
 
 class Context(NamedTuple):
@@ -45,7 +46,7 @@ class Context(NamedTuple):
     compacts_at: int = 0  # the tokens at which the host was seen to compact by itself
     module: bool = False  # the plugin's hooks module works, which can clear by itself
     run: bool = False  # the host runs in a terminal of ours
-    warned: tuple[tuple[str, float], ...] = ()  # the levels that were told, and when first
+    warned: tuple[tuple[str, float, str], ...] = ()  # the levels that were told, when first, and by which call
     asked: float = 0.0  # when a clear was last asked for
     blocked: float = 0.0  # when a compaction was refused
     compacting: float = 0.0  # when a compaction was last asked for
@@ -62,14 +63,14 @@ class Context(NamedTuple):
     trigger: str = ""  # what set that off, or the last time: auto, manual
     compacted: float = 0.0  # when the compaction began that it comes of
     untold: bool = False  # nobody has told it what that lost
-    handed: float = 0.0  # when somebody first did
+    handed: str = ""  # the call that first did
     scored: float = 0.0  # when it was first measured what the summary kept
     told: str = ""  # the briefs that it was given
     prompts: int = 0  # since it began, or was compacted
-    ruled: str = ""  # which rules it was told in full, and when
-    ruled_at: float = 0.0
+    ruled: str = ""  # which rules it was told in full, and by which call
+    ruled_by: str = ""
     ruled_tokens: int = 0  # how large it was when it last heard of them, in full or in short; 0: nobody knew
-    recalled: tuple[tuple[str, float], ...] = ()  # the lines it was told unasked, by their keys, and when first
+    recalled: tuple[tuple[str, str], ...] = ()  # the lines it was told unasked, by their keys, and the first call
 
 
 class Gauge(NamedTuple):

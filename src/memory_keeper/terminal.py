@@ -117,7 +117,7 @@ def _cells(text: str) -> int:
 def near(name: str, known: Iterable[str], otherwise: str) -> str:
     """What somebody may have meant by a name that there is not."""
 
-    names = get_close_matches(name.lower(), list(known), 2)
+    names = get_close_matches(name.lower(), dict.fromkeys(known), 2)
     return f"did you mean {' or '.join(names)}?" if names else otherwise
 
 

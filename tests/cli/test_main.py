@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.cli.main import COMMANDS, GROUPS, main
+from memory_keeper.cli.main import ALIASES, COMMANDS, GROUPS, main
 from memory_keeper.terminal import as_called
 from tests.machine import START, Machine
 
@@ -31,6 +31,37 @@ def test_the_help_lists_every_command_once_in_its_group(capsys: pytest.CaptureFi
     assert heads == [*GROUPS, "options"]
     listed = [line.split()[0] for line in lines if line[:2] == "  " and line[2:3].isalpha()]
     assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize(("alias", "name"), ALIASES.items())
+def test_an_alias_says_so_and_takes_what_its_command_takes(
+    capsys: pytest.CaptureFixture[str], alias: str, name: str
+) -> None:
+    assert f"`{alias}` is an alias of `{name}`." in " ".join(told(capsys, alias, "--help").replace("-\n", "-").split())
+    assert f"Also: {', '.join(one for one, main in ALIASES.items() if main == name)}" in " ".join(
+        told(capsys, name, "--help").split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("rule lits", "list"),
+        ("note list --knd fact", "--kind"),
+        ("note list --kind decison", "decision"),
+        ("usage --by modle", "model"),
+        ("brief strat", "start"),
+        ("summarize --with claude-cil", "claude-cli"),
+        ("search x --kind promt", "prompt or project"),
+    ],
+)
+def test_what_was_meant_is_suggested(capsys: pytest.CaptureFixture[str], line: str, meant: str) -> None:
+    assert f"did you mean {meant}?" in " ".join(told(capsys, *line.split(), code=2).split())
+
+
+def test_options_may_come_before_a_verb(capsys: pytest.CaptureFixture[str], machine: Machine) -> None:
+    assert told(capsys, "rule", "--json", "list", "--home", str(machine.home)).startswith("[")
+    assert told(capsys, "rule", "--json", "--home", str(machine.home)).startswith("[")
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("serach", "search"), ("timline", "timeline"), ("Status", "status")])
@@ -74,7 +105,7 @@ def test_every_help_fits(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert all(len(line) <= 80 for line in told(capsys, name, "--help").splitlines())
 
 
-@pytest.mark.parametrize("name", ["fix", "usage", "config"])
+@pytest.mark.parametrize("name", ["fixes", "usage", "config"])
 def test_every_help_fits_by_whatever_name_it_was_called(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

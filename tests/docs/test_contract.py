@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memory_keeper.cli.main import COMMANDS, build_parser
+from memory_keeper.cli.main import ALIASES, COMMANDS, build_parser
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
 from tests.docs.history import History
@@ -116,6 +116,7 @@ PROMISED = {
     "load": "",
     "restart": "",
     "handoff": "",
+    "sessions": "--limit",
     "clear": "--dry-run --yes",
     "watch": "",
     "run": "",
@@ -154,13 +155,15 @@ def test_every_command_has_help_with_an_example_and_the_options_that_are_promise
 
 
 def test_no_command_was_taken_away() -> None:
-    assert set(PROMISED) <= set(COMMANDS)
+    assert set(PROMISED) <= {*COMMANDS, *ALIASES}
 
 
 READING = (
     Row("status", "last_look sessions events pending notes last_handoff store_bytes", "last captured"),
     Row("status --all-projects", "sessions events", "3 sessions"),
-    Row("doctor", "verdict checks", "Verdict: "),
+    Row("doctor", "verdict checks", "not registered", code=1),
+    Row("sessions", "id at title turns tokens state", "turn"),
+    Row("sessions --limit 1", "id"),
     Row("context", "tokens window percent compacts_at level model at breakdown", "What ate the context"),
     Row("context --session {running}", "tokens level breakdown", "60,014"),
     Row("context --transcript {transcript}", "tokens window percent level model", "of 200,000 tokens"),
@@ -314,7 +317,7 @@ CHANGING = {
         Row("config list --show-origin", shows="config.json"),
         Row("config unset reduce.saveInterval", shows="25"),
     ),
-    "doctor": (Row("doctor --fix", "verdict checks", "Verdict: "),),
+    "doctor": (Row("doctor --fix", "verdict checks", "Verdict: ", code=1),),
     "clear": (Row("clear --yes", "outlines files"), Row("status", shows="1 at level 2")),
     "statusline": (
         Row("statusline", shows="45%", given="{status}"),

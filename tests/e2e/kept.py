@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memory_keeper.keeper.moving import MARKS
+from memory_keeper.store.context import MARKS
 from tests.e2e.cli import Sandbox, wait_for
 
-OURS = frozenset(MARKS.values())  # what hooks leave, which no transcript has
+OURS = frozenset(MARKS)  # what hooks leave, which no transcript has
 
 
 def store(sandbox: Sandbox) -> Path:

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from memory_keeper.capture.redact import redact_line
 from memory_keeper.errors import NotSetUp
-from memory_keeper.keeper.moving import MARKS
 from memory_keeper.model import Event
 from memory_keeper.store import archive, spool
+from memory_keeper.store.context import MARKS
 from memory_keeper.store.home import read_salt
 from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.faultpoint import Fault, Ran, run
@@ -267,7 +267,7 @@ class Scene:
     def _judge_blocks(self, store: SqliteStore) -> Verdict:
         """Every block of the transcript is kept once and in order; it is found, and its line lies where it should."""
         expected = [mark for line in self.transcript.lines for mark in line.marks]
-        events = [event for event in store.events(self.session) if event.kind not in MARKS.values()]
+        events = [event for event in store.events(self.session) if event.kind not in MARKS]
         verdict = compare(expected, [mark_of(event) for event in events])
         if any(verdict):
             return verdict

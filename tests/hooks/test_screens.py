@@ -83,7 +83,7 @@ def test_a_hint_fits_and_a_path_in_it_stays_whole(machine: Machine, monkeypatch:
         shown(machine, "load", screen)
     long = [line for line in screen.getvalue().splitlines() if cells(line) > 60]
     assert long == [f"  {machine.home}/store.db"] or not long
-    assert f"{machine.home}/store.db" in screen.getvalue() and "or\n    `memory" in screen.getvalue()
+    assert f"{machine.home}/store.db" in screen.getvalue() and "\n    or `memory" in screen.getvalue()
 
 
 def test_no_share_of_a_context_is_more_than_all_of_it(machine: Machine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.moving import mark_id
 from memory_keeper.moment import Context
 from memory_keeper.store import context as context_module
 from memory_keeper.store import spool
-from memory_keeper.store.context import FURTHEST, JUST, find_cleared, fold, read_context
+from memory_keeper.store.context import FURTHEST, JUST, RECORDS, find_cleared, fold, read_context
 
 TERMINAL = ["/tmp/tmux-0/default,1,0", "%3", "", ""]
 START = {"event": "SessionStart", "source": "startup", "dir": "/p", "transcript": "/t/s1.jsonl", "pid": 7, "born": "99"}
@@ -37,7 +39,7 @@ def event(name: str, **fields: Any) -> dict[str, Any]:
 
 
 def warned(context: Context) -> list[str]:
-    return [level for level, _ in context.warned]
+    return [level for level, *_ in context.warned]
 
 
 def test_nothing_is_known_of_a_session_without_hooks(home: str) -> None:
@@ -59,7 +61,7 @@ def test_everything_since_the_start(home: str) -> None:
         model="claude-x[1m]",
         window=200_000,
         module=True,
-        warned=(("handoff", 1003.0), ("warn", 1003.0), ("critical", 1007.0)),
+        warned=(("handoff", 1003.0, "1003000"), ("warn", 1003.0, "1003000"), ("critical", 1007.0, "1007000")),
         asked=1005.0,
         blocked=1006.0,
         prompted=1002.0,
@@ -318,7 +320,9 @@ def test_what_a_context_was_told_and_when_first(home: str) -> None:
     leave(home, START, told(text="all of it", brief="start"), told("a.1", "b.2"), told("b.2", "c.3"))
     context = read_context(home, "s1")
     assert context.told == "\nall of it"
-    assert context.recalled == (("a.1", 1002.0), ("b.2", 1002.0), ("c.3", 1003.0))
+    assert context.recalled == (("a.1", "1002000"), ("b.2", "1002000"), ("c.3", "1003000")), (
+        "an old record is known by its time"
+    )
     assert not context.handed
 
 
@@ -332,3 +336,30 @@ def test_a_new_context_was_told_nothing(home: str, source: str) -> None:
 def test_a_record_that_nobody_can_read_tells_nothing(home: str, extra: str) -> None:
     leave(home, START, event("Told", extra=extra))
     assert read_context(home, "s1").recalled == ()
+
+
+# --- the table of records ---------------------------------------------------------------------------------------------
+
+
+def test_all_that_we_leave_is_in_the_table() -> None:
+    """What is left by hand anywhere in the source is a kind that is known, with fields that are known."""
+    made = 0
+    for path in Path(spool.__file__).parents[1].rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "spool.make":
+                made += 1
+                if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+                    fields = {word.arg for word in node.keywords if word.arg}
+                    assert fields <= {*RECORDS[node.args[0].value].fields}, f"{path.name}: {ast.unparse(node)}"
+    assert made > 8
+
+
+def test_a_record_says_what_and_when_and_by_which_call() -> None:
+    record = spool.make("Warned", "c1", 7.0, "/p", level="warn", tokens=0, text="")
+    assert record == {"event": "Warned", "at": 7.0, "call": "c1", "dir": "/p", "level": "warn", "tokens": 0}
+    assert spool.call_of(record) == "c1"
+    assert mark_id("warned", "s1", record) == "warned-s1-c1:0"
+    assert mark_id("told", "s1", {**record, "source": "rules"}) == "told-s1-c1-rules:0", "one call tells several"
+    old = {"event": "Told", "at": 7.5}
+    assert mark_id("told", "s1", old) == "told-s1-7500:0", "as it was called when its version moved it"
+    assert mark_id("told", "s1", {**old, "agent": "a1"}) == "told-s1-7500-a1:0"

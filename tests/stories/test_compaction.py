@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.capture.payload import read_payload
 from memory_keeper.cli.main import main
 from memory_keeper.hooks.actions.lost import Score, lost_text, scores
 from memory_keeper.keeper import Keeper
@@ -378,10 +379,13 @@ def test_who_asks_again_because_the_answer_was_lost_is_answered(machine: Machine
     session.happen("PreCompact", trigger="auto")
     session.happen("PostCompact", trigger="auto", compact_summary=RAW.format(SUMMARY))
     with Keeper(str(machine.home)) as keeper:
-        given = keeper, session.id, str(machine.project), dict(DEFAULTS)
-        assert "TokenBucket" in lost_text(*given, at=1794e6)
-        assert "TokenBucket" in lost_text(*given, at=1794e6)
-        assert lost_text(*given, at=1795e6) == ""
+        payload = session.payload("PostToolUse", tool_name="Bash")
+        first = read_payload("PostToolUse", payload, {"CLAUDE_PROJECT_DIR": str(machine.project)})
+        assert first
+        call, settings = first._replace(id="c1"), dict(DEFAULTS)
+        assert "TokenBucket" in lost_text(keeper, call, settings, at=1794e6)
+        assert "TokenBucket" in lost_text(keeper, call, settings, at=1794e6)
+        assert lost_text(keeper, call._replace(id="c2"), settings, at=1794e6) == "", "at the very same time, another"
 
 
 @pytest.mark.parametrize("after", [0.0, 0.03, 0.06, 0.1, 0.13, 0.2])

@@ -115,7 +115,7 @@ def test_who_ends_the_input_says_no_to_a_purge_as_well(project: Project) -> None
     project.say(0, "Always run the tests with make test.")
     project.run("save")
     said = " ".join(project.type(CTRL_D, "uninstall", "--purge").split())
-    assert "pages in your projects with what you wrote there? Type yes:" in said
+    assert "pages in your projects? Type yes:" in said
     assert "memory-keeper: Nothing was changed" in said
     assert Path(project.keeper.store_path).exists()
 

@@ -90,7 +90,7 @@ def test_what_was_learnt_stands_on_its_pages(desk: Desk) -> None:
     text = desk.pages()[OBSERVATIONS]
     assert text.index("Answer in short sentences.") < text.index("The linter needs Node 22."), "what is proposed first"
     assert "Confirmations: 8 (across 8 sessions) | First seen: 2026-05-06 | Last seen: 2026-05-08" in text
-    assert f"`memory-keeper observe promote {often.id}`" in text
+    assert f"`memory-keeper observation promote {often.id}`" in text
     assert "Draws diagrams first." not in text
     assert "- Observation: Draws diagrams first.\n  | Confirmations: 0 | Archived: 2026-03-08" in desk.pages()[ARCHIVE]
 

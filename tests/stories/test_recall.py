@@ -26,13 +26,15 @@ DECIDED = "We decided to round half to even in invoice.py because the tax office
 PROMPT = "Please add a discount to src/billing/invoice.py."
 
 
-def ask(session: Session, prompt: str, at: float = 0.0, event: str = "UserPromptSubmit", **fields: Any) -> str:
+def ask(
+    session: Session, prompt: str, at: float = 0.0, event: str = "UserPromptSubmit", id: str = "", **fields: Any
+) -> str:
     """What the model hears with a prompt, from a server that is there all the time."""
     given = {"prompt": prompt, **fields} if event == "UserPromptSubmit" else fields
     environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(session.project), **session.environ}
     call = read_payload(event, session.payload(event, **given), environ)
     assert call
-    said = answer(call, str(session.machine.home), environ, look=lambda *_: None, resident=True, at=at)
+    said = answer(call._replace(id=id), str(session.machine.home), environ, look=lambda *_: None, resident=True, at=at)
     heard = said.get("hookSpecificOutput", {}) if isinstance(said, dict) else {}
     assert heard.get("hookEventName", event) == event
     return str(heard.get("additionalContext", ""))
@@ -80,9 +82,9 @@ def test_it_is_told_once(now: Session) -> None:
 
 
 def test_who_asks_again_because_the_answer_was_lost_is_told_again(now: Session) -> None:
-    at = time()
-    assert DECIDED in ask(now, PROMPT, at)
-    assert DECIDED in ask(now, PROMPT, at)
+    assert DECIDED in ask(now, PROMPT, id="c1")
+    assert DECIDED in ask(now, PROMPT, id="c1")
+    assert ask(now, PROMPT, id="c2") == ""
 
 
 def test_of_several_at_once_one_is_told(now: Session) -> None:

@@ -147,6 +147,10 @@ def test_a_month_in_every_form(ask: Ask, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     assert ask("report", "--month", "2026-04", "--format", "html", "--out", str(page)) == f"written to {page}\n"
     assert page.read_text().startswith("<!doctype html>")
+    page.write_text("mine")
+    assert "is there already" in ask("report", "--month", "2026-04", "--out", str(page), code=1)
+    assert page.read_text() == "mine"
+    assert ask("report", "--month", "2026-04", "--out", str(page), "--force") == f"written to {page}\n"
     everywhere = ask("report", "--month", "2026-04", "--all-projects")
     assert "### By project" in everywhere
     assert "other \\| ‹b›project‹/b› | 1 | 1 | 2 | 3 | 4 |" in everywhere

@@ -250,6 +250,24 @@ def test_a_subagent_hears_them_on_request(session: Session) -> None:
     assert OPENING in heard(ask(session)), "the main thread has not heard them yet"
 
 
+def test_a_number_is_of_the_same_rule_when_another_one_went(machine: Machine, capsys: Any) -> None:
+    machine.look()
+    for text in ("Use tabs.", "Write tests.", "Be brief."):
+        assert parse_and_run(["rule", "add", text, "--yes", *where(machine)]) == 0
+
+    def numbers() -> dict[str, int]:
+        capsys.readouterr()
+        assert parse_and_run(["rule", "list", "--json", *where(machine)]) == 0
+        return {rule["text"]: rule["number"] for rule in json.loads(capsys.readouterr().out)}
+
+    before = numbers()
+    for gone in ("Use tabs.", "Write tests."):  # by the numbers of one list
+        assert parse_and_run(["rule", "rm", str(before[gone]), "--yes", *where(machine)]) == 0
+    after = numbers()
+    assert after == {text: number for text, number in before.items() if text not in ("Use tabs.", "Write tests.")}
+    assert parse_and_run(["rule", "rm", str(before["Use tabs."]), "--yes", *where(machine)]) == 1
+
+
 def test_shipped_rules_are_changed_and_taken_away_like_others(machine: Machine, session: Session) -> None:
     machine.look()
     assert parse_and_run(["rule", "edit", PREFIX + "1", "Never delete anything.", "--yes", *where(machine)]) == 0

@@ -240,13 +240,28 @@ def test_a_model_may_say_that_it_is_done_and_not_take_it_away(machine: Machine) 
     assert one["session"] == session.id
 
 
+def test_a_task_of_a_session_s_list_is_closed_by_hand(machine: Machine) -> None:
+    session = machine.session()
+    session.transcript.prompt("Go on.")
+    listed(session, ("Write the parser", "in_progress"), ("Write the docs", "pending"))
+    over(machine, session)
+    (task,) = [one for one in asked(machine, "list") if one["text"] == "Write the docs"]
+    assert not task["note"]
+    assert asked(machine, "done", task["id"], "--outcome", "They are there.")["done"] is True
+    assert asked(machine, "done", "write the docs")["done"] is False, "twice is once"
+    assert [one["text"] for one in asked(machine, "list")] == ["Write the parser"]
+    (ended,) = asked(machine, "list", "--done")
+    assert (ended["id"], ended["outcome"]) == (task["id"], "They are there.")
+    assert asked(machine, "show", task["id"])["state"] == "done"
+
+
 def test_what_cannot_be_done_is_said_in_a_line(machine: Machine) -> None:
     assert "No open tasks" in shell(machine, "task")
     assert asked(machine, "list", "--all") == []
-    assert "No task that was written down by hand is called X" in shell(machine, "task", "done", "X", code=1)
+    assert "No task that is not done is called X" in shell(machine, "task", "done", "X", code=1)
     assert "is no id" in shell(machine, "task", "add", "a", "--id", "| x |", code=1)
     assert "at most 2,000 characters" in shell(machine, "task", "add", "a" * 3_000, code=1)
-    assert "takes the ID or words of a task" in shell(machine, "task", "done", code=2)
+    assert "required: TASK" in shell(machine, "task", "done", code=2)
     shell(machine, "task", "add", "One", "--id", "A-1")
     assert "A-1 is there already: One" in shell(machine, "task", "add", "Two", "--id", "A-1", code=1)
     assert "would take away A-1: One" in shell(machine, "task", "rm", "A-1", "--dry-run")

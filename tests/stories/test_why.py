@@ -226,7 +226,7 @@ def test_who_came_second_is_not_charged(now: Session, why: Asker) -> None:
     wanted, home = why.json(), str(now.machine.home)
     for record in spool.records(spool.read(home, now.id), "Told"):
         if record["source"] in ("rules", "recall"):
-            spool.append(home, now.id, {**record, "at": record["at"] + 0.02})
+            spool.append(home, now.id, {**record, "at": record["at"] + 0.02, "call": "another"})
     assert why.json() == wanted
     shown = why()
     now.machine.look()

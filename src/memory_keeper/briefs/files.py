@@ -18,7 +18,7 @@ from memory_keeper.text import clean, one_line, showable, tagless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from memory_keeper.model import Note
 
@@ -257,12 +257,12 @@ def removable(root: str) -> list[str]:
     return sorted(found)
 
 
-def remove_all(root: str) -> int:
-    """Take away what was rendered into a project, and the folders it leaves empty; how many files that were.
+def remove_all(root: str, keep: Collection[str] = ()) -> int:
+    """Take away what was rendered into a project but for some paths, and the folders that leaves empty; how many files.
 
     A page that somebody has written to since stays: it may say what nothing else does.
     """
-    removed = sum(_remove_from(root, path) for path in FOLDERS)
+    removed = sum(_remove_from(root, path, keep) for path in FOLDERS)
     try:
         with Folder(root, FOLDER[:1]) as folder:
             posix.rmdir(FOLDER[1], dir_fd=folder.fd)
@@ -273,13 +273,13 @@ def remove_all(root: str) -> int:
     return removed
 
 
-def _remove_from(root: str, path: tuple[str, ...]) -> int:
+def _remove_from(root: str, path: tuple[str, ...], keep: Collection[str]) -> int:
     """Take away our files of one folder, and it if that leaves it empty and it is one of ours alone."""
     removed = 0
     try:
         with Folder(root, path) as folder:
             for name in folder.names():
-                if _may_go(folder, path[-1], name):
+                if _may_go(folder, path[-1], name) and "/".join((root, *path, name)) not in keep:
                     posix.unlink(name, dir_fd=folder.fd)
                     removed += 1
             left = any(map(is_rendered, folder.names()))  # and stays out of commits

@@ -85,7 +85,7 @@ def facts(one: Observed) -> str:
         f"From: {FROM.get(one.by, one.by)}",
     ]
     known += ["Seen in: all projects"] if one.project == USER else []
-    known += [f"Proposed as a rule: `memory-keeper observe promote {one.id}`"] if one.state == "proposed" else []
+    known += [f"Proposed as a rule: `memory-keeper observation promote {one.id}`"] if one.state == "proposed" else []
     return _row(known)
 
 

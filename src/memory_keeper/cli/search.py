@@ -26,13 +26,16 @@ class Option(NamedTuple):
     default: Any = ""
 
 
-def one_of(names: tuple[str, ...]) -> Callable[[str], str]:
-    """A reader of one of some names."""
+def one_of(names: tuple[str, ...], others: tuple[str, ...] = ()) -> Callable[[str], str]:
+    """A reader of one of some names, or of others that are not listed."""
 
-    def read(said: str) -> str:
-        if said not in names:
-            raise ValueError(f"one of {', '.join(names)}")
-        return said
+    def read(given: str) -> str:
+        if given not in names and given not in others:
+            from memory_keeper.terminal import near
+
+            hint = near(given, (*names, *others), "")
+            raise ValueError(f"one of {', '.join(names)}{f'; {hint}' if hint else ''}")
+        return given
 
     return read
 
@@ -60,10 +63,13 @@ def moment(said: str, end: bool = False) -> float:
         raise ValueError(ALLOWED) from None
 
 
-KIND = (*{**KINDS, **NOTES},)
+KIND = (  # that are listed; every other kind is taken as well
+    "prompt", "reply", "thinking", "call", "result", "command", "summary", "session", "handoff", "decision", "rule",
+    "observation", "task",
+)  # fmt: skip
 OPTIONS = {
     "--level": Option("0: what happened; 1, 2, …: notes of that level", "N", number(0, 99), None),
-    "--kind": Option(f"one of {', '.join(KIND)}", "KIND", one_of(KIND)),
+    "--kind": Option(f"one of {', '.join(KIND)}", "KIND", one_of(KIND, (*KINDS, *NOTES))),
     "--tool": Option("only calls of this tool and what it answered", "TOOL"),
     "--file": Option("only what names this file, or is a call on it", "PATH"),
     "--role": Option("whose words: user, assistant or tool", "ROLE", one_of(tuple(ROLES))),
@@ -110,10 +116,12 @@ def hurry(argv: list[str]) -> None:
 
 
 def _answer(argv: list[str]) -> int:
-    from memory_keeper.cli.main import guarded, parse_and_run
+    from memory_keeper.cli.guard import guarded
 
     asked = read_words(argv[1:])
     if asked is None:
+        from memory_keeper.cli.main import parse_and_run
+
         return parse_and_run(argv)
     return guarded(asked["home"], lambda home: run({**asked, "home": home}))
 

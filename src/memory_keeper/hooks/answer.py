@@ -38,12 +38,12 @@ def answer(
 ) -> Json | str | None:
     """Keep a record of the call and say what the host should hear; None for nothing. Text is said as it is.
 
-    `at` is when the call came. Who asks again because the first answer was lost gives the same time, so that what is
-    kept twice is known to be one.
+    `at` is when the call came. Who asks again because the first answer was lost gives the same call, with its id: what
+    is kept twice is known to be one.
     """
     if call.agent and call.event in ("SessionStart", "PostCompact"):
         return None  # a subagent was compacted: its own affair
-    at = at or time()
+    at, call = at or time(), call if call.id else call._replace(id=spool.new_call())
     record = _record(call, home, environ, at)
     grown = spool.append(home, call.session, record)
     if call.agent and call.event == "PreCompact":
@@ -107,8 +107,8 @@ def _find_status(
         status = status._replace(mode=mode, blocked=blocked)
         if not fullness:
             return status, None
-        untold = fullness.context.untold or fullness.context.handed == at
-        return status._replace(passed=fullness.unsaid(at), untold=untold), fullness
+        untold = fullness.context.untold or fullness.context.handed == call.id
+        return status._replace(passed=fullness.unsaid(call.id), untold=untold), fullness
     except Exception as error:  # whatever is wrong with the gauge, what happens is kept
         from memory_keeper.hooks.problems import complain
 
@@ -142,19 +142,21 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     """What is left in the session's spool: the call, or the summary of a compaction that it brings."""
     if summary := _summary(call, home):
         text = _clean(summary, home, environ, call.folder, SUMMARY)
-        record = {"event": "Summary", "at": at, "dir": call.folder, "by": call.event, "text": text}
-        return record | ({"transcript": call.transcript} if call.transcript else {})
-    said = {
-        "transcript": call.transcript,
-        "dir": call.folder,
-        "agent": call.agent,
-        "source": call.source,
-        "ref": call.ref,
-        "text": _clean("" if call.event in UNKEPT else call.text, home, environ, call.folder),
-        "model": call.model,
-        "busy": call.busy,
-    }
-    record = {"event": call.event, "at": at, **{name: value for name, value in said.items() if value}}
+        by, transcript = call.event, call.transcript
+        return spool.make("Summary", call.id, at, call.folder, by=by, text=text, transcript=transcript)
+    record = spool.make(
+        call.event,
+        call.id,
+        at,
+        call.folder,
+        transcript=call.transcript,
+        agent=call.agent,
+        source=call.source,
+        ref=call.ref,
+        text=_clean("" if call.event in UNKEPT else call.text, home, environ, call.folder),
+        model=call.model,
+        busy=call.busy or None,
+    )
     return record | _surroundings(call, home, environ, at)
 
 

@@ -171,8 +171,8 @@ def keep(shown: Shown, home: str, at: float) -> None:
     if known.window != shown.window or (shown.model and known.model != shown.model):
         from memory_keeper.store import spool
 
-        record = {"event": "Window", "at": at, "dir": shown.folder, "window": shown.window, "model": shown.model}
-        spool.append(home, session, record)
+        about = {"window": shown.window, "model": shown.model}
+        spool.append(home, session, spool.make("Window", spool.new_call(), at, shown.folder, **about))
 
 
 # --- the line ---------------------------------------------------------------------------------------------------------

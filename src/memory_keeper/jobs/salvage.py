@@ -15,16 +15,16 @@ from typing import Any
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.keeper.moving import MARKS
 from memory_keeper.model import Event, Note, Placed, Source
 from memory_keeper.store import spool
 from memory_keeper.store.branches import NOTE
+from memory_keeper.store.context import MARKS
 from memory_keeper.store.home import Lock
 from memory_keeper.store.leaves import EVENT
 from memory_keeper.store.sqlite import SqliteStore
 
 PATIENCE = 5.0
-KINDS = (*MARKS.values(), "archived", "memory")  # of events that no transcript has
+KINDS = (*MARKS, "archived", "memory")  # of events that no transcript has
 OF_NOTES = ("spent", "confirmed", "contradicted", "done")  # and what became of notes
 SMALLEST = 16  # bytes of a row: a number beyond the file's size is none
 

@@ -14,7 +14,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper.provisional import unmoved
 from memory_keeper.model import Event, NamedTuple, Placed, Source, Usage
 from memory_keeper.store import archive, spool
-from memory_keeper.store.context import read_context
+from memory_keeper.store.context import RECORDS, read_context
 from memory_keeper.store.home import about
 from memory_keeper.text import digest_of
 
@@ -27,19 +27,6 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
     from memory_keeper.store.sqlite import SqliteStore
 
-# the records of hooks that are events of their own; the others only say where to look
-MARKS = {
-    "SessionStart": "start",
-    "SessionEnd": "end",
-    "Told": "told",
-    "Warned": "warned",
-    "Window": "window",
-    "AskClear": "ask",
-    "Blocked": "blocked",
-    "Scored": "scored",
-    "AskCompact": "ask-compact",
-    "Replaced": "replaced",
-}
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
 WATCHED = 16  # transcripts that are looked at again at the next look
@@ -158,7 +145,7 @@ class Mover:
         return found
 
     def _read_record(self, record: Json, session: str, wanted: dict[str, Source]) -> Iterator[Event]:
-        event, at, where = str(record.get("event")), spool.moment(record), str(record.get("dir") or "")
+        event, at, where = str(record.get("event")), spool.time_of(record), str(record.get("dir") or "")
         if where and where not in self._projects:
             self._projects[where] = self.keeper.project(where, change=True)
         project = self._projects.get(where, "")
@@ -169,7 +156,7 @@ class Mover:
                 wanted |= {source.path: source for source in self._missed(transcript, project)}
             if event in ("SessionStart", "SessionEnd"):
                 self._remembering[transcript] = project, where
-        kind = MARKS.get(event)
+        kind = RECORDS[event].kind if event in RECORDS else ""
         if kind:
             yield Event(
                 id=mark_id(kind, session, record),
@@ -323,9 +310,9 @@ def with_agents(source: Source) -> list[Source]:
 
 
 def mark_id(kind: str, session: str, record: Json) -> str:
-    """What a hook's record is called as an event: by its time; what was told to a subagent, by that one as well."""
-    agent = f"-{record['agent']}" if kind == "told" and record.get("agent") else ""
-    return f"{kind}-{session}-{int(spool.moment(record) * 1000)}{agent}:0"
+    """What a hook's record is called as an event: by the call that left it, which may tell several things."""
+    told = f"-{record.get('source') if 'call' in record else record.get('agent')}" if kind == "told" else ""
+    return f"{kind}-{session}-{spool.call_of(record)}{told.removesuffix('-None')}:0"
 
 
 def _listed(folder: str) -> list[str]:

@@ -36,7 +36,7 @@ def unmoved(home: str, session: str, store: SqliteStore) -> list[Event]:
     seen = store.last_moment(session) if data else 0.0
     for event, kind in (("UserPromptSubmit", "prompt"), ("Stop", "reply")) if data else ():
         record = spool.last(data, event) or {}
-        text, at = str(record.get("text") or ""), spool.moment(record)
+        text, at = str(record.get("text") or ""), spool.time_of(record)
         if text.startswith(OWN_COMMAND):
             return []  # what came before it is in the transcript, and what came of it is not worth telling
         if text and at > seen and not store.said(session, text):

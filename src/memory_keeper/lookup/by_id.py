@@ -49,7 +49,7 @@ def _named(found: Sequence[str]) -> str:
     return ", ".join(found[:SEVERAL]) + (", …" if len(found) > SEVERAL else "")
 
 
-def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper timeline --all-projects` names them") -> str:
+def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper sessions --all-projects` names them") -> str:
     """The session a user named, by all of its id or by the beginning that every screen shows."""
     found = keeper.store.sessions_called(given) if given else []
     if given and not found:

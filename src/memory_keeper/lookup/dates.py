@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
 from datetime import date, datetime, timedelta
-from time import time
 
 from memory_keeper.model import LATEST
 
@@ -41,20 +39,3 @@ def _day(said: str, now: float) -> date | None:
 
 def _begin(day: date) -> float:
     return datetime(day.year, day.month, day.day).timestamp()
-
-
-def since(said: str) -> float:
-    """The value of an option: when a time begins."""
-    return _option(said, end=False)
-
-
-def until(said: str) -> float:
-    """The value of an option: when a time is over."""
-    return _option(said, end=True)
-
-
-def _option(said: str, end: bool) -> float:
-    try:
-        return read_when(said, time(), end)
-    except ValueError:
-        raise ArgumentTypeError(f"{said!r} is not {ALLOWED}") from None

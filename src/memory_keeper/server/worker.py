@@ -17,6 +17,7 @@ from memory_keeper.model import Json
 from memory_keeper.server.catch_up import CatchUp
 from memory_keeper.server.protocol import HANDOFF, MODULES, SCHEMAS, by_module, nothing, plainly, read, refuse
 from memory_keeper.store.context import read_context
+from memory_keeper.store.spool import new_call
 
 UNKNOWN = "No session is known that runs here."
 NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
@@ -32,7 +33,9 @@ def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
         with os.fdopen(asked, "rb") as lines:
             for line in lines:
                 number, at, question = line.split(b" ", 2)
-                wire.write_all(answers, number + b" " + worker.answer(question, float(at)) + b"\n")
+                when = float(at)
+                call = f"{posix.getppid():x}-{int(number):x}-{int(when * 1e6):x}"  # the same when the front asks again
+                wire.write_all(answers, number + b" " + worker.answer(question, when, call) + b"\n")
     except BrokenPipeError:
         pass  # the front is gone
     posix._exit(0)
@@ -48,30 +51,32 @@ class Worker:
         self.looking = CatchUp(self.home)
         self.heard: set[str] = set()  # the sessions whose hooks it has answered
 
-    def answer(self, question: bytes, at: float) -> bytes:
-        """The answer to one line of JSON-RPC that came then; empty for one that wants none."""
+    def answer(self, question: bytes, at: float, call: str = "") -> bytes:
+        """The answer to one line of JSON-RPC that came then; empty for one that wants none. Asked again it is the same
+        `call`."""
+        call = call or new_call()
         asked = read(question)
         said, given = plainly(asked), asked.get("params")
         if said and asked.get("method") == "tools/call" and isinstance(given, dict):
             name = given.get("name")
             if name == HOOK:
-                said["result"] = self.hook(given, at)
+                said["result"] = self.hook(given, at, call)
             elif name == HANDOFF:
-                said["result"] = self.handoff(given, at)
+                said["result"] = self.handoff(given, at, call)
             elif isinstance(name, str) and name in SCHEMAS:
                 said["result"] = self.tool(name, given.get("arguments"), at)
             else:
                 said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
         return wire.dumps(said).encode("ascii") if said else b""
 
-    def hook(self, given: Json, at: float) -> Json:
+    def hook(self, given: Json, at: float, id: str) -> Json:
         """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""
         payload = given.get("arguments")
         event = str(payload.get("hook_event_name") or "") if isinstance(payload, dict) else ""
         said: Json | str | None = None
         if "_meta" not in given:
             try:
-                said = self._hook(event, payload, at)
+                said = self._hook(event, payload, at, id)
             except Exception as error:
                 complain(self.home, event, error)
                 said = despite(event, self.home, error)
@@ -80,7 +85,7 @@ class Worker:
         text = said if isinstance(said, str) else wire.dumps(said)
         return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
 
-    def _hook(self, event: str, payload: Any, at: float) -> Json | str | None:
+    def _hook(self, event: str, payload: Any, at: float, id: str) -> Json | str | None:
         if config.INSIDE in self.environ:
             return None  # a host that we started ourselves, to write a note
         call = read_payload(event, payload, self.environ)
@@ -89,14 +94,15 @@ class Worker:
         self.heard.add(call.session)
         if not self._own(call.transcript):
             call = call._replace(transcript="")
+        call = call._replace(id=id)
         return answer(call, self.home, self.environ, look=self.looking.poke, resident=True, at=at)
 
-    def handoff(self, given: Json, at: float) -> Json:
+    def handoff(self, given: Json, at: float, call: str) -> Json:
         """The answer to the hooks module that asks how to compact a session, or to a model that wants its handoff."""
         asked, module = given.get("arguments"), by_module(given)
         asked = asked if isinstance(asked, dict) else {}
         try:
-            said = self._replace(asked, at) if module else self._handoff(asked)
+            said = self._replace(asked, call, at) if module else self._handoff(asked)
         except Exception as error:
             if isinstance(error, Busy) and not module:
                 return refuse(f"{error} ({error.hint}).")
@@ -108,11 +114,11 @@ class Worker:
             return {"content": [{"type": "text", "text": said or "{}"}]}
         return refuse(UNKNOWN)
 
-    def _replace(self, asked: Json, at: float) -> str:
+    def _replace(self, asked: Json, call: str, at: float) -> str:
         session = safe_name(str(asked.get("session") or ""))
         if config.INSIDE in self.environ or not self._knows(session):
             return ""
-        return wire.dumps(replace(self.home, self.environ, asked, session, at))
+        return wire.dumps(replace(self.home, self.environ, asked, session, call, at))
 
     def _handoff(self, asked: Json) -> str:
         """What a model hears; empty when no session is known that it runs in."""

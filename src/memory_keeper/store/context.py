@@ -12,6 +12,7 @@ import posix
 from memory_keeper import wire
 from memory_keeper.config import open_plain
 from memory_keeper.moment import Context
+from memory_keeper.named import NamedTuple
 from memory_keeper.store import spool
 
 TYPE_CHECKING = False
@@ -50,7 +51,7 @@ def read_context(home: str, session: str) -> Context:
         data, context = data[begin:], Context()
     elif fresh:
         context = _stored(home, session)
-    for record in spool.records(data, *CHANGES):
+    for record in spool.records(data, *CHANGING):
         context = fold(context, record)
     context = _went_on(context, data[max(0, data.rfind(RESUMED)) :])
     if len(_known) >= SESSIONS:
@@ -76,7 +77,7 @@ def _went_on(context: Context, data: bytes) -> Context:
         line = data[data.rfind(b"\n", 0, begin) + 1 : data.find(b"\n", begin)]
         if b'"agent":' not in line:
             for record in spool.records(line):
-                return context._replace(prompted=max(context.prompted, spool.moment(record)))
+                return context._replace(prompted=max(context.prompted, spool.time_of(record)))
         begin = data.rfind(TOOL, 0, begin)
     return context
 
@@ -126,8 +127,8 @@ def find_chain(home: str, session: str) -> tuple[str, ...]:
 
 def fold(context: Context, record: Json) -> Context:
     """A context after one more record."""
-    change = CHANGES.get(str(record.get("event")))
-    return change(context, record, spool.moment(record)) if change else context
+    known = RECORDS.get(str(record.get("event")))
+    return known.change(context, record, spool.time_of(record)) if known else context
 
 
 def _began(context: Context, record: Json, at: float) -> Context:
@@ -158,7 +159,7 @@ def _began(context: Context, record: Json, at: float) -> Context:
         stopped=before.stopped,
         replaced=before.replaced,
         ruled=heard.ruled,
-        ruled_at=heard.ruled_at,
+        ruled_by=heard.ruled_by,
         ruled_tokens=heard.ruled_tokens,
         **(_compacted(context, at) if compacted else {}),
     )
@@ -189,7 +190,7 @@ def _summarized(context: Context, record: Json, at: float) -> Context:
     if record.get("by") != "PostCompact" or not context.summarizing:
         return context
     return context._replace(
-        summarizing=0.0, handed=0.0, scored=0.0, told="", recalled=(), prompts=0, ruled="", **_compacted(context, at)
+        summarizing=0.0, handed="", scored=0.0, told="", recalled=(), prompts=0, ruled="", **_compacted(context, at)
     )
 
 
@@ -201,9 +202,9 @@ def _scored(context: Context, record: Json, at: float) -> Context:
 def _told(context: Context, record: Json, at: float) -> Context:
     """What a context was told; only a handoff says what a compaction lost."""
     said, text = wire.read_object(str(record.get("extra") or "")), str(record.get("text") or "")
-    known, lines = dict(context.recalled), said.get("lines")
+    known, lines, call = dict(context.recalled), said.get("lines"), spool.call_of(record)
     new = [one for one in lines if isinstance(one, str) and one not in known] if isinstance(lines, list) else []
-    recalled = (*context.recalled, *((one, at) for one in dict.fromkeys(new)))
+    recalled = (*context.recalled, *((one, call) for one in dict.fromkeys(new)))
     context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
     if said.get("brief") == "reminder":
         return context._replace(ruled_tokens=_number(said, "context"))
@@ -212,11 +213,11 @@ def _told(context: Context, record: Json, at: float) -> Context:
         return (
             context
             if rules == context.ruled
-            else context._replace(ruled=rules, ruled_at=at, ruled_tokens=_number(said, "context"))
+            else context._replace(ruled=rules, ruled_by=call, ruled_tokens=_number(said, "context"))
         )
     if said.get("brief") != "handoff":
         return context
-    return context._replace(untold=False, handed=context.handed or at)
+    return context._replace(untold=False, handed=context.handed or call)
 
 
 def _prompted(context: Context, record: Json, at: float) -> Context:
@@ -233,29 +234,57 @@ def _window(context: Context, record: Json, at: float) -> Context:
 
 
 def _warned(context: Context, record: Json, at: float) -> Context:
-    known = dict(context.warned)
-    new = [(level, at) for level in str(record.get("level") or "").split() if level not in known]
+    known, call = {level for level, *_ in context.warned}, spool.call_of(record)
+    new = [(level, at, call) for level in str(record.get("level") or "").split() if level not in known]
     return context._replace(warned=(*context.warned, *new))
 
 
-CHANGES: dict[str, Callable[[Context, Json, float], Context]] = {
-    "SessionStart": _began,
-    "SessionEnd": lambda context, record, at: context._replace(
-        ended=str(record.get("source") or "other"), place=_place(record)
+def _passed(context: Context, record: Json, at: float) -> Context:
+    return context
+
+
+class Record(NamedTuple):
+    """A kind of record."""
+
+    fields: tuple[str, ...] = ()  # beside those that all have: event, at, call and dir
+    change: Callable[[Context, Json, float], Context] = _passed  # what it makes of the context that it is left in
+    kind: str = ""  # of the event that it becomes in the store; empty: it only says where to look
+
+
+# what every call of the host has to say for itself
+CALL = ("transcript", "agent", "source", "ref", "text", "model", "busy")
+# the kinds of records that a spool may have: the calls of the host, and what we did on our own
+RECORDS: dict[str, Record] = {
+    "SessionStart": Record((*CALL, "pid", "born", "terminal", "run", "after", "ours"), _began, "start"),
+    "SessionEnd": Record(
+        (*CALL, "place"),
+        lambda context, record, at: context._replace(ended=str(record.get("source") or "other"), place=_place(record)),
+        "end",
     ),
-    "UserPromptSubmit": _prompted,
-    "Stop": lambda context, record, at: context._replace(stopped=at, busy=_number(record, "busy")),
-    "Window": _window,
-    "Warned": _warned,
-    "AskClear": lambda context, record, at: context._replace(asked=at),
-    "PreCompact": _compacting,
-    "Summary": _summarized,
-    "Scored": _scored,
-    "AskCompact": lambda context, record, at: context._replace(compacting=at),
-    "Replaced": lambda context, record, at: context._replace(replaced=at, untold=True, handed=0.0, scored=0.0),
-    "Told": _told,
-    "Blocked": lambda context, record, at: context._replace(blocked=at),
+    "UserPromptSubmit": Record(CALL, _prompted),
+    "PostToolUse": Record(CALL),
+    "PostToolUseFailure": Record(CALL),
+    "Stop": Record(CALL, lambda context, record, at: context._replace(stopped=at, busy=_number(record, "busy"))),
+    "SubagentStart": Record(CALL),
+    "SubagentStop": Record(CALL),
+    "PreCompact": Record((*CALL, "tokens"), _compacting),
+    "PostCompact": Record(CALL),
+    "Summary": Record(("by", "text", "transcript"), _summarized),
+    "Window": Record(("window", "model", "by"), _window, "window"),
+    "Told": Record(("source", "extra", "text", "agent"), _told, "told"),
+    "Warned": Record(("level", "tokens"), _warned, "warned"),
+    "Scored": Record(("trigger", "kept", "lost", "tokens", "brought", "told"), _scored, "scored"),
+    "AskClear": Record(("why",), lambda context, record, at: context._replace(asked=at), "ask"),
+    "AskCompact": Record(("tokens",), lambda context, record, at: context._replace(compacting=at), "ask-compact"),
+    "Blocked": Record((), lambda context, record, at: context._replace(blocked=at), "blocked"),
+    "Replaced": Record(
+        ("source", "tokens"),
+        lambda context, record, at: context._replace(replaced=at, untold=True, handed="", scored=0.0),
+        "replaced",
+    ),
 }
+CHANGING = tuple(name for name, record in RECORDS.items() if record.change is not _passed)
+MARKS = tuple(record.kind for record in RECORDS.values() if record.kind)  # kinds of events that no transcript has
 
 
 def _stored(home: str, session: str) -> Context:

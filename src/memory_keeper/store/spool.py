@@ -15,6 +15,7 @@ from memory_keeper.config import open_plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from memory_keeper.model import Json
 
@@ -27,6 +28,25 @@ EVENT = b' {"event":"'  # inside a text the quotes would be escaped
 def path_of(home: str, session: str) -> str:
     """Where a session's spool lies."""
     return f"{home}{FOLDER}/{session}{END}"
+
+
+def new_call() -> str:
+    """An id for a call of the host, or for what nobody called us for."""
+    return posix.urandom(8).hex()
+
+
+def make(event: str, call: str, at: float, folder: str, **fields: Any) -> Json:
+    """A record, which `context.RECORDS` describes; a field that says nothing is left out."""
+    known = {"dir": folder, **fields}
+    return {"event": event, "at": at, "call": call} | {
+        name: known[name] for name in known if known[name] not in ("", None)
+    }
+
+
+def call_of(record: Json) -> str:
+    """The id of the call that left a record; those of older versions have none but their time."""
+    call = record.get("call")
+    return call if isinstance(call, str) and call else str(int(time_of(record) * 1000))
 
 
 def append(home: str, session: str, record: Json) -> bool:
@@ -88,7 +108,7 @@ def last(data: bytes, event: str) -> Json | None:
     return None
 
 
-def moment(record: Json) -> float:
+def time_of(record: Json) -> float:
     """When a record was left; 0 when it does not say."""
     at = record.get("at")
     return at if isinstance(at, float) and 0 <= at < 1e11 else 0.0

@@ -362,7 +362,7 @@ def _is_frozen(path: str) -> bool:
 
 
 def _nothing_in(path: str) -> NotSetUp:
-    hint = "the next session of Claude Code begins it, or `memory-keeper import transcripts`"
+    hint = "run `memory-keeper install` and start Claude Code, or `memory-keeper import transcripts`"
     return NotSetUp(f"Nothing is kept in {path} yet", hint=hint)
 
 

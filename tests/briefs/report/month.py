@@ -42,7 +42,8 @@ def told(session: Worked, name: str, tokens: int) -> None:
     session.transcript.at += 60
     place = session.place
     brief = Brief(name, "words", tokens)
-    record_told(str(place.home), session.id, str(place.folder(session.project)), session.transcript.at, (brief,))
+    folder, at = str(place.folder(session.project)), session.transcript.at
+    record_told(str(place.home), session.id, folder, f"c{at}", at, (brief,))
     session.transcript.at += 60
 
 

@@ -182,3 +182,33 @@ def test_without_anything_kept(machine: Machine, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(machine.project)
     for argv in (["clear", "--dry-run"], ["clear", "--yes"], ["save"], ["load", "--memory"]):
         assert run(*argv) == 3, argv
+
+
+# --- a purge ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_purge_takes_its_pages_and_leaves_a_person_s_own_words(
+    machine: Machine, session: Session, asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked("save")
+    page = memory(machine)
+    page.write_text(page.read_text() + "\n## Mine\n\nBeware of the lexer.\n")
+    os.utime(page, (1e9, 1e9))  # nobody is writing it just now
+    asked("save")
+    assert "Beware of the lexer." in page.read_text() and session.handoff.exists()
+    would = asked("uninstall", "--purge", "--dry-run")
+    assert str(page) in would["pages_left"] and str(page) not in would["would_remove"]
+    assert str(session.handoff) in would["would_remove"]
+    assert asked("uninstall", "--purge", "--yes")["pages_left"] == would["pages_left"]
+    assert "Beware of the lexer." in page.read_text() and not session.handoff.exists()
+
+
+def test_a_purge_leaves_the_pages_of_another_home(
+    machine: Machine, session: Session, asked: Any, tmp_path: Path
+) -> None:
+    asked("save")
+    pages = {path: path.read_bytes() for path in memory(machine).parent.rglob("*.md")}
+    other = str(tmp_path / "other")
+    asked("note", "set", "project", "An invoice store.", "--home", other)
+    asked("uninstall", "--purge", "--yes", "--home", other)
+    assert {path: path.read_bytes() for path in pages} == pages

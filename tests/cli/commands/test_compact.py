@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.briefs.files import remove_all
-from memory_keeper.cli.commands import compact
+from memory_keeper.cli.commands import upkeep
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -511,8 +511,8 @@ def test_a_replay_is_printed_on_request(machine: Machine, session: Session, aske
 
 def test_one_that_did_not_come_into_the_archive_is_not_said_to_be_there(tmp_path: Path, capsys: Said) -> None:
     note = Note("handoff-1", 1.0, "handoff", 0, "dir:/p", "text", session="5e551011")
-    told = compact._tell(note, note.id, None, [], [], {}, str(tmp_path), compact.OVER)
-    compact._show(told, None, [], {})
+    told = upkeep._tell(note, note.id, None, [], [], {}, str(tmp_path), upkeep.OVER)
+    upkeep._show(told, None, [], {})
     assert "is not in the context archive." in capsys.readouterr().out
     with pytest.raises(PartlyDone, match="5e551011 could not be put"):
-        compact._complain(told, str(tmp_path), dict(DEFAULTS))
+        upkeep._complain(told, str(tmp_path), dict(DEFAULTS))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
+from time import gmtime, strftime, time
 
 ROOT = Path(__file__).parents[3]
 DECIDED = "I decided against tenacity"
@@ -30,6 +32,13 @@ def test_it_shows_a_session_from_its_first_prompt_to_the_one_that_goes_on(tmp_pa
     assert DECIDED in compacted, "the summary lost it"
     for shown in ("HANDOFF-", "## Handoff of session 11111111", "on branch `retry-uploads`", "0 model requests"):
         assert shown in began, shown
+
+
+def test_its_dates_are_of_the_last_days(tmp_path: Path) -> None:
+    said = run(tmp_path / "demo", "--json")
+    days = {*re.findall(r"20\d\d-\d\d-\d\d", said)}
+    recent = {strftime("%Y-%m-%d", gmtime(time() - ago * 86_400)) for ago in range(-1, 4)}
+    assert days and days <= recent
 
 
 def test_it_says_the_same_as_json(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_damaged_store_is_made_anew(
     assert said["store"][0]["verdict"] == "OK", said
     assert kept(home) == before
     assert len(list(home.glob("damaged-*/archive/*.gz"))) == 3  # aside, never away
-    assert run("doctor", "--fix") == 0  # once more changes nothing
+    assert checks(capsys, "--fix")["store"][0]["verdict"] == "OK", "once more changes nothing"
     assert run("import", "transcripts", "--json", str(transcripts)) == 0
     assert '"events_added": 0' in capsys.readouterr().out
     assert kept(home) == before
@@ -231,8 +231,9 @@ def test_a_lock_that_is_a_folder(home: Path, transcripts: Path, capsys: pytest.C
 
 
 def test_somebody_else_who_writes_is_no_failure(
-    home: Path, transcripts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    installed: Path, home: Path, transcripts: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    put_claude(monkeypatch, tmp_path)
     monkeypatch.setattr("memory_keeper.cli.commands.doctor.PATIENCE", 0.1)
     run("import", "transcripts", str(transcripts))
     with Lock(str(home), 1.0):
@@ -272,6 +273,27 @@ def installed(home: Path, private_home: Path) -> Path:
     known.parent.mkdir(parents=True)
     known.write_text(json.dumps({"plugins": {"memory-keeper@memory-keeper": [{"installPath": str(where)}]}}))
     return where
+
+
+def put_claude(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A `claude` on the PATH, whatever it does."""
+    program = tmp_path / "bin/claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+
+def test_without_claude_code_or_the_plugin_it_does_not_work(
+    request: pytest.FixtureRequest, capsys: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    put_claude(monkeypatch, tmp_path)
+    assert run("doctor") == 1 and "not registered" in capsys.readouterr().out
+    request.getfixturevalue("installed")
+    assert run("doctor") == 0
+    monkeypatch.setenv("PATH", "/nowhere")
+    capsys.readouterr()
+    assert run("doctor") == 1 and "`claude` is not on the PATH" in capsys.readouterr().out
 
 
 def test_the_launcher_is_tried(installed: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,11 +139,13 @@ def test_a_record_of_any_kind_is_read(said: dict[str, Any]) -> None:
 def test_a_record_has_the_words_and_what_others_read(tmp_path: Any, remember: bool) -> None:
     home = str(tmp_path)
     brief = Brief("recall", RECALL, 80, ("a", "b"), why=(["the prompt names invoice.py", 3.6], ["x", 1]))
-    record_told(home, "s", "/p", 10.0, (brief,), on="UserPromptSubmit", keys=("k",), more={"x": 1}, remember=remember)
+    record_told(
+        home, "s", "/p", "c1", 10.0, (brief,), on="UserPromptSubmit", keys=("k",), more={"x": 1}, remember=remember
+    )
     (record,) = spool.records(spool.read(home, "s"), "Told")
     said = wire.read_object(record["extra"])
     assert (said["brief"], said["tokens"], said["cites"], said["lines"]) == ("recall", 80, ["a", "b"], ["k"])
     assert (said["text"], said["on"], said["x"]) == (RECALL, "UserPromptSubmit", 1)
     context = read_context(home, "s")
-    assert context.recalled == (("k", 10.0),)
+    assert context.recalled == (("k", "c1"),)
     assert (RECALL in context.told) == remember

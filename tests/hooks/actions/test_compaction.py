@@ -49,7 +49,7 @@ def question(session: Session, trigger: str = "auto", **more: Any) -> Json:
 
 def ask(session: Session, mode: str = "replace", at: float = 0.0, **more: Any) -> Json:
     machine = session.machine
-    return replace(str(machine.home), environ(machine, mode), question(session, **more), session.id, at or time())
+    return replace(str(machine.home), environ(machine, mode), question(session, **more), session.id, "c1", at or time())
 
 
 def records(session: Session, event: str) -> list[Json]:

@@ -19,6 +19,7 @@ from memory_keeper.hooks.problems import describe
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.dates import ALLOWED, read_when
 from memory_keeper.model import Note
 from memory_keeper.moment import Context
 from memory_keeper.pages.render import render
@@ -37,6 +38,23 @@ def positive(said: str) -> int:
     return int(said)
 
 
+def since(given: str) -> float:
+    """When a time begins, for a parser."""
+    return _time(given, end=False)
+
+
+def until(given: str) -> float:
+    """When a time is over, for a parser."""
+    return _time(given, end=True)
+
+
+def _time(given: str, end: bool) -> float:
+    try:
+        return read_when(given, time(), end)
+    except ValueError:
+        raise ArgumentTypeError(f"{given!r} is not {ALLOWED}") from None
+
+
 def folder_of(args: Namespace) -> str:
     """The directory a command is about."""
     directory = args.project or os.getcwd()
@@ -50,6 +68,14 @@ def project_of(keeper: Keeper, args: Namespace) -> str:
     gone = args.project and not os.path.isdir(args.project)
     known = keeper.store.project("dir:" + os.path.abspath(args.project)) if gone else ""
     return known or keeper.project(folder_of(args))
+
+
+def known_project(keeper: Keeper, args: Namespace) -> str:
+    """The project a command is about; empty where nothing was ever kept."""
+    try:
+        return project_of(keeper, args)
+    except NotSetUp:
+        return ""
 
 
 def running_session(keeper: Keeper, args: Namespace) -> tuple[str, Context]:
@@ -120,7 +146,6 @@ def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
 
 def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
     """Every note that can be made of a project, or of all, now; `force`: due or not."""
-
     total = keeper.store.counts(project)["pending"]
     with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
         return distil(keeper, time(), project, force, bar.advance, _complain)
@@ -132,7 +157,6 @@ def _complain(error: Exception) -> None:
 
 def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
-
     with suppress(Busy):
         try:
             return render(keeper, project, find_root(folder), time(), foreign)

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.commands import positive, project_of
-from memory_keeper.cli.commands.fix import plain, root_of, say_nothing, scope_of
+from memory_keeper.cli.commands.fixes import plain, root_of, say_nothing, scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame

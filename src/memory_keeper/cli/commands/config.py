@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from memory_keeper import config
 from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.cli.commands import folder_of
 from memory_keeper.cli.commands.statusline import settings_path
+from memory_keeper.cli.commands.verbs import DRY_RUN
+from memory_keeper.cli.parser import Verb, argument
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.host import claude_settings, files
@@ -22,16 +24,7 @@ from memory_keeper.host.json_text import refuse
 from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem
 
-EXAMPLES = {
-    "list": "memory-keeper config list",
-    "get": "memory-keeper config get compaction.mode",
-    "set": "memory-keeper config set context.warnPercent 60",
-    "unset": "memory-keeper config unset context.warnPercent",
-    "restore": "memory-keeper config restore claude.autoCompactEnabled",
-}
-EXAMPLE = EXAMPLES["set"]
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
-WORDS = {"list": 0, "get": 1, "set": 2, "unset": 1, "restore": 1}  # and how many follow
 _, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
     "tell": "what a context is told",
@@ -61,35 +54,59 @@ class Setting(NamedTuple):
     origin: str  # default, a file, or a variable
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Look at them, or change one."""
-    parser.add_argument("what", nargs="?", choices=WORDS, default="list", help="by default: list")
-    parser.add_argument("rest", nargs="*", metavar="KEY", help="the setting; with `set`, its value as well")
-    parser.set_defaults(words="rest", fail=parser.error)
-    parser.add_argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--project-file", action="store_true", help=f"in {PROJECT[1:]} of the project, for everybody")
-    where.add_argument("--local", action="store_true", help="for this project, in your own settings")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+def _list(args: Namespace) -> int:
+    settings, broken = _in_force(args.home, find_root(folder_of(args)))
+    if args.json:
+        about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
+        for key, usual in DEFAULTS.items():
+            about[key]["default"] = usual
+        print_json({"settings": about, "broken": broken})
+        return 0
+    for group, named in GROUPS.items():
+        print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
+        for one in settings:
+            if one.key.partition(".")[0] == group:
+                _print(one, args.show_origin)
+        print()
+    say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
+    for path in broken:
+        say_problem(f"{path} cannot be read: the defaults hold", "make it valid JSON")
+    return 0
 
 
-def run(args: Namespace) -> int:
-    """One of the five verbs."""
-    if len(args.rest) != WORDS[args.what]:
-        args.fail(f"{args.what} takes {('no KEY', 'a KEY', 'a KEY and a VALUE')[WORDS[args.what]]}")
-    root = find_root(folder_of(args))
-    if args.what == "list":
-        return _list(args, root)
-    key = args.rest[0] = _renamed(args)
-    if key not in (SWITCH, *DEFAULTS):
-        raise KeeperError(f"there is no setting {key}", hint=_near(key))
-    if args.what == "get":
-        return _get(args, root)
-    if key == SWITCH:
-        return _switch(args, root)
-    if args.what == "restore":
-        raise KeeperError(f"{key} is a setting of ours", hint=f"memory-keeper config unset {key}")
-    return _change(args, root)
+def _get(args: Namespace) -> int:
+    _rename(args)
+    one = _holds(args, find_root(folder_of(args)))
+    about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
+    if args.json:
+        print_json({**one._asdict(), **about})
+        return 0
+    print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+    if sys.stdout.isatty():  # a script takes the value as it is
+        say(about["meaning"], "  ", "  ")
+        say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
+        say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
+    return 0
+
+
+def _set(args: Namespace) -> int:
+    if args.project_file and args.local:
+        args.fail("argument --local: not allowed with argument --project-file")
+    _rename(args)
+    return (_switch if args.key == SWITCH else _change)(args, find_root(folder_of(args)))
+
+
+def _unset(args: Namespace) -> int:
+    args.value = None
+    return _set(args)
+
+
+def _restore(args: Namespace) -> int:
+    _rename(args)
+    if args.key != SWITCH:
+        raise KeeperError(f"{args.key} is a setting of ours", hint=f"memory-keeper config unset {args.key}")
+    root, path = find_root(folder_of(args)), settings_path()
+    return _tell_switch(args, root, claude_settings.restore(args.home, path, config.SWITCH, args.dry_run))
 
 
 def _near(key: str) -> str:
@@ -103,13 +120,14 @@ def _near(key: str) -> str:
     return f"did you mean {' or '.join(names)}?" if names else "`memory-keeper config list` names them all"
 
 
-def _renamed(args: Namespace) -> str:
-    """Our name of a setting that was given by the predecessor's, with its number as we count."""
-    given: str = args.rest[0]
-    name, share = ALIASES.get(given, (given, 1.0))
-    if share != 1.0 and args.what == "set" and args.rest[1].isdecimal():
-        args.rest[1] = str(round(int(args.rest[1]) * share))
-    return name
+def _rename(args: Namespace) -> None:
+    """Give a setting that was named as the predecessor does our name, and its number as we count."""
+    name, share = ALIASES.get(args.key, (args.key, 1.0))
+    if share != 1.0 and (getattr(args, "value", None) or "").isdecimal():
+        args.value = str(round(int(args.value) * share))
+    args.key = name
+    if name not in (SWITCH, *DEFAULTS):
+        raise KeeperError(f"there is no setting {name}", hint=_near(name))
 
 
 # --- what holds -------------------------------------------------------------------------------------------------------
@@ -143,26 +161,6 @@ def _find_switch(root: str, environ: dict[str, str]) -> Setting:
     return Setting(SWITCH, True, "default")
 
 
-def _list(args: Namespace, root: str) -> int:
-    settings, broken = _in_force(args.home, root)
-    if args.json:
-        about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
-        for key, usual in DEFAULTS.items():
-            about[key]["default"] = usual
-        print_json({"settings": about, "broken": broken})
-        return 0
-    for group, named in GROUPS.items():
-        print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
-        for one in settings:
-            if one.key.partition(".")[0] == group:
-                _print(one, args.show_origin)
-        print()
-    say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
-    for path in broken:
-        say_problem(f"{path} cannot be read: the defaults hold", "make it valid JSON")
-    return 0
-
-
 def _print(one: Setting, origin: bool) -> None:
     """A setting, what it means, and where it comes from if that is not where they all do."""
     changed = one.origin != "default"
@@ -179,22 +177,8 @@ def _meaning(key: str) -> str:
     return SETTINGS[key].meaning if key in SETTINGS else HOSTS
 
 
-def _get(args: Namespace, root: str) -> int:
-    one = _holds(args, root)
-    about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
-    if args.json:
-        print_json({**one._asdict(), **about})
-        return 0
-    print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
-    if sys.stdout.isatty():  # a script takes the value as it is
-        say(about["meaning"], "  ", "  ")
-        say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
-        say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
-    return 0
-
-
 def _holds(args: Namespace, root: str) -> Setting:
-    return next(one for one in _in_force(args.home, root)[0] if one.key == args.rest[0])
+    return next(one for one in _in_force(args.home, root)[0] if one.key == args.key)
 
 
 def _said(value: Any) -> str:
@@ -206,7 +190,7 @@ def _said(value: Any) -> str:
 
 def _change(args: Namespace, root: str) -> int:
     """Set or unset one of our own in one of our own files; the rest of the file stays."""
-    key = args.rest[0]
+    key = args.key
     place = (root, PROJECT) if args.project_file else (args.home.rstrip("/"), "/config.json")
     path = "".join(place)
     if args.project_file and key in USERS_ONLY:
@@ -215,8 +199,8 @@ def _change(args: Namespace, root: str) -> int:
         outside_a_session(args.home, f"change {key}")
     part = ["projects", root] if args.local else []
     value = None
-    if args.what == "set":
-        value = read_value(args.rest[1], DEFAULTS[key])
+    if args.value is not None:
+        value = read_value(args.value, DEFAULTS[key])
         if wrong := problem(key, value):
             raise KeeperError(wrong, hint="nothing was changed")
     if args.dry_run:
@@ -252,7 +236,7 @@ def _with_part(given: dict[str, Any], names: list[str], mine: dict[str, Any]) ->
 
 
 def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> None:
-    key = args.rest[0]
+    key = args.key
     if args.json:
         print_json({"key": key, "path": path, "was": was, "now": value, "in_force": holds.value, "by": holds.origin})
         return
@@ -336,19 +320,19 @@ def _write(path: str, given: dict[str, Any], home: str) -> None:
 
 
 def _switch(args: Namespace, root: str) -> int:
-    """Turn Claude Code's own compaction on or off in the user's settings, or put back what was there; say what for."""
+    """Turn Claude Code's own compaction on or off in the user's settings; say what for."""
     if args.project_file or args.local:
         raise KeeperError(f"{SWITCH} is changed in your own settings of Claude Code only", hint="nothing was changed")
-    path = settings_path()
-    if args.what == "unset":
+    if args.value is None:
         raise KeeperError(f"{SWITCH} is Claude Code's", hint=f"memory-keeper config restore {SWITCH}")
-    if args.what == "restore":
-        outcome = claude_settings.restore(args.home, path, config.SWITCH, args.dry_run)
-    else:
-        value = read_value(args.rest[1], True)
-        if not isinstance(value, bool):
-            raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
-        outcome = claude_settings.change(args.home, path, config.SWITCH, value, args.dry_run)
+    value = read_value(args.value, True)
+    if not isinstance(value, bool):
+        raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
+    outcome = claude_settings.change(args.home, settings_path(), config.SWITCH, value, args.dry_run)
+    return _tell_switch(args, root, outcome)
+
+
+def _tell_switch(args: Namespace, root: str, outcome: Outcome) -> int:
     holds = _holds(args, root)
     limits = [_limits(window, root) for window in (SMALL, LARGE)]
     if args.json:
@@ -398,3 +382,34 @@ def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str
 
 def _told(value: Any) -> str:
     return "not set" if value is None else _said(value)
+
+
+KEY = argument("key", metavar="KEY", help="the setting")
+VALUE = argument("value", metavar="VALUE", help="what it is to be")
+ORIGIN = argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
+SHARED = argument("--project-file", action="store_true", help=f"in {PROJECT[1:]} of the project, for everybody")
+LOCAL = argument("--local", action="store_true", help="for this project, in your own settings")
+VERBS = {
+    "list": Verb(_list, "every setting, its value and meaning", "memory-keeper config list", (ORIGIN,)),
+    "get": Verb(_get, "one setting", "memory-keeper config get compaction.mode", (KEY, ORIGIN), aliases=("show",)),
+    "set": Verb(
+        _set,
+        "change a setting",
+        "memory-keeper config set context.warnPercent 60",
+        (KEY, VALUE, SHARED, LOCAL, DRY_RUN),
+        aliases=("edit",),
+    ),
+    "unset": Verb(
+        _unset,
+        "let the default hold again",
+        "memory-keeper config unset context.warnPercent",
+        (KEY, SHARED, LOCAL, DRY_RUN),
+        aliases=("rm",),
+    ),
+    "restore": Verb(
+        _restore,
+        "put back what Claude Code's own setting was",
+        "memory-keeper config restore claude.autoCompactEnabled",
+        (KEY, DRY_RUN),
+    ),
+}

@@ -35,7 +35,7 @@ TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
 DAY = 86_400
 PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
-RECORDED_ON = b"2026-03-02T"  # and its day: it is played as of yesterday, since what is old is told in short
+RECORDED_ON = (b"2026-03-03T", b"2026-03-02T")  # and its days, the last first: it is played as if it ended yesterday
 QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
 
 
@@ -217,8 +217,10 @@ def _session(host: _Host, say: _Say) -> int:
     most = last = 0
     here = json.dumps(host.project)[1:-1].encode()
     with open(TRANSCRIPT, "rb") as recorded:
-        yesterday = utc_day(time() - DAY).encode() + b"T"
-        lines = [line.replace(RECORDED_IN, here).replace(RECORDED_ON, yesterday) for line in recorded]
+        text = recorded.read().replace(RECORDED_IN, here)
+    for ago, day in enumerate(RECORDED_ON, 1):
+        text = text.replace(day, utc_day(time() - ago * DAY).encode() + b"T")
+    lines = text.splitlines(keepends=True)
     with open(os.path.join(host.folder, SESSION + ".jsonl"), "wb") as transcript:
         for number, line in enumerate(lines):
             entry = json.loads(line)

@@ -84,7 +84,7 @@ def run(args: Namespace) -> int:
             say(f"{verdict}  {finding.check}: {finding.said}", rest=" " * 6)
             if finding.fix:
                 say(as_called(f"fix: {finding.fix}"), " " * 6, " " * 8)
-        print(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}")
+        say(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}", rest="  ")
     return 1 if worst == "FAIL" else 0
 
 
@@ -98,8 +98,11 @@ def _machine() -> Iterator[Finding]:
 
 def _plugin() -> Iterator[Finding]:
     where = installed_at(claude_folder())
+    if not shutil.which("claude"):
+        said, fix = "`claude` is not on the PATH", "install Claude Code, or put it on the PATH of this shell"
+        yield Finding("Claude Code", "FAIL", said, fix)
     if not where:
-        yield Finding("plugin", "WARN", "not registered with Claude Code", "memory-keeper install")
+        yield Finding("plugin", "FAIL", "not registered with Claude Code: nothing is kept", "memory-keeper install")
     elif not os.path.isfile(os.path.join(where, "src", "memory_keeper", "hooks", "start.py")):
         yield Finding("plugin", "FAIL", f"{where} is not complete", "memory-keeper install")
     else:

@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from time import time
+from typing import Any
 
 from memory_keeper import __version__, config
 from memory_keeper.briefs.files import FOLDER, SEALED, Folder, is_hosts
@@ -17,7 +18,7 @@ from memory_keeper.cli.commands import catch_up, folder_of, project_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Json, NamedTuple, Note, Session
+from memory_keeper.model import NamedTuple, Note, Session
 from memory_keeper.pages.adopt import PATIENCE, waiting
 from memory_keeper.pages.render import bring, foreign, render_sealed, sealed_text
 from memory_keeper.rules.observations import Observed
@@ -39,7 +40,7 @@ class Target(NamedTuple):
     root: str  # a folder of the user's choice; below it no link is followed
     path: tuple[str, ...]
     rendered: bool  # it is where the pages for people are
-    settings: Json  # of the project
+    settings: dict[str, Any]  # of the project
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -76,7 +77,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _target(keeper: Keeper, root: str, to: str, settings: Json) -> Target:
+def _target(keeper: Keeper, root: str, to: str, settings: dict[str, Any]) -> Target:
     """The folder to write in. In the project no link is followed: a repository may hold one that leads elsewhere."""
     if not to:
         if is_hosts(root, keeper.environ):
@@ -215,7 +216,7 @@ def _write_jsonl(keeper: Keeper, project: str, target: Target, force: bool) -> d
         return _pour(target, "memory-keeper.jsonl", _rows(keeper, project, header, bar), force)
 
 
-def _rows(keeper: Keeper, project: str, header: Json, bar: Bar) -> Iterator[str]:
+def _rows(keeper: Keeper, project: str, header: dict[str, Any], bar: Bar) -> Iterator[str]:
     lines = [line(header)]
     for table, row in dump(keeper.store, project):
         lines.append(line({table: row}))

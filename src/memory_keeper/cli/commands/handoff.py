@@ -1,4 +1,4 @@
-"""`handoff`: write a session's handoff now and print it."""
+"""`handoff`: what a session leaves to the next context; written now, listed, shown."""
 
 from __future__ import annotations
 
@@ -7,33 +7,25 @@ from pathlib import Path
 
 from memory_keeper import wire
 from memory_keeper.briefs.handoff import by_part
-from memory_keeper.cli.commands import running_session
+from memory_keeper.cli.commands import known_project, positive, running_session
+from memory_keeper.cli.commands.verbs import Entry, print_entries
+from memory_keeper.cli.parser import Verb, argument
 from memory_keeper.config import environment
-from memory_keeper.errors import NotSetUp
+from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.handoff import save
 from memory_keeper.keeper import Keeper
+from memory_keeper.lookup.by_id import session_of
 from memory_keeper.model import Note, Source
-from memory_keeper.terminal import from_here, print_json, say
+from memory_keeper.terminal import from_here, moment, print_json, say
 
-EXAMPLE = "memory-keeper handoff"
 PATIENCE = 30.0
+LIMIT = 10
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Of which session."""
-    parser.add_argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
-
-
-def run(args: Namespace) -> int:
-    """Write it and show it."""
-    note, where = write(args)
-    if args.json:
-        shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
-        print_json({**shown, **by_part(wire.read_object(note.extra).get("facts"))})
-    else:
-        say(note.text.rstrip())
-        say(f"\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
-    return 0
+    """Of which session; also for the other commands that write one."""
+    names, given = SESSION
+    parser.add_argument(*names, **given)
 
 
 def write(args: Namespace) -> tuple[Note, str]:
@@ -48,3 +40,58 @@ def write(args: Namespace) -> tuple[Note, str]:
         raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to hand over")
     path = Path(context.folder, where)
     return note, str(path) if where != note.id and path.exists() else ""
+
+
+def _write(args: Namespace) -> int:
+    note, where = write(args)
+    _print(args, note, where)
+    if not args.json:
+        say(f"\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
+    return 0
+
+
+def _list(args: Namespace) -> int:
+    with Keeper(args.home) as keeper:
+        project = known_project(keeper, args)
+        notes = keeper.store.notes(project, 0, "handoff") if project else []
+        newest = list({note.session: note for note in notes}.values())[::-1][: args.limit]
+        known = [(note, keeper.store.as_of(note)) for note in newest]
+    if args.json:
+        print_json([{"id": one.id, "session": one.session, "at": at, "tokens": one.tokens} for one, at in known])
+        return 0
+    print_entries(
+        (
+            Entry(one.id, one.text.removeprefix("#"), f"session {one.session[:8]}  {moment(at)}  {one.tokens} tokens")
+            for one, at in known
+        ),
+        "No handoffs. memory-keeper handoff writes one.",
+    )
+    return 0
+
+
+def _show(args: Namespace) -> int:
+    """The handoff of a session, or of an id of its own."""
+    with Keeper(args.home) as keeper:
+        note = keeper.store.wording(args.id) or keeper.store.handoff(session_of(keeper, args.id))
+    if not note or note.kind != "handoff":
+        raise KeeperError(f"There is no handoff of {args.id}", hint="`memory-keeper handoff list` gives ids")
+    _print(args, note, "")
+    return 0
+
+
+def _print(args: Namespace, note: Note, where: str) -> None:
+    if args.json:
+        shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
+        print_json({**shown, **by_part(wire.read_object(note.extra).get("facts"))})
+    else:
+        say(note.text.rstrip())
+
+
+SESSION = argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
+MOST = argument("--limit", type=positive, default=LIMIT, metavar="N", help=f"at most so many (default {LIMIT})")
+OF = argument("id", metavar="ID", help="of a handoff or of a session")
+VERBS = {
+    "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff", (SESSION,)),
+    "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (MOST,)),
+    "show": Verb(_show, "one, as it was written", "memory-keeper handoff show 12ab34cd", (OF,)),
+}

@@ -14,6 +14,5 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The same door as without options."""
-
     hook.main(["hook", args.event, f"--home={args.home}", f"--project={args.project}"])
     return 0

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.commands import positive
-from memory_keeper.cli.commands.fix import plain, say_nothing, scope_of
+from memory_keeper.cli.commands.fixes import plain, say_nothing, scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.how import Form, how

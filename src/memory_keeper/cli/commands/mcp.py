@@ -14,6 +14,5 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """The same door as without options."""
-
     mcp.serve(args.home, os.path.abspath(args.project) if args.project else "")
     return 0

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from itertools import count
 from time import time
 from typing import Any
@@ -16,123 +16,74 @@ from memory_keeper import wire
 from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.capture.redact import known_values, redact
-from memory_keeper.cli.commands import confirm, folder_of, project_of, render_memory
+from memory_keeper.cli.commands import folder_of, known_project, render_memory
+from memory_keeper.cli.commands.verbs import DRY_RUN, YES, Entry, print_entries, remove, say_removed
+from memory_keeper.cli.parser import Verb, argument
 from memory_keeper.config import find_root, read_dotenv
-from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.kept_note import measure, written
-from memory_keeper.terminal import as_called, moment, paint, print_json, say
-from memory_keeper.text import clean, digest_of, one_line, storable
+from memory_keeper.terminal import moment, paint, print_json, say
+from memory_keeper.text import clean, digest_of, storable
 
-EXAMPLES = {
-    "list": "memory-keeper note list",
-    "get": "memory-keeper note get conventions",
-    "set": 'memory-keeper note set conventions "Tests are run with make test."',
-    "add": 'memory-keeper note add conventions "Names are English."',
-    "edit": "memory-keeper note edit conventions",
-    "rm": "memory-keeper note rm conventions",
-}
-EXAMPLE = EXAMPLES["set"]
 LONGEST = 20_000  # characters
 PATIENCE = 30.0
 UNSAVED = "unsaved-note.md"
 KINDS = ", ".join(STANDING)
+NONE = "No standing notes. memory-keeper note set project TEXT writes the first one."
 
 
-def configure(parser: ArgumentParser) -> None:
-    """One of six verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=EXAMPLES, default="list", help="by default: list")
-    parser.add_argument("rest", nargs="*", metavar="KIND", help=f"{KINDS}; or an ID. Then the text")
-    parser.set_defaults(words="rest", fail=parser.error)
-    parser.add_argument("--kind", choices=STANDING, metavar="KIND", help=f"list only these: {KINDS}")
-    parser.add_argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
-    parser.add_argument("--all", action="store_true", help="get: every wording there was")
-    parser.add_argument("--yes", action="store_true", help="rm: do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="rm: only say what would go")
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def run(args: Namespace) -> int:
-    """Look at them, or change one."""
-    target, *words = args.rest or [""]
-    if (args.what == "list") == bool(target):
-        args.fail(f"{args.what} takes {'no KIND' if target else 'a KIND or an ID'}")
-    if words and args.what not in ("set", "add"):
-        args.fail(f"{args.what} takes no text")
-    if args.what in ("set", "add", "edit", "rm") and not args.dry_run:
-        outside_a_session(args.home, "write what every session is told as yours")
-    text = _given(args, words) if args.what in ("set", "add") else ""
+def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
-        if args.what == "list":
-            return _list(args, _standing(keeper, _project(keeper, args), args.kind or ""))
-        if args.what == "get":
-            return _get(args, keeper, target)
-        if args.what == "rm":
-            return _remove(args, keeper, target)
-        if args.what == "edit":
-            return _edit(args, keeper, target)
-        return _write(args, keeper, target, text, more=args.what == "add")
-
-
-# --- looking ----------------------------------------------------------------------------------------------------------
-
-
-def _project(keeper: Keeper, args: Namespace) -> str:
-    try:
-        return project_of(keeper, args)
-    except NotSetUp:
-        return ""  # nothing was ever kept: there are none
-
-
-def _standing(keeper: Keeper, project: str, kind: str = "", gone: bool = False) -> list[Note]:
-    """The standing notes of a project, each as its wording in force; `gone`: also those that were taken away."""
-    kinds = (kind,) if kind else tuple(STANDING) if project else ()
-    found = [note for one in kinds if project for note in keeper.store.notes(project, 0, one)]
-    return [note for note in found if note.text or gone]
-
-
-def _list(args: Namespace, notes: list[Note]) -> int:
+        notes = _standing(keeper, known_project(keeper, args), args.kind or "")
     if args.json:
-        print_json([_about(note) for note in notes])
+        print_json([_as_json(note) for note in notes])
         return 0
-    if not notes:
-        say(as_called("No standing notes. memory-keeper note set project TEXT writes the first one."))
-    for note in notes:
-        by = "" if note.who else "  by a model"
-        say(f"{paint(note.id, 'cyan')}  {note.kind:12}  {paint(moment(written(note)) + by, 'dim')}")
-        say(one_line(clean(note.text), 160), "    ", "    ")
+    by = {note.id: "" if note.who else "  by a model" for note in notes}
+    print_entries(
+        (Entry(one.id, one.text, f"{one.kind:12}  {moment(written(one))}{by[one.id]}") for one in notes), NONE
+    )
     return 0
 
 
-def _get(args: Namespace, keeper: Keeper, target: str) -> int:
-    if target in STANDING:
-        notes = _standing(keeper, _project(keeper, args), target, gone=args.all)
-    else:
-        notes = [_find(keeper, _project(keeper, args), target)]
+def _show(args: Namespace) -> int:
+    with Keeper(args.home) as keeper:
+        project, kind = known_project(keeper, args), args.target
+        if kind in STANDING:
+            notes = _standing(keeper, project, kind, gone=args.all)
+        else:
+            notes = [_find(keeper, project, kind)]
+        revisions = {note.id: keeper.store.wordings(note.id) if args.all else [note] for note in notes}
     if not notes:
         old = " (`--all` shows old wordings)" if not args.all else ""
-        raise KeeperError(
-            f"This project has no note of kind {target}{old}", hint=f"memory-keeper note set {target} TEXT"
-        )
-    shown = [{**_about(note), "wordings": _wordings(keeper, note)} if args.all else _about(note) for note in notes]
+        raise KeeperError(f"This project has no note of kind {kind}{old}", hint=f"memory-keeper note set {kind} TEXT")
     if args.json:
-        print_json(shown if target in STANDING and target not in ONE_EACH else shown[0])
+        each = [{"wordings": [_as_json(one) for one in revisions[note.id]]} if args.all else {} for note in notes]
+        shown = [{**_as_json(note), **more} for note, more in zip(notes, each, strict=True)]
+        print_json(shown if kind in STANDING and kind not in ONE_EACH else shown[0])
         return 0
-    wordings = [one for note in notes for one in (keeper.store.wordings(note.id) if args.all else [note])]
-    for note in wordings:
-        if len(wordings) > 1:
+    every = [revision for of_one in revisions.values() for revision in of_one]
+    for note in every:
+        if len(every) > 1:
             print(paint(f"{note.id}  {moment(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
         if note.text:
             say(clean(note.text))
     return 0
 
 
-def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
-    return [_about(one) for one in keeper.store.wordings(note.id)]
+def _standing(keeper: Keeper, project: str, kind: str = "", gone: bool = False) -> list[Note]:
+    """The standing notes of a project, each as its wording in force; `gone`: also those that were taken away."""
+    kinds = (kind,) if kind else tuple(STANDING)
+    notes = [note for name in kinds if project for note in keeper.store.notes(project, 0, name)]
+    return [note for note in notes if note.text or gone]
 
 
-def _about(note: Note) -> dict[str, Any]:
+def _as_json(note: Note) -> dict[str, Any]:
     names = ("id", "kind", "text", "at", "tokens", "who", "replaces")
     return {**{name: getattr(note, name) for name in names}, "written": written(note)}
 
@@ -153,12 +104,26 @@ def _find(keeper: Keeper, project: str, target: str) -> Note:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _given(args: Namespace, words: list[str]) -> str:
+def _set(args: Namespace) -> int:
+    return _put(args, _given(args), more=False)
+
+
+def _add(args: Namespace) -> int:
+    return _put(args, _given(args), more=True)
+
+
+def _put(args: Namespace, text: str, more: bool) -> int:
+    outside_a_session(args.home, OWN)
+    with Keeper(args.home) as keeper:
+        return _write(args, keeper, args.target, text, more)
+
+
+def _given(args: Namespace) -> str:
     """The text that is to be written: from the command line, a file, or stdin."""
-    if words and args.file:
+    if args.text and args.file:
         args.fail("a TEXT or a --file, not both")
-    if words:
-        return " ".join(words)
+    if args.text:
+        return " ".join(args.text)
     if args.file and args.file != "-":
         with open(args.file, encoding="utf-8", errors="replace") as file:
             return file.read(LONGEST * 4 + 1)
@@ -187,18 +152,18 @@ def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool =
         before = _before(keeper, project, target, more)
         if more and before and before.text:
             text = _checked(f"{before.text}\n{text}")
-        said = keeper.redacted(text, project)
-        changed = not before or before.text != said
-        note = _worded(project, target, said, before) if changed or not before else before
+        kept = keeper.redacted(text, project)
+        changed = not before or before.text != kept
+        note = _worded(project, target, kept, before) if changed or not before else before
         if changed:
             keeper.writer.add(note)
     if changed:
         render_memory(keeper, note.project, folder_of(args))
     if args.json:
-        print_json({**_about(note), "changed": changed, "redacted": said != text})
+        print_json({**_as_json(note), "changed": changed, "redacted": kept != text})
         return 0
     say(f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)")
-    if said != text:
+    if kept != text:
         say("What looked like a secret was left out.")
     return 0
 
@@ -229,64 +194,69 @@ def _worded(project: str, kind: str, text: str, before: Note | None) -> Note:
     return new._replace(id=id, text=text, tokens=measure(text), extra=extra, replaces=replaces, who="user")
 
 
-def _remove(args: Namespace, keeper: Keeper, target: str) -> int:
+def _remove(args: Namespace) -> int:
     """Take a note away: what it said stays in the store, and is told to nobody."""
-    project = _project(keeper, args)
-    note = _only(_standing(keeper, project, target), target) if target in STANDING else _find(keeper, project, target)
-    if not note.text:
-        raise KeeperError(f"{note.id} was taken away before", hint="`memory-keeper note get --all` shows what it said")
-    shown = f"{note.kind}: {one_line(clean(note.text), 120)}"
-    if args.dry_run:
-        print_json({"would_remove": _about(note)}) if args.json else print(f"would take away {note.id}, {shown}")
-        return 0
-    confirm(args, f"Take away {shown}\n", "--yes takes it away without a question")
-    gone = _worded(project, note.kind, "", note)
-    with keeper.writing(PATIENCE):
-        keeper.writer.add(gone)
-    render_memory(keeper, note.project, folder_of(args))
-    if args.json:
-        print_json({"id": origin(note), "removed": True})
-    else:
-        shows = as_called(f"`memory-keeper note get {origin(note)} --all` shows what it said.")
-        say(f"Taken away: {origin(note)}. {shows}")
+    if not args.dry_run:
+        outside_a_session(args.home, OWN)
+    with Keeper(args.home) as keeper:
+        note = _one(keeper, known_project(keeper, args), args.target)
+        if not note.text:
+            hint = "`memory-keeper note show ID --all` shows what it said"
+            raise KeeperError(f"{note.id} was taken away before", hint=hint)
+
+        def act() -> None:
+            with keeper.writing(PATIENCE):
+                keeper.writer.add(_worded(note.project, note.kind, "", note))
+
+        if remove(args, note.id, f"{note.kind}: {note.text}", "a note", _as_json(note), act):
+            render_memory(keeper, note.project, folder_of(args))
+            say_removed(args, origin(note))
     return 0
 
 
-def _only(notes: list[Note], kind: str) -> Note:
+def _one(keeper: Keeper, project: str, target: str) -> Note:
+    """The note of a kind, where there is one, or of an id."""
+    if target not in STANDING:
+        return _find(keeper, project, target)
+    notes = _standing(keeper, project, target)
     if not notes:
-        raise KeeperError(f"This project has no note of kind {kind}", hint="`memory-keeper note list` shows them")
+        raise KeeperError(f"This project has no note of kind {target}", hint="`memory-keeper note list` shows them")
     if len(notes) > 1:
-        raise KeeperError(f"This project has {len(notes)} notes of kind {kind}", hint="give the ID of one")
+        raise KeeperError(f"This project has {len(notes)} notes of kind {target}", hint="give the ID of one")
     return notes[0]
 
 
-def _edit(args: Namespace, keeper: Keeper, target: str) -> int:
-    """Have a note changed in the user's editor. What cannot be kept is left in a file, so that it is not lost."""
+def _edit(args: Namespace) -> int:
+    """Give a note another text; where none was typed, in the user's editor. What cannot be kept is left in a file."""
+    if args.text:
+        return _set(args)
+    outside_a_session(args.home, OWN)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     if not sys.stdin.isatty() or not sys.stdout.isatty():
-        raise KeeperError("There is no terminal to edit in", hint=f"memory-keeper note set {target} --file F")
-    project = _project(keeper, args)
-    if target in ONE_EACH:
-        before = next(iter(_standing(keeper, project, target)), None)
-    else:
-        before = (
-            _only(_standing(keeper, project, target), target) if target in STANDING else _find(keeper, project, target)
-        )
+        raise KeeperError("There is no terminal to edit in", hint=f"memory-keeper note set {args.target} --file F")
+    with Keeper(args.home) as keeper:
+        project = known_project(keeper, args)
+        new = args.target in ONE_EACH and not _standing(keeper, project, args.target)
+        before = None if new else _one(keeper, project, args.target)
+        text = _edited(editor, before.kind if before else args.target, before.text if before else "")
+        try:
+            return _write(args, keeper, origin(before) if before else args.target, text)
+        except KeeperError as error:
+            if not text.strip():
+                raise
+            raise type(error)(str(error), hint=f"what you wrote is in {_set_aside(args, keeper, text)}") from None
+
+
+def _edited(editor: str, name: str, text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, f"{before.kind if before else target}.md")
+        path = os.path.join(folder, f"{name}.md")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(before.text + "\n" if before and before.text else "")
+            file.write(text + "\n" if text else "")
         done = subprocess.run([*shlex.split(editor), path])
         if done.returncode:
             raise KeeperError(f"{editor} ended with {done.returncode}", hint="nothing was changed")
         with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-    try:
-        return _write(args, keeper, origin(before) if before else target, text)
-    except KeeperError as error:
-        if not text.strip():
-            raise
-        raise type(error)(str(error), hint=f"what you wrote is in {_set_aside(args, keeper, text)}") from None
+            return file.read()
 
 
 def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:
@@ -304,3 +274,46 @@ def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:
             file.write(redact(storable(text), keeper.salt, known))
         return path
     raise AssertionError("numbers end")
+
+
+OWN = "write what every session is told as yours"
+TARGET = argument("target", metavar="KIND", help=f"{KINDS}; or the ID of a note")
+TEXT = argument("text", nargs="*", metavar="TEXT", help="by default: what --file or stdin has")
+FILE = argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
+VERBS = {
+    "list": Verb(
+        _list,
+        "the standing notes of this project",
+        "memory-keeper note list",
+        (argument("--kind", choices=STANDING, metavar="KIND", help=f"only these: {KINDS}"),),
+    ),
+    "show": Verb(
+        _show,
+        "a note, or those of a kind, whole",
+        "memory-keeper note show conventions",
+        (TARGET, argument("--all", action="store_true", help="every wording there was")),
+        aliases=("get",),
+    ),
+    "set": Verb(
+        _set,
+        "write the note of a kind, or give one another text",
+        'memory-keeper note set conventions "Tests are run with make test."',
+        (TARGET, TEXT, FILE),
+        words="text",
+    ),
+    "add": Verb(
+        _add,
+        "one more note of a kind, or a line to it",
+        'memory-keeper note add conventions "Names are English."',
+        (TARGET, TEXT, FILE),
+        words="text",
+    ),
+    "edit": Verb(
+        _edit,
+        "change a note in your editor, or to a text",
+        "memory-keeper note edit conventions",
+        (TARGET, argument("text", nargs="*", metavar="TEXT", help="by default: your editor is opened"), FILE),
+        words="text",
+    ),
+    "rm": Verb(_remove, "take a note away", "memory-keeper note rm conventions", (TARGET, YES, DRY_RUN)),
+}

@@ -41,6 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, default="", help="default: md; html is one page")
     parser.add_argument("--out", default="", metavar="FILE", help="write it there; default: print it")
+    parser.add_argument("--force", action="store_true", help="--out: also over a file that is there")
     parser.add_argument("--all-projects", action="store_true", help="not only this project")
 
 
@@ -62,8 +63,11 @@ def run(args: Namespace) -> int:
     if not args.out:
         sys.stdout.write(wrapped(text) if of_one and form == "md" else text)
         return 0
-    with open(args.out, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+    try:
+        with open(args.out, "w" if args.force else "x", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except FileExistsError:
+        raise KeeperError(f"{args.out} is there already", hint="--force writes over it") from None
     say(f"written to {os.path.abspath(args.out)}")
     return 0
 

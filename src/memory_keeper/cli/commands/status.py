@@ -173,7 +173,7 @@ def _say_learnt(learnt: dict[str, Any]) -> None:
     proposed, against = learnt["observations"].get("proposed", 0), learnt["rules_contradicted"]
     said = [f"{learnt['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
     said += [f"{against} that you have spoken against since"] * bool(against)
-    hint = ": `memory-keeper observe list`" if proposed or against else ""
+    hint = ": `memory-keeper observation list`" if proposed or against else ""
     _row("rules", f"{', '.join(said)}{hint}")
     if learnt["pages_waiting"]:
         _row("edited", f"{', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")

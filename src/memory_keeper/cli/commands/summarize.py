@@ -9,8 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.briefs import files
-from memory_keeper.briefs.files import HANDED_OUT, Folder
+from memory_keeper.briefs.files import HANDED_OUT, Folder, is_hosts, write
 from memory_keeper.cli.commands import catch_up, folder_of, make_notes, positive, project_of, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.jobs.compare import Score, compare
@@ -32,10 +31,10 @@ from memory_keeper.settings import SUMMARIZERS
 from memory_keeper.terminal import Bar, near, print_json, say, say_problem
 from memory_keeper.text import many
 
-EXAMPLES = {
-    "--again": "memory-keeper summarize --again --with claude-cli --limit 3",
-    "--compare": "memory-keeper summarize --compare extractive,claude-cli",
-}
+EXAMPLES = (
+    "memory-keeper summarize --again --with claude-cli --limit 3",
+    "memory-keeper summarize --compare extractive,claude-cli",
+)
 AGENT = "agent"
 FILE = (HANDED_OUT,)
 LARGEST = 1 << 20  # characters of an answer
@@ -66,7 +65,6 @@ def configure(parser: ArgumentParser) -> None:
         help="show the same note by two summarizers, with their scores, and keep neither: the one that --note names,"
         " else the newest",
     )
-    parser.set_defaults(fail=parser.error)
 
 
 def _two(said: str) -> tuple[str, ...]:
@@ -148,7 +146,6 @@ def _word(keeper: Keeper, notes: list[Note], by: str, root: str) -> list[Outcome
 
 def _compare(args: Namespace) -> int:
     """Show a note by two summarizers, and keep neither."""
-
     if args.by or args.again:
         args.fail("--compare keeps nothing: it does not go with --with or --again")
     with Keeper(args.home) as keeper:
@@ -243,7 +240,6 @@ def _read_answer() -> str | None:
 
 def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     """Write what a note is about to a file for an agent, and say which note that is."""
-
     if args.note:
         note = _named(keeper, args.note, project)
     else:
@@ -252,11 +248,11 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
         if not waiting:
             raise NotSetUp("No note of this project waits for a wording", hint="--again takes the newest all the same")
         note = waiting[0]
-    if files.is_hosts(root, keeper.environ):
+    if is_hosts(root, keeper.environ):
         raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="run it in a project")
     matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
     told, asked = prompt(matter.texts, matter.budget, token_hex(8))
-    path = files.write(root, FILE, f"{told}\n\n{asked}")
+    path = write(root, FILE, f"{told}\n\n{asked}")
     if args.json:
         print_json({"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)})
     else:
@@ -277,7 +273,6 @@ def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -
 
 def _take_away(root: str) -> None:
     """The file has done its work."""
-
     with suppress(KeeperError), Folder(root) as folder:
         found = folder.read(FILE[0])
         if found and folder.is_ours(FILE[0]):

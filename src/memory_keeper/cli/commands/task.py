@@ -4,195 +4,181 @@ from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from collections.abc import Sequence
 from time import time
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs.done import as_json
-from memory_keeper.cli.commands import confirm, folder_of, project_of, render_memory
-from memory_keeper.errors import KeeperError, NotSetUp
-from memory_keeper.host.consent import by_a_person, in_a_session
+from memory_keeper.cli.commands import folder_of, known_project, project_of, render_memory
+from memory_keeper.cli.commands.verbs import DRY_RUN, YES, Entry, checked, print_entries, remove, the_one
+from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.errors import KeeperError
+from memory_keeper.host.consent import in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.notes.tasks.done import Done, done, open_tasks
 from memory_keeper.notes.tasks.identity import folded, split
 from memory_keeper.notes.tasks.manual import Unfinished, written
-from memory_keeper.terminal import as_called, moment, paint, print_json, say
-from memory_keeper.text import clean, digest_of, one_line, short_number
+from memory_keeper.terminal import as_called, moment, print_json, say
+from memory_keeper.text import clean, digest_of, many, one_line, short_number
 
-EXAMPLES = {
-    "list": "memory-keeper task list --all",
-    "add": 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42',
-    "done": 'memory-keeper task done TASK-42 --outcome "It is in."',
-    "rm": "memory-keeper task rm TASK-42",
-}
-EXAMPLE = EXAMPLES["add"]
-TAKES = {"list": "no TEXT", "add": "a TEXT", "done": "the ID or words of a task", "rm": "the ID or words of a task"}
+EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 LONGEST = 2_000  # characters
 ID = re.compile(r"[^\W_][\w.#/-]{0,39}")
 PATIENCE = 30.0
 
 
-def configure(parser: ArgumentParser) -> None:
-    """One of four verbs, and what it is about."""
-    parser.add_argument("what", nargs="?", choices=TAKES, default="list", help="by default: list")
-    parser.add_argument("rest", nargs="*", metavar="TEXT", help="add: the task; done, rm: its ID or words")
-    parser.set_defaults(words="rest", fail=parser.error)
-    parser.add_argument("--id", default="", help="add: by which it is known, such as TASK-42")
-    parser.add_argument("--outcome", default="", metavar="TEXT", help="done: what came of it")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--open", action="store_const", const=("open",), dest="which", help="list what is not done")
-    which.add_argument("--done", action="store_const", const=("done",), dest="which", help="list what is done")
-    which.add_argument("--all", action="store_const", const=("open", "done"), dest="which", help="list both")
-    parser.add_argument("--yes", action="store_true", help="rm: do not ask")
-    parser.add_argument("--dry-run", action="store_true", help="rm: only say what would go")
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def run(args: Namespace) -> int:
-    """Look at them, or change one."""
-    if (args.what == "list") == bool(args.rest):
-        args.fail(f"{args.what} takes {TAKES[args.what]}")
-    with Keeper(args.home) as keeper:
-        return {"list": _list, "add": _add, "done": _finish, "rm": _remove}[args.what](args, keeper)
-
-
-# --- looking ----------------------------------------------------------------------------------------------------------
-
-
-def _list(args: Namespace, keeper: Keeper) -> int:
-    ended, waiting = _known(args, keeper)
+def _list(args: Namespace) -> int:
     which = args.which or ("open",)
+    with Keeper(args.home) as keeper:
+        ended, waiting = _known(args, keeper)
     shown = [*(waiting if "open" in which else ()), *(reversed(ended) if "done" in which else ())]
     if args.json:
-        print_json([_about(one) for one in shown])
+        print_json([_as_json(one) for one in shown])
         return 0
-    for one in shown:
-        _print(one)
-    if not shown:
-        say(as_called(f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down."))
+    none = f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down."
+    print_entries(map(_entry, shown), none)
     if "done" not in which and ended:
         say(as_called(f"{len(ended)} done: memory-keeper task list --done"), style="dim")
     return 0
 
 
+def _show(args: Namespace) -> int:
+    with Keeper(args.home) as keeper:
+        ended, waiting = _known(args, keeper)
+        one: Done | Unfinished = the_one(_called(args, [*waiting, *reversed(ended)])[:1], "task", _asked(args), HINT)
+    print_json(_as_json(one)) if args.json else print_entries([_entry(one)], "")
+    return 0
+
+
 def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Unfinished]]:
     """What is done in this project, and what is not."""
-    try:
-        project = project_of(keeper, args)
-        ended = done(keeper.store, project)
-        return ended, open_tasks(keeper.store, project, ended)
-    except NotSetUp:
-        return [], []  # nothing was ever kept: there are none
+    project = known_project(keeper, args)
+    ended = done(keeper.store, project) if project else []
+    return ended, open_tasks(keeper.store, project, ended) if project else []
 
 
-def _about(one: Done | Unfinished) -> dict[str, Any]:
+def _as_json(one: Done | Unfinished) -> dict[str, Any]:
     if isinstance(one, Done):
         return {"state": "done", **as_json(one)}
     return {"state": "doing" if one.doing else "open", **one._asdict()}
 
 
-def _print(one: Done | Unfinished) -> None:
-    id, text = clean(one.id), one_line(clean(one.text), 160)
+def _entry(one: Done | Unfinished) -> Entry:
     if isinstance(one, Unfinished):
-        say(f"{paint(id, 'cyan')}  {text}", "▸ " if one.doing else "· ", "    ")
-        return
-    about = [moment(one.at)[:10]] + [f"{len(one.files)} file{'s' * (len(one.files) > 1)}"] * bool(one.files)
+        by = "" if one.note else f"listed in session {one.session[:8]}"
+        return Entry(one.id, one.text, by, "▸ " if one.doing else "· ")
+    about = [moment(one.at)[:10]] + [many(len(one.files), "file")] * bool(one.files)
     about += [f"{short_number(one.tokens)} tokens"] * bool(one.tokens)
-    say(f"{paint(id, 'cyan')}  {text}  {paint(', '.join((*about, *one.commits[-3:])), 'dim')}", "✓ ", "    ")
-    if one.given:
-        say(one_line(clean(one.outcome), 160), "  ", "    ")
+    return Entry(
+        one.id, one.text, ", ".join((*about, *one.commits[-3:])), "✓ ", beneath=one.outcome if one.given else ""
+    )
 
 
-def _find(args: Namespace, keeper: Keeper) -> Unfinished:
-    """A task written by hand: by its id or that of its note, by the beginning of either, or by its words."""
-    asked = " ".join(args.rest).casefold()
-    try:
-        tasks = written(keeper.store, project_of(keeper, args))
-    except NotSetUp:
-        tasks = []
-    begins = [
+def _asked(args: Namespace) -> str:
+    return " ".join(args.task)
+
+
+def _called(args: Namespace, tasks: Sequence[Any]) -> list[Any]:
+    """The tasks of an id or of that of their note, of the beginning of either, or of the words."""
+    asked = _asked(args).casefold()
+    found = [
         one
         for one in tasks
         if one.id.casefold().startswith(asked)
-        or one.note.startswith((asked, f"note-{asked}"))
+        or getattr(one, "note", "").startswith((asked, f"note-{asked}"))
         or folded(one.text) == folded(asked)
     ]
-    found = [one for one in begins if asked in (one.id.casefold(), one.note)] or begins
-    if len(found) == 1:
-        return found[0]
-    what = "More than one task is" if found else "No task that was written down by hand is"
-    raise KeeperError(f"{what} called {clean(' '.join(args.rest))}", hint="`memory-keeper task list --all` gives ids")
+    return [one for one in found if asked in (one.id.casefold(), getattr(one, "note", ""))] or found
+
+
+def _by_hand(args: Namespace, keeper: Keeper) -> list[Unfinished]:
+    project = known_project(keeper, args)
+    return _called(args, written(keeper.store, project)) if project else []
 
 
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _add(args: Namespace, keeper: Keeper) -> int:
+def _add(args: Namespace) -> int:
     """Write a task down: the user's, or where a session's model may have written it, a model's."""
-    text, now, model = _checked(args), time(), in_a_session(args.home)
-    with keeper.writing(PATIENCE):
-        project = keeper.project(folder_of(args), change=True)
-        said = keeper.redacted(text, project)
-        id = args.id or split(said)[0]
-        known = next(
-            (one for one in written(keeper.writer, project) if one.id == id or one.text == split(said)[1]), None
-        )
-        if known and known.text != split(said)[1]:
-            raise KeeperError(f"{id} is there already: {known.text}", hint="give it another --id")
-        if known and _is_done(keeper, known, project):
-            raise KeeperError(f"{known.id} is done already", hint=f"word it otherwise, or `task rm {known.id}` first")
-        extra = wire.dumps({"by": "model" if model else "user", "written": now, **({"task": id} if id else {})})
-        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if model else ""
-        name = "note-" + digest_of(project, "task", said, repr(now))
-        note = Note(name, now, "task", 0, project, said, session, measure(said), extra, who="" if model else "user")
-        if not known:
-            keeper.writer.add(note)
-        (kept,) = [one for one in written(keeper.writer, project) if one.note == (known.note if known else name)]
-    words = f"{'Known' if known else 'Kept'}: {kept.id}  {one_line(kept.text, 160)}"
-    words += "" if said == text else "\nWhat looked like a secret was left out."
-    return _changed(args, keeper, words, **kept._asdict(), added=not known)
-
-
-def _checked(args: Namespace) -> str:
-    text = " ".join(clean(" ".join(args.rest)).split())
-    if not text:
-        raise KeeperError("A task says something", hint=EXAMPLE)
-    if len(text) > LONGEST:
-        raise KeeperError(f"A task has at most {LONGEST:,} characters", hint="`memory-keeper note` takes more")
+    text = checked(" ".join(args.text), "A task", LONGEST, EXAMPLE)
     if args.id and not ID.fullmatch(args.id):
         raise KeeperError(f"{clean(args.id)} is no id", hint="letters, digits and .#/_- of at most 40, such as TASK-42")
-    return text
+    with Keeper(args.home) as keeper:
+        with keeper.writing(PATIENCE):
+            project = keeper.project(folder_of(args), change=True)
+            kept = keeper.redacted(text, project)
+            id = args.id or split(kept)[0]
+            same = (one for one in written(keeper.writer, project) if one.id == id or one.text == split(kept)[1])
+            known = next(same, None)
+            if known and known.text != split(kept)[1]:
+                raise KeeperError(f"{id} is there already: {known.text}", hint="give it another --id")
+            if known and _is_done(keeper, known, project):
+                hint = f"word it otherwise, or `task rm {known.id}` first"
+                raise KeeperError(f"{known.id} is done already", hint=hint)
+            note = known or _write(args, keeper, project, kept, id)
+        words = f"{'Known' if known else 'Kept'}: {note.id}  {one_line(note.text, 160)}"
+        words += "" if kept == text else "\nWhat looked like a secret was left out."
+        return _changed(args, keeper, words, **note._asdict(), added=not known)
 
 
-def _finish(args: Namespace, keeper: Keeper) -> int:
-    """A task is done: in the session that says so, or by hand."""
-    one = _find(args, keeper)
-    project = project_of(keeper, args)
-    before = _is_done(keeper, one, project)
-    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if in_a_session(args.home) else ""
-    if not before:
-        keeper.mark("done", _note(keeper, one), session=session, text=" ".join(clean(args.outcome).split())[:LONGEST])
-    words = f"{'Done before' if before else 'Done'}: {one.id}  {one_line(one.text, 160)}"
-    return _changed(args, keeper, words, id=one.id, note=one.note, done=not before)
+def _write(args: Namespace, keeper: Keeper, project: str, text: str, id: str) -> Unfinished:
+    """A new task by hand, as the lists have it."""
+    now, model = time(), in_a_session(args.home)
+    extra = wire.dumps({"by": "model" if model else "user", "written": now, **({"task": id} if id else {})})
+    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if model else ""
+    name = "note-" + digest_of(project, "task", text, repr(now))
+    who = "" if model else "user"
+    keeper.writer.add(Note(name, now, "task", 0, project, text, session, measure(text), extra, who=who))
+    return next(one for one in written(keeper.writer, project) if one.note == name)
+
+
+def _finish(args: Namespace) -> int:
+    """A task is done: in the session that says so, or by hand. One of a model's list is written down to be closed."""
+    with Keeper(args.home) as keeper:
+        project = known_project(keeper, args)
+        listed = [] if (mine := _by_hand(args, keeper)) else _called(args, _known(args, keeper)[1])
+        one: Unfinished = the_one(mine or listed, "task that is not done", _asked(args), HINT)
+        if not one.note:
+            with keeper.writing(PATIENCE):
+                one = _write(args, keeper, project, keeper.redacted(one.text, project), one.id)
+        before = _is_done(keeper, one, project)
+        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if in_a_session(args.home) else ""
+        if not before:
+            outcome = " ".join(clean(args.outcome).split())[:LONGEST]
+            keeper.mark("done", _note(keeper, one), session=session, text=outcome)
+        words = f"{'Done before' if before else 'Done'}: {one.id}  {one_line(one.text, 160)}"
+        return _changed(args, keeper, words, id=one.id, note=one.note, done=not before)
+
+
+def _edit(args: Namespace) -> int:
+    """Give a task by hand another wording."""
+    text = checked(" ".join(args.text), "A task", LONGEST, EXAMPLE)
+    with Keeper(args.home) as keeper:
+        one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
+        outside_a_session(args.home, "reword a task")
+        keeper.reword(_note(keeper, one), text, {"task": one.id})
+        return _changed(args, keeper, f"Now: {one.id}  {text}", id=one.id, text=text, before=one.text)
 
 
 def _is_done(keeper: Keeper, one: Unfinished, project: str) -> bool:
     return any(mark.ref == one.note for mark in keeper.store.marks_on(project, "done"))
 
 
-def _remove(args: Namespace, keeper: Keeper) -> int:
+def _remove(args: Namespace) -> int:
     """Take a task away: what it said stays in the store."""
-    one = _find(args, keeper)
-    shown = one_line(one.text, 120)
-    if args.dry_run:
-        print_json({"would_remove": one._asdict()}) if args.json else print(f"would take away {one.id}: {shown}")
-        return 0
-    by_a_person(args, "take a task away")
-    confirm(args, f"Take away {one.id}: {shown}\n", "--yes takes it away without a question")
-    keeper.reword(_note(keeper, one), "")
-    return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
+    with Keeper(args.home) as keeper:
+        one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
+        if remove(args, one.id, one.text, "a task", one._asdict(), lambda: keeper.reword(_note(keeper, one), "")):
+            return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
+    return 0
 
 
 def _note(keeper: Keeper, one: Unfinished) -> Note:
@@ -207,3 +193,43 @@ def _changed(args: Namespace, keeper: Keeper, words: str, **told: Any) -> int:
     render_memory(keeper, project_of(keeper, args), folder_of(args))
     print_json(told) if args.json else print(words)
     return 0
+
+
+HINT = "`memory-keeper task list --all` gives ids"
+TASK = argument("task", nargs="+", metavar="TASK", help="its id, or its words")
+ONE = argument("task", nargs=1, metavar="ID", help="its id")
+TEXT = argument("text", nargs="+", metavar="TEXT", help="the task")
+WHICH = tuple(
+    argument(f"--{name}", action="store_const", const=const, dest="which", help=help)
+    for name, const, help in (
+        ("open", ("open",), "what is not done (default)"),
+        ("done", ("done",), "what is done"),
+        ("all", ("open", "done"), "both"),
+    )
+)
+VERBS = {
+    "list": Verb(_list, "what is to be done", "memory-keeper task list --all", WHICH),
+    "show": Verb(_show, "a task, whole", "memory-keeper task show TASK-42", (TASK,), words="task"),
+    "add": Verb(
+        _add,
+        "write one down",
+        EXAMPLE,
+        (TEXT, argument("--id", default="", help="by which it is known, such as TASK-42")),
+        words="text",
+    ),
+    "edit": Verb(
+        _edit,
+        "give one another wording",
+        'memory-keeper task edit TASK-42 "Add the SMS handler"',
+        (ONE, TEXT),
+        words="text",
+    ),
+    "done": Verb(
+        _finish,
+        "it is done: one of yours, or of a session's list",
+        'memory-keeper task done TASK-42 --outcome "It is in."',
+        (TASK, argument("--outcome", default="", metavar="TEXT", help="what came of it")),
+        words="task",
+    ),
+    "rm": Verb(_remove, "take one away", "memory-keeper task rm TASK-42", (TASK, YES, DRY_RUN), words="task"),
+}

@@ -8,11 +8,10 @@ from time import localtime, strftime, time
 from memory_keeper.briefs import short
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.timeline import LIMIT, Entry, around, grouped, of_project, of_session
-from memory_keeper.cli.commands import project_of
+from memory_keeper.cli.commands import project_of, since, until
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one, session_of
-from memory_keeper.lookup.dates import since, until
 from memory_keeper.terminal import as_called, fitting, paint, print_json, say, width
 from memory_keeper.text import ago, clean, showable
 

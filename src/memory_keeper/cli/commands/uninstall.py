@@ -18,6 +18,7 @@ from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
+from memory_keeper.pages.ownership import not_ours_alone
 from memory_keeper.terminal import print_json, say, say_problem
 from memory_keeper.text import many
 
@@ -54,9 +55,10 @@ def run(args: Namespace) -> int:
 
 
 def _question(home: str) -> str:
-    pages = sum(len(removable(root)) for root in _roots(home))
-    rendered = f", and {many(pages, 'page')} in your projects with what you wrote there" if pages else ""
-    return f"Delete everything that was kept in {home}{rendered}?"
+    going, staying = _pages(home)
+    rendered = f", and {many(len(going), 'page')} in your projects" if going else ""
+    stays = f" {many(len(staying), 'page')} with your own words, or of another home, stay." if staying else ""
+    return f"Delete everything that was kept in {home}{rendered}?{stays}"
 
 
 class Gone(NamedTuple):
@@ -71,6 +73,7 @@ class Gone(NamedTuple):
     cleared: list[str]
     uncleared: list[str]
     rendered: int = 0
+    pages_left: Sequence[str] = ()  # those with a person's own words, and another home's
     left: Sequence[str] = ()  # in the home, after a purge
 
 
@@ -87,7 +90,10 @@ def _remove(args: Namespace, known: bool) -> Gone:
     gone = Gone(settings, jobs, stuck, problem, back, command, *_remove_rules(args.home))
     if not args.purge:
         return gone
-    return gone._replace(rendered=_remove_rendered(args.home), left=registration.purge(args.home))
+    going, staying = _pages(args.home)
+    for root in _roots(args.home):
+        remove_all(root, keep=staying)
+    return gone._replace(rendered=len(going), pages_left=staying, left=registration.purge(args.home))
 
 
 def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
@@ -104,6 +110,7 @@ def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
         "kept": "" if args.purge else args.home,
         "left": list(gone.left),
         "rendered": gone.rendered,
+        "pages_left": list(gone.pages_left),
     }
 
 
@@ -139,9 +146,19 @@ def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str
     return gone, left
 
 
-def _remove_rendered(home: str) -> int:
-    """Take away the files in the projects that the store knows; how many."""
-    return sum(remove_all(root) for root in _roots(home))
+def _pages(home: str) -> tuple[list[str], list[str]]:
+    """The pages in the projects that the store knows: those that a purge takes away, and those that it leaves."""
+    going: list[str] = []
+    staying: list[str] = []
+    try:
+        with Keeper(home) as keeper:
+            for root in keeper.store.roots():
+                paths = removable(root)
+                staying += (kept := not_ours_alone(keeper, root, paths))
+                going += [path for path in paths if path not in kept]
+    except KeeperError:
+        pass  # no store, or a damaged one: then nobody knows where they are
+    return going, staying
 
 
 def _roots(home: str) -> list[str]:
@@ -189,11 +206,13 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += filter(None, [own_command.remove(args.home, dry_run=True).path])
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
-    going += [path for root in _roots(args.home) for path in removable(root)] if args.purge else []
+    pages, staying = _pages(args.home) if args.purge else ([], [])
+    going += pages
     if args.json:
-        print_json({"would_remove": going, "rules_left": uncleared, "problem": stuck})
+        print_json({"would_remove": going, "rules_left": uncleared, "pages_left": staying, "problem": stuck})
     else:
         say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
+        _say_pages(staying)
         _say_settings([], stuck)
         _say_rules([], uncleared)
     return 0
@@ -213,7 +232,13 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
     _say_rules(gone.cleared, gone.uncleared)
     if gone.rendered:
         say(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+    _say_pages(gone.pages_left)
     _say_home(args, gone)
+
+
+def _say_pages(staying: Sequence[str]) -> None:
+    for path in staying:
+        say(f"{path} stays: it has words of your own, or another home wrote it.")
 
 
 def _say_plugin(known: bool, gone: Gone) -> None:

@@ -8,9 +8,8 @@ from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.report.markdown import HEADS, percent, priced, prices_json, short_name, sum_json
 from memory_keeper.briefs.report.prices import Prices, read_prices
 from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
-from memory_keeper.cli.commands import catch_up, project_of
+from memory_keeper.cli.commands import catch_up, project_of, since, until
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.dates import since, until
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.store import spending
 from memory_keeper.terminal import Bar, paint, print_json, say, say_problem, width

@@ -17,7 +17,6 @@ from memory_keeper.briefs.why import FRAME, QUOTE, Line, Part, reading, take_apa
 from memory_keeper.capture.project import short_path
 from memory_keeper.cli.commands import project_of, running_session
 from memory_keeper.errors import NotSetUp
-from memory_keeper.hooks.actions.telling import AFTER
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import mark_id
 from memory_keeper.lookup.by_id import unwritten
@@ -39,7 +38,7 @@ from memory_keeper.terminal import moment, paint, print_json, say, width, wrappe
 from memory_keeper.text import clean, local_moment, many, one_line
 
 EXAMPLE = "memory-keeper why --last"
-SAME_CALL = max(AFTER.values()) + 0.001  # seconds within which is told what one call of the host brings
+SAME_CALL = 0.0055  # seconds within which older versions kept what one call of the host brought: its records had no id
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
 PROMPTS, STARTS = 10_000, 1_000  # of a session
 WIDEST, PIPED = 100, 80  # columns
@@ -77,6 +76,7 @@ class Telling(NamedTuple):
     event: str  # the host's name of the call; empty: not known
     label: str  # the same for people
     part: Part
+    call: str = ""  # its id; empty: an older version kept it
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -114,8 +114,8 @@ def _read(keeper: Keeper, args: Namespace) -> Session:
     """A session by the store, and by its spool: what was told just now is only there."""
     id, _ = running_session(keeper, args)
     records = list(spool.records(spool.read(keeper.home, id), "Told", PROMPT, START))
-    prompts = sorted(_moment(one) for one in records if one.get("event") == PROMPT)
-    begins = [(_moment(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
+    prompts = sorted(spool.time_of(one) for one in records if one.get("event") == PROMPT)
+    begins = [(spool.time_of(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
     new = [_told(id, one) for one in records if one.get("event") == "Told"]
     try:
         project = keeper.store.project_of(id) or project_of(keeper, args)
@@ -133,13 +133,13 @@ def _read(keeper: Keeper, args: Namespace) -> Session:
 
 def _told(session: str, record: dict[str, Any]) -> Told:
     """A record as the event that it becomes."""
-    at = _moment(record)
+    at = spool.time_of(record)
     return Told(mark_id("told", session, record), at, session, wire.read_object(str(record.get("extra") or "")))
 
 
 def _tellings(session: Session, one: Told) -> list[Telling]:
     event, label = _call(session, one)
-    return [Telling(one.at, event, label, part) for part in take_apart(one.said)]
+    return [Telling(one.at, event, label, part, str(one.said.get("call") or "")) for part in take_apart(one.said)]
 
 
 def _call(session: Session, one: Told) -> tuple[str, str]:
@@ -172,12 +172,8 @@ def _last(tellings: list[Telling]) -> list[Telling]:
 
 
 def _at_once(tellings: list[Telling], last: Telling) -> list[Telling]:
-    return [one for one in tellings if one.label == last.label and abs(one.at - last.at) < SAME_CALL]
-
-
-def _moment(record: dict[str, Any]) -> float:
-    at = record.get("at")
-    return at if isinstance(at, float) else 0.0
+    alike = [one for one in tellings if (one.label, one.call) == (last.label, last.call)]
+    return alike if last.call else [one for one in alike if abs(one.at - last.at) < SAME_CALL]
 
 
 # --- what it rests on -------------------------------------------------------------------------------------------------

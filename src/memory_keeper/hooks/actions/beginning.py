@@ -53,7 +53,7 @@ def begin(moment: Moment) -> Json:
     if briefs:
         from memory_keeper.hooks.actions.telling import heard, record_told
 
-        record_told(home, call.session, call.folder, at, briefs, on=call.event, remember=True)
+        record_told(home, call.session, call.folder, call.id, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
         if not any(brief.name == "handoff" for brief in briefs):  # of that the user was told already
@@ -69,7 +69,7 @@ def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Itera
     if call.source == "compact":
         from memory_keeper.hooks.actions import lost
 
-        first = lost.begin(keeper, call.session, call.folder, settings, at)
+        first = lost.begin(keeper, call, settings, at)
     elif after:
         first = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), notes, said)
     yield first

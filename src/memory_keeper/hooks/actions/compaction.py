@@ -29,7 +29,7 @@ def replaces(home: str, environ: dict[str, str], session: str) -> bool:
     return bool(_settings(home, environ, session)["compaction.mode"] == "replace")
 
 
-def replace(home: str, environ: dict[str, str], question: Json, session: str, at: float) -> Json:
+def replace(home: str, environ: dict[str, str], question: Json, session: str, call: str, at: float) -> Json:
     """What takes the place of a conversation that is about to be compacted; empty: the host is to do it itself."""
     from memory_keeper.briefs.kept import keep
     from memory_keeper.capture.messages import read
@@ -47,7 +47,7 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, at
         return {}
     tokens = question.get("tokens")
     size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
-    spool.append(home, session, {"event": "Replaced", "at": at, "dir": folder, "source": trigger[:20], "tokens": size})
+    spool.append(home, session, spool.make("Replaced", call, at, folder, source=trigger[:20], tokens=size))
     return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
 
 
@@ -61,7 +61,7 @@ def instruct(moment: Moment) -> str:
 def refuse(moment: Moment) -> Json:
     """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
     call = moment.call
-    spool.append(moment.home, call.session, {"event": "Blocked", "at": moment.at, "dir": call.folder})
+    spool.append(moment.home, call.session, spool.make("Blocked", call.id, moment.at, call.folder))
     return {
         "decision": "block",
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"

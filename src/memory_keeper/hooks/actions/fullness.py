@@ -51,20 +51,21 @@ class Fullness(NamedTuple):
         """Whether it is compacted by us when it is full, so that nobody has to do anything."""
         return self.context.module and bool(self.settings["compaction.mode"] == "replace")
 
-    def is_compacted_now(self, at: float, prompted: bool) -> bool:
+    def is_compacted_now(self, call: str, prompted: bool) -> bool:
         """Whether the host is about to compact it, so that a warning would come too late and be told to the wrong
         context. It was to, and did not, when there is another prompt or response since that was `HELD` back."""
         if not self.gauge or not 0 < self.limits.compacts_at <= self.tokens:
             return False
-        held = dict(self.context.warned).get(HELD)
-        comes = held is None or held == at or (not prompted and _is_before(self.gauge, held))
+        at, by = next(((at, by) for level, at, by in self.context.warned if level == HELD), (None, ""))
+        comes = at is None or by == call or (not prompted and _is_before(self.gauge, at))
         return comes and self.settings["compaction.mode"] in ("supplement", "replace")
 
-    def unsaid(self, at: float = 0.0) -> tuple[str, ...]:
-        """The levels it has passed that nobody was told of, the lowest first. What was told `at` this very moment was
-        not heard, if it is asked again."""
-        reached, said = passed(self.tokens, self.limits, self.settings) if self.gauge else [], dict(self.context.warned)
-        return tuple(one for one in reached if said.get(one) in (None, at))
+    def unsaid(self, call: str = "") -> tuple[str, ...]:
+        """The levels it has passed that nobody was told of, the lowest first. What this very call was told it has not
+        heard, if it asks again."""
+        reached = passed(self.tokens, self.limits, self.settings) if self.gauge else []
+        said = {level: by for level, _, by in self.context.warned}
+        return tuple(level for level in reached if said.get(level) in (None, call))
 
 
 def measure(home: str, session: str, transcript: str, folder: str, environ: dict[str, str]) -> Fullness:

@@ -18,7 +18,7 @@ from memory_keeper.hooks.actions.handoff import try_to_keep
 from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Json, NamedTuple
-from memory_keeper.moment import Brief, Context
+from memory_keeper.moment import Brief, Call, Context
 from memory_keeper.policy import shares
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
@@ -50,14 +50,15 @@ class Score(NamedTuple):
 # --- telling ---------------------------------------------------------------------------------------------------------
 
 
-def begin(keeper: Keeper, session: str, folder: str, settings: Json, at: float) -> Brief:
+def begin(keeper: Keeper, call: Call, settings: Json, at: float) -> Brief:
     """What a context that begins after a compaction is told; one that the host did not summarize has only this."""
+    session, folder = call.session, call.folder
     context = read_context(keeper.home, session)
     if context.replaced:
         return _whole(keeper, session, folder, settings, shares(settings)[0])
     brief, score = _find_lost(keeper, session, folder, settings, context, at)
     if score:
-        _keep_score(keeper.home, session, folder, score)
+        _keep_score(keeper.home, call, score)
     return brief
 
 
@@ -65,31 +66,31 @@ def tell_lost(moment: Moment) -> Json:
     """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
     call = moment.call
     with Keeper(moment.home, moment.environ) as keeper:
-        text = lost_text(keeper, call.session, call.folder, moment.settings, moment.at, call.event)
+        text = lost_text(keeper, call, moment.settings, moment.at)
     return heard(call.event, text)
 
 
-def lost_text(keeper: Keeper, session: str, folder: str, settings: Json, at: float, on: str = "") -> str:
+def lost_text(keeper: Keeper, call: Call, settings: Json, at: float) -> str:
     """What a compaction lost of a context that has begun and was told nothing; empty when it was, or nothing is lost.
 
-    Of several who ask at once, one is answered; who asks again with the same `at` was not heard. `on` is the call of
-    the host.
+    Of several calls at once one is answered, again if it asks again.
     """
+    session, folder = call.session, call.folder
     context = read_context(keeper.home, session)
-    if not context.untold and context.handed != at:
+    if not context.untold and context.handed != call.id:
         return ""
     if context.replaced:
         brief, score = _whole(keeper, session, folder, settings, shares(settings)[0]), None
     else:
         brief, score = _find_lost(keeper, session, folder, settings, context, at)
     if brief.text:
-        record_told(keeper.home, session, folder, at, (brief,), on=on, remember=True)
-        if read_context(keeper.home, session).handed != at:
+        record_told(keeper.home, session, folder, call.id, at, (brief,), on=call.event, remember=True)
+        if read_context(keeper.home, session).handed != call.id:
             return ""  # somebody else was faster
     if score and not context.scored:
-        _keep_score(keeper.home, session, folder, score)
+        _keep_score(keeper.home, call, score)
     elif not brief.text and not score:  # there is nothing to be told: nobody has to look again
-        spool.append(keeper.home, session, {"event": "Scored", "at": at, "dir": folder})
+        spool.append(keeper.home, session, spool.make("Scored", call.id, at, folder))
     return brief.text
 
 
@@ -102,15 +103,15 @@ def score(moment: Moment) -> Json:
     if not context.handed or context.scored or context.replaced:
         return {}
     with Keeper(moment.home, moment.environ) as keeper:
-        keep_score(keeper, call.session, call.folder, moment.settings, context, moment.at)
+        keep_score(keeper, call, moment.settings, context, moment.at)
     return {}
 
 
-def keep_score(keeper: Keeper, session: str, folder: str, settings: Json, context: Context, at: float) -> None:
+def keep_score(keeper: Keeper, call: Call, settings: Json, context: Context, at: float) -> None:
     """Measure a summary that was heard of only after the context had been told the handoff as it is."""
-    _, score = _find_lost(keeper, session, folder, settings, context, at, blindly=True)
+    _, score = _find_lost(keeper, call.session, call.folder, settings, context, at, blindly=True)
     if score:
-        _keep_score(keeper.home, session, folder, score)
+        _keep_score(keeper.home, call, score)
 
 
 def _find_lost(
@@ -186,7 +187,7 @@ def _beside(home: str, session: str, context: Context) -> str:
     """What the host keeps as it is behind the summary: the last answer, and the prompt that waits for one. In the
     middle of a turn it keeps the last call only, which is not known here."""
     prompt, stop = (spool.newest(home, session, event) or {} for event in ("UserPromptSubmit", "Stop"))
-    waits = prompt.get("at") == context.prompted
+    waits = bool(prompt) and spool.time_of(prompt) >= context.prompted
     if context.stopped < context.prompted and not waits:
         return ""
     kept = [stop, prompt] if waits else [stop]
@@ -196,9 +197,9 @@ def _beside(home: str, session: str, context: Context) -> str:
 # --- the score -------------------------------------------------------------------------------------------------------
 
 
-def _keep_score(home: str, session: str, folder: str, score: Score) -> None:
-    said = {name: value for name, value in score._asdict().items() if name != "session"}
-    spool.append(home, session, {"event": "Scored", "dir": folder, **said})
+def _keep_score(home: str, call: Call, score: Score) -> None:
+    known = {name: value for name, value in score._asdict().items() if name not in ("session", "at")}
+    spool.append(home, call.session, spool.make("Scored", call.id, score.at, call.folder, **known))
 
 
 def scores(store: SqliteStore, project: str, limit: int) -> list[Score]:

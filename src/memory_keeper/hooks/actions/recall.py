@@ -14,7 +14,7 @@ from memory_keeper.briefs.recall import FILES, Line, fixed, heart, recall
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions import Moment
-from memory_keeper.hooks.actions.telling import AFTER, heard, record_told
+from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json, Row, Scope
 from memory_keeper.moment import Brief
@@ -74,14 +74,14 @@ def names_something(prompt: str) -> bool:
 
 
 def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
-    call, home, at = moment.call, moment.home, moment.at + AFTER["recall"]
+    call, home, at = moment.call, moment.home, moment.at
     budget: int = moment.settings[BUDGET]
     if budget <= 0:
         return ""
     root = config.find_root(call.folder)
     try:
         with Keeper(home, moment.environ) as keeper:
-            brief, keys = find(Finding(keeper, keeper.project(call.folder), root, call.session, budget, at))
+            brief, keys = find(Finding(keeper, keeper.project(call.folder), root, call.session, budget, at, call.id))
     except NotSetUp:
         return ""  # the very first session
     if not brief.text:
@@ -89,20 +89,22 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
 
     if units(brief.text) >= moment.room:
         return ""
-    record_told(home, call.session, call.folder, at, (brief,), on=call.event, keys=keys)
+    record_told(home, call.session, call.folder, call.id, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
-    return brief.text if all(first.get(key) == at for key in keys) else ""  # else another was faster
+    return brief.text if all(first.get(key) == call.id for key in keys) else ""  # else another was faster
 
 
 class Finding:
     """One look for what a context should know."""
 
-    def __init__(self, keeper: Keeper, project: str, root: str, session: str, budget: int, at: float) -> None:
+    def __init__(
+        self, keeper: Keeper, project: str, root: str, session: str, budget: int, at: float, call: str = ""
+    ) -> None:
         self.keeper, self.project, self.root, self.session = keeper, project, root, session
         self.budget, self.at = budget, at
         self.context = read_context(keeper.home, session)
-        # who asks again with the same time was not heard
-        self.keys = {key for key, first in self.context.recalled if first != at}
+        # a call that asks again was not heard
+        self.keys = {key for key, first in self.context.recalled if first != call}
         self.cites: set[str] = set()
         if self.context.source == "resume":
             self._ask_the_store()

@@ -10,7 +10,7 @@ from memory_keeper import config, wire
 from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions import Moment
-from memory_keeper.hooks.actions.telling import AFTER, heard, record_told
+from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
@@ -38,7 +38,6 @@ def tell_or_fail_safe(moment: Moment) -> Json:
 
 def tell_rules(moment: Moment) -> Json:
     """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
-    moment = moment._replace(at=moment.at + AFTER["rules"])
     call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.folder)
     if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
         return {}
@@ -50,7 +49,7 @@ def tell_rules(moment: Moment) -> Json:
     ready = read_ready(home, root)
     if not context.ruled and context.prompts > 1 and ready.get("count") == 0:
         return {}  # there are none, and what the user said came with the first prompt
-    if context.ruled and context.ruled_at != moment.at:
+    if context.ruled and context.ruled_by != call.id:
         if ready.get("shipped") != settings["rules.shipped"]:
             since = stamp(home)
             rules, _ = find_rules(home, call.folder, moment.environ, settings, said=False)
@@ -79,7 +78,8 @@ def _tell_subagent(moment: Moment, settings: Json) -> Json:
 
 def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str = "") -> None:
     call = moment.call
-    record_told(moment.home, call.session, call.folder, moment.at, (brief,), on=call.event, more=more, agent=agent)
+    who = moment.home, call.session, call.folder, call.id, moment.at
+    record_told(*who, (brief,), on=call.event, more=more, agent=agent)
 
 
 def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
@@ -109,7 +109,7 @@ def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
         return {}  # the next prompt has room
     _record(moment, brief, {"hash": ready["hash"], "context": _size(moment)})
     known = read_context(home, call.session)
-    if known.ruled == ready["hash"] and known.ruled_at != moment.at:
+    if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same
     many = f"{ready['count']} rule{'s' * (ready['count'] != 1)}"
     shown = f"Memory Keeper told this context {many}, in {brief.tokens} tokens: memory-keeper rule list"

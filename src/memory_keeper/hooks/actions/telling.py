@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 
     from memory_keeper.model import Json
 
-# seconds from a call to the record of what it told: one call may tell all of these, and a record is known by its time,
-# in whole milliseconds
-AFTER = {"lost": 0.0, "recall": 0.0015, "rules": 0.003, "warning": 0.0045}
-
 
 def heard(event: str, text: str) -> Json:
     """What the model is to hear on a call, as the host takes it; nothing for no text."""
@@ -29,6 +25,7 @@ def record_told(
     home: str,
     session: str,
     folder: str,
+    call: str,
     at: float,
     briefs: Sequence[Brief],
     *,
@@ -38,15 +35,16 @@ def record_told(
     remember: bool = False,
     agent: str = "",
 ) -> None:
-    """Keep what a context was told, `on` which call of the host, at a moment of its own (see AFTER).
+    """Keep what a context was told by a call of the host, and `on` what kind of call.
 
     `keys` tell its lines from others; `more` are further fields; `remember`: the context is to know the words;
-    `agent`: only a subagent was told, and others may be at the same moment.
+    `agent`: only a subagent was told.
     """
     text = "\n".join(brief.text for brief in briefs)
-    extra = wire.dumps(_describe(briefs, text, on, keys) | (more or {}))
-    record = {"event": "Told", "at": at, "dir": folder, "source": briefs[0].name, "extra": extra}
-    spool.append(home, session, record | ({"text": text} if remember else {}) | ({"agent": agent} if agent else {}))
+    extra = wire.dumps(_describe(briefs, text, on, keys) | {"call": call} | (more or {}))
+    words = text if remember else ""
+    record = spool.make("Told", call, at, folder, source=briefs[0].name, extra=extra, text=words, agent=agent)
+    spool.append(home, session, record)
 
 
 def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) -> Json:
@@ -66,8 +64,8 @@ def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) 
     return said | {name: value for name, value in optional.items() if value}
 
 
-def record_warning(home: str, session: str, folder: str, at: float, on: str, text: str) -> None:
+def record_warning(home: str, session: str, folder: str, call: str, at: float, on: str, text: str) -> None:
     """Keep what the model was told of how full its context is."""
     from memory_keeper.text import tokens
 
-    record_told(home, session, folder, at + AFTER["warning"], (Brief("warning", text, tokens(text)),), on=on)
+    record_told(home, session, folder, call, at, (Brief("warning", text, tokens(text)),), on=on)

@@ -30,8 +30,8 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
     and holds."""
     context, now = read_context(home, session), time()
     if window and (window, True) != (context.window, context.module):
-        record = {"event": "Window", "at": now, "dir": context.folder, "window": window, "by": "module"}
-        spool.append(home, session, record | ({"model": model} if model else {}))
+        told = {"window": window, "model": model, "by": "module"}
+        spool.append(home, session, spool.make("Window", spool.new_call(), now, context.folder, **told))
     fullness = measure(home, session, context.transcript, context.folder, environ)
     if tokens:  # at the end of a turn its last response is seldom on the disk
         fullness = fullness._replace(gauge=(fullness.gauge or Gauge(0, model))._replace(tokens=tokens))
@@ -65,7 +65,8 @@ def _compacts(home: str, session: str, environ: dict[str, str], fullness: Fullne
         return False
     if not _saved(home, session, context.folder, environ):
         return False
-    spool.append(home, session, {"event": "AskCompact", "at": now, "dir": context.folder, "tokens": fullness.tokens})
+    record = spool.make("AskCompact", spool.new_call(), now, context.folder, tokens=fullness.tokens)
+    spool.append(home, session, record)
     return True
 
 
@@ -97,7 +98,7 @@ def _saved(home: str, session: str, folder: str, environ: dict[str, str]) -> boo
 def ask(home: str, session: str, now: float, why: str) -> None:
     """Ask for a clear of this session."""
     folder = read_context(home, session).folder
-    spool.append(home, session, {"event": "AskClear", "at": now, "dir": folder, "why": why})
+    spool.append(home, session, spool.make("AskClear", spool.new_call(), now, folder, why=why))
 
 
 def may_be_answered(context: Context, now: float) -> bool:

@@ -17,12 +17,13 @@ def warn(moment: Moment) -> Json:
     call, home, at, fullness = moment.call, moment.home, moment.at, moment.fullness
     if not fullness:
         return {}
-    held = fullness.is_compacted_now(at, call.event == "UserPromptSubmit")
-    reached = (HELD,) if held else fullness.unsaid(at)
-    record = {"event": "Warned", "at": at, "dir": call.folder, "level": " ".join(reached)}
-    spool.append(home, call.session, {**record, "tokens": fullness.tokens})
-    first = dict(read_context(home, call.session).warned).get(reached[-1])
-    if first != at:
+    held = fullness.is_compacted_now(call.id, call.event == "UserPromptSubmit")
+    reached = (HELD,) if held else fullness.unsaid(call.id)
+    level = " ".join(reached)
+    record = spool.make("Warned", call.id, at, call.folder, level=level, tokens=fullness.tokens)
+    spool.append(home, call.session, record)
+    first = {level: by for level, _, by in read_context(home, call.session).warned}
+    if first.get(reached[-1]) != call.id:
         return {}  # another hook was faster
     saved = try_to_save(home, call.session, call.folder, moment.environ)
     clearer = can_answer(home, fullness.context)
@@ -31,7 +32,7 @@ def warn(moment: Moment) -> Json:
     user, model = _word(fullness, reached[-1], saved, clearer)
     if len(model) >= moment.room:
         return {"systemMessage": user}
-    record_warning(home, call.session, call.folder, at, call.event, model)
+    record_warning(home, call.session, call.folder, call.id, at, call.event, model)
     return {"systemMessage": user, **heard(call.event, model)}
 
 

@@ -1,4 +1,4 @@
-"""`clear`: put what the memory says into the archive, so that it begins anew. Nothing is deleted."""
+"""`archive`: put what the memory says into the archive, so that it begins anew. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_keeper.project_settings import Settings
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import from_here, print_json, say
 
-EXAMPLE = "memory-keeper clear --dry-run"
+EXAMPLE = "memory-keeper archive --dry-run"
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""`compact`: a session's notes, handoff and entry in the context archive, a project's observations, its tasks; now."""
+"""`upkeep`: a session's notes, handoff and entry in the context archive, a project's observations, its tasks; now."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memory_keeper.pages.render import left_alone
 from memory_keeper.rules.prompts import TYPED
 from memory_keeper.terminal import Bar, from_here, print_json, say
 
-EXAMPLE = "memory-keeper compact --session"
+EXAMPLE = "memory-keeper upkeep --session"
 PATIENCE = 30.0
 # what there is to do then, by what becomes of a full context
 NEXT = {
@@ -63,12 +63,11 @@ def configure(parser: ArgumentParser) -> None:
         action="store_true",
         help="write a page anew even if somebody has changed it; what it said is kept beside it",
     )
-    parser.set_defaults(fail=parser.error)
 
 
 def main() -> None:
     """The program `compress-context`."""
-    cli.main(["compact", *sys.argv[1:]])
+    cli.main(["upkeep", *sys.argv[1:]])
 
 
 def run(args: Namespace) -> int:

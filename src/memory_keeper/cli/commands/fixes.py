@@ -1,4 +1,4 @@
-"""`fix ERROR`: what fixed this error before."""
+"""`fixes ERROR`: what fixed this error before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memory_keeper.search.staleness import State, moved_on, of_files
 from memory_keeper.search.staleness import say as say_states
 from memory_keeper.terminal import hint, moment, paint, print_json, say
 
-EXAMPLE = "memory-keeper fix \"ModuleNotFoundError: No module named 'yaml'\""
+EXAMPLE = "memory-keeper fixes \"ModuleNotFoundError: No module named 'yaml'\""
 HINT = "give the line that names the error; `memory-keeper search` looks for its words anywhere"
 LARGEST = 1 << 20  # characters of an output on stdin
 
