@@ -22,8 +22,7 @@ from bench.tools.judging import DEEP, Method, Outcome, judge, mean, show
 from bench.tools.sets import Space
 from memory_keeper.model import Scope
 from memory_keeper.search import find, semantic
-from memory_keeper.store import vectors
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +59,7 @@ def measured(folder: Path, cache: str = ":memory:") -> Iterator[tuple[str, str, 
 
 
 def judged(
-    title: str, about: str, store: SqliteStore, spaces: Sequence[Space], role: str = "", by_session: bool = False
+    title: str, about: str, store: Store, spaces: Sequence[Space], role: str = "", by_session: bool = False
 ) -> Outcome:
     """One set, both ways."""
     ways = {"words and meaning": ranking(store, role, True), "words": ranking(store, role, False)}
@@ -70,7 +69,7 @@ def judged(
     return judge(title, about, spaces, methods, {}, ("hit@1", "hit@5", "recall@10", "MRR"))
 
 
-def ranking(store: SqliteStore, role: str, meaning: bool) -> Callable[[Space, str], Ranked]:
+def ranking(store: Store, role: str, meaning: bool) -> Callable[[Space, str], Ranked]:
     """The ids that search answers with; the vectors count or not."""
 
     def rank(space: Space, text: str) -> Ranked:
@@ -81,12 +80,12 @@ def ranking(store: SqliteStore, role: str, meaning: bool) -> Callable[[Space, st
     return rank
 
 
-def embed(store: SqliteStore, cache: str = ":memory:") -> float:
+def embed(store: Store, cache: str = ":memory:") -> float:
     """Give every text of a store its vector; how many seconds that took."""
     begin = time.perf_counter()
     known = sqlite3.connect(cache)
     known.execute("create table if not exists known (text text primary key, data blob not null)")
-    while rows := vectors.lacking(store.db, semantic.BATCH):
+    while rows := store.lacking(semantic.BATCH):
         names = [hashlib.sha256(text.encode()).hexdigest() for _, text in rows]
         marks = ", ".join("?" * len(names))
         found = dict(known.execute(f"select text, data from known where text in ({marks})", names))
@@ -95,6 +94,6 @@ def embed(store: SqliteStore, cache: str = ":memory:") -> float:
         with known:
             known.executemany("insert into known values (?, ?) on conflict do nothing", made.items())
         found |= made
-        vectors.keep(store, semantic.MODEL, [(key, found[name]) for (key, _), name in zip(rows, names, strict=True)])
+        store.keep_vectors(semantic.MODEL, [(key, found[name]) for (key, _), name in zip(rows, names, strict=True)])
     known.close()
     return time.perf_counter() - begin

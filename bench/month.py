@@ -21,7 +21,10 @@ from bench.tools.measure import median
 from memory_keeper.cli.commands.import_ import source_of
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
+from memory_keeper.model import Filter
+from memory_keeper.store.events import open_events
 from memory_keeper.text import tokens
+from tests.raw import change
 from tests.transcripts import START, Transcript, paragraph, turn
 
 PROJECTS = ("uploader", "catalog", "shop", "site", "notes")
@@ -155,12 +158,12 @@ def reduce(folder: Path) -> Spent:
     with Keeper(str(folder / "home"), ENVIRON) as keeper:
         figures = timed(lambda: {"made": len(distil(keeper, START + 2 * MONTH))})
         store = keeper.store
-        talk = store.db.execute("select text from event where kind in ('prompt', 'reply', 'queued', 'task')")
-        figures["in"] = sum(tokens(text) for (text,) in talk)
-        figures["all"] = sum(tokens(text) for (text,) in store.db.execute("select text from event"))
+        talk = store.find(Filter(kinds=("prompt", "reply", "queued", "task")))
+        figures["in"] = sum(tokens(one.event.text) for one in talk)
+        figures["all"] = sum(tokens(one.event.text) for one in store.find(Filter()))
         levels = "select level, count(*), sum(text = ''), sum(tokens) from note where level > 0 group by level"
-        figures["levels"] = {level: row for level, *row in store.db.execute(levels)}
-        left = sum(len(store.open_events(one.session, one.project)) for one in store.open_sessions())
+        figures["levels"] = {level: row for level, *row in change(keeper.store_path, levels)}
+        left = sum(len(open_events(store, one.session, one.project)) for one in store.open_sessions())
         assert not left, f"{left} events are in no note"
     return figures
 

@@ -34,7 +34,7 @@ from bench.tools.judging import DEEP, Method, Outcome, best_of, judge, mean, mis
 from bench.tools.sets import Space
 from memory_keeper.model import Hit, Scope
 from memory_keeper.search import find
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 # what others say of these sets, over more or other questions than are asked here
 PUBLISHED_SESSIONS = {
@@ -162,7 +162,7 @@ def beam(args: argparse.Namespace) -> Iterator[Outcome]:
 # --- ours -------------------------------------------------------------------------------------------------------------
 
 
-def ask(store: SqliteStore, role: str = "", limit: int = DEEP) -> Callable[[Space, str], Ranked]:
+def ask(store: Store, role: str = "", limit: int = DEEP) -> Callable[[Space, str], Ranked]:
     """The ids that our search answers with."""
 
     def rank(space: Space, text: str) -> Ranked:
@@ -172,12 +172,12 @@ def ask(store: SqliteStore, role: str = "", limit: int = DEEP) -> Callable[[Spac
     return rank
 
 
-def search(store: SqliteStore, text: str, project: str | None, limit: int, role: str = "") -> list[Hit]:
+def search(store: Store, text: str, project: str | None, limit: int, role: str = "") -> list[Hit]:
     """Ask as any caller does."""
     return find(store, text, Scope(project=project, role=role), limit)
 
 
-def steady(store: SqliteStore, spaces: Sequence[Space]) -> None:
+def steady(store: Store, spaces: Sequence[Space]) -> None:
     """Whether who asks for ten gets the ten that these figures rest on."""
     deep, few = ask(store), ask(store, limit=10)
     asked = [(space, one.text) for space in spaces for one in space.questions][::10]

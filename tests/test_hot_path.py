@@ -35,16 +35,16 @@ GAUGE = {f"{OWN}.hooks.actions", f"{OWN}.hooks.actions.fullness", f"{OWN}.captur
 # user has to be told what is kept
 START_UP = {
     f"{OWN}.hooks.actions", f"{OWN}.hooks.actions.beginning", f"{OWN}.hooks.actions.handoff",
-    f"{OWN}.hooks.actions.telling",
-    f"{OWN}.hooks.actions.welcome", f"{OWN}.hooks.problems", f"{OWN}.capture.host", f"{OWN}.store.context",
-    f"{OWN}.store.typed", f"{OWN}.briefs", f"{OWN}.text",
+    f"{OWN}.hooks.actions.telling", f"{OWN}.hooks.actions.welcome", f"{OWN}.hooks.problems",
+    f"{OWN}.capture.host", f"{OWN}.store.context", f"{OWN}.briefs", f"{OWN}.text",
 }  # fmt: skip
 # a start: ask the store. `_functools` comes with `_sqlite3`
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
-    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.store.archive", f"{OWN}.store.branches", f"{OWN}.store.home",
-    f"{OWN}.store.leaves", f"{OWN}.store.matches", f"{OWN}.store.migrations", f"{OWN}.store.ready",
-    f"{OWN}.store.sqlite", f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
+    f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.store.archive", f"{OWN}.store.events", f"{OWN}.store.home",
+    f"{OWN}.store.rules_cache", f"{OWN}.store.sqlite", f"{OWN}.store.sqlite.connection", f"{OWN}.store.sqlite.events",
+    f"{OWN}.store.sqlite.fulltext", f"{OWN}.store.sqlite.migrations", f"{OWN}.store.sqlite.notes",
+    f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
 TELL = {
@@ -60,7 +60,7 @@ LOOK = {
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.capture.typed",
-    f"{OWN}.store.index", f"{OWN}.store.telling", f"{OWN}.keeper.moving",
+    f"{OWN}.store.index", f"{OWN}.store.injected", f"{OWN}.keeper.moving",
 }  # fmt: skip
 # a turn is over: whether this context is to be cleared
 TURN = {

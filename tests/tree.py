@@ -11,6 +11,7 @@ from memory_keeper.extract.facts import facts_of
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.notes.checks.grounding import ungrounded
 from memory_keeper.notes.kept_note import measure
+from memory_keeper.store.events import covered_events
 from memory_keeper.store.sqlite import SqliteStore
 
 
@@ -30,7 +31,7 @@ def lacking(store: SqliteStore, note: Note) -> Iterator[str]:
     about = said_about(note)
     if note.level != 1 or about.get("by") != "extractive":
         return
-    events = {event.id: event for event in store.covered(note.id)}
+    events = {event.id: event for event in covered_events(store, note.id)}
     for line, cites in zip(lines(note), about["cites"], strict=True):
         said = [text for cite in cites for text in sources(events[cite])]
         folder = note.project.removeprefix("dir:") + "/"  # paths are told as seen from there

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from bench.tools.figures import LeftOutError
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 CATEGORIES = {1: "several turns", 2: "time", 3: "common sense", 4: "one turn", 5: "adversarial"}  # LoCoMo's numbers
 
@@ -155,7 +156,7 @@ def kept(spaces: Iterable[Space]) -> Iterator[SqliteStore]:
             store.close()
 
 
-def record(store: SqliteStore, project: str, session: str, turns: Sequence[Turn]) -> None:
+def record(store: Store, project: str, session: str, turns: Sequence[Turn]) -> None:
     """One session, as if its transcript had been read."""
     source = store.begin(Source(f"/bench/{session}.jsonl", session, project))
     placed = [

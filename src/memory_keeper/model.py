@@ -9,6 +9,7 @@ from memory_keeper.named import NamedTuple as NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
 
@@ -206,6 +207,71 @@ ROLES = {
     "assistant": ("reply", "thinking", "call", "todo", "task"),
     "tool": ("result",),
 }
+
+
+class Filter(NamedTuple):
+    """Which events are asked for, in which order, and how much of each; what is None is not asked."""
+
+    project: str | None = None
+    sessions: Sequence[str] | None = None
+    lines_of: str | None = None  # a session: its lines, and those that it took over from the one it was forked from
+    kinds: Sequence[str] | None = None
+    no_kinds: Sequence[str] | None = None
+    agent: str | None = None  # empty: the main thread
+    since: float | None = None  # from then on
+    until: float | None = None  # before then
+    after: int | None = None  # keys that are greater
+    before: int | None = None  # and less
+    newest_of: int | None = None  # only the newest so many of what the fields above say are looked at
+    keys: Iterable[int] | None = None
+    ids: Sequence[str] | None = None
+    tools: Sequence[str] | None = None
+    paths: Sequence[str] | None = None
+    refs: Sequence[str] | None = None
+    words: Sequence[str] = ()  # all of these stand in the text
+    extra: str | None = None  # how what has no column begins
+    failed: bool | None = None
+    covered: bool | None = None
+    covered_by: str | None = None  # a note of level 1, by its first wording
+    by_time: bool = False  # else in the order in which they were kept
+    newest: bool = False  # these first
+    limit: int = -1
+    text: int = -1  # characters that are read of each text
+    bare: bool = False  # neither the texts nor what has no column
+    printed: bool = True  # the texts too of results that did not fail
+
+
+class Kept(NamedTuple):
+    """An event and its key: keys ascend in the order in which events were kept."""
+
+    key: int
+    event: Event
+
+
+class Spending(NamedTuple):
+    """What one model was given and gave under one heading; `above` 0 is every size of context."""
+
+    key: str  # the day, session, model or project
+    model: str
+    above: int  # of the sizes that were asked about, the largest that these contexts were above
+    requests: int
+    input: int
+    cache_read: int
+    cache_write: int
+    output: int
+
+
+class Used(NamedTuple):
+    """What the responses of one session were in a time."""
+
+    session: str
+    project: str
+    first: float
+    last: float
+    requests: int
+    tokens: int  # all of them, subagents' too
+    begun: int  # tokens of the main thread's context at its first response
+    peak: int  # and at the largest
 
 
 class Row(NamedTuple):

@@ -22,6 +22,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.store import spool
 from memory_keeper.store.archive import archive_path
+from memory_keeper.store.events import newest_id
 from tests.transcripts import Transcript
 
 PROJECT = "dir:/p"
@@ -249,10 +250,10 @@ def test_by_hand_twice_is_once_until_the_session_goes_on(keeper: Keeper, tmp_pat
     t.reply("Done.")
     keep(keeper, tmp_path, t)
     keeper.archive_by_hand(SESSION)
-    before = keeper.store.newest(SESSION)
+    before = newest_id(keeper.store, SESSION)
     keeper.archive_by_hand(SESSION)
     assert len(entry(keeper).compactions) == 1
-    assert keeper.store.newest(SESSION) == before, "a mark of ours is not something that happened"
+    assert newest_id(keeper.store, SESSION) == before, "a mark of ours is not something that happened"
     t.prompt("Go on.")
     t.reply("Done again.")
     keep(keeper, tmp_path, t)

@@ -12,6 +12,7 @@ from memory_keeper.capture.auto_memory import FILES, LARGEST, find_folders, read
 from memory_keeper.keeper import RECENT, Keeper
 from memory_keeper.model import Event, Source
 from memory_keeper.search import find
+from memory_keeper.store.events import newest_id
 from tests.machine import Machine, Session
 
 
@@ -89,7 +90,7 @@ def test_it_disturbs_neither_sessions_nor_transcripts(machine: Machine) -> None:
         path.with_name("new.md").write_text("And more of it.\n" * 100)
         assert keeper.behind(project) is None
         assert keeper.store.last_moment(session.id) == last
-        assert keeper.store.newest(session.id)
+        assert newest_id(keeper.store, session.id)
 
 
 def test_secrets_are_left_out(machine: Machine) -> None:

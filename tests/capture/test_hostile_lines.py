@@ -13,6 +13,7 @@ import pytest
 import memory_keeper
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
+from memory_keeper.store.events import session_events
 from tests.transcripts import Transcript
 
 SRC = Path(memory_keeper.__file__).parents[1]
@@ -98,7 +99,7 @@ def test_each_costs_only_itself(tmp_path: Path) -> None:
     with Keeper(str(tmp_path / "keeper"), {}) as keeper:
         added = keeper.look([Source(str(path), "s1", "dir:/p")])
         assert added.finished
-        events = keeper.store.events("s1")
+        events = session_events(keeper.store, "s1")
         assert [event.text for event in events if event.text.startswith("neighbour")] == [
             f"neighbour {number}" for number in range(len(good))
         ]
@@ -122,9 +123,9 @@ def test_each_by_itself(tmp_path: Path, name: str) -> None:
             with path.open("ab") as file:
                 file.write(line + b"\n")
             keeper.look([source])
-        texts = [event.text for event in keeper.store.events("s1") if event.text.startswith("neighbour")]
+        texts = [event.text for event in session_events(keeper.store, "s1") if event.text.startswith("neighbour")]
         assert texts == ["neighbour 0", "neighbour 1"]
-        for event in keeper.store.events("s1"):
+        for event in session_events(keeper.store, "s1"):
             assert "\0" not in event.text
             json.dumps(event)
 
@@ -161,5 +162,5 @@ def test_memory_stays_bounded(tmp_path: Path, name: str) -> None:
 
     assert int(memory) < MOST, f"{int(memory) >> 10} MB"
     with Keeper(str(tmp_path / "keeper"), {}) as keeper:
-        events = keeper.store.events("s1")
+        events = session_events(keeper.store, "s1")
     assert [event.text for event in events if event.text.startswith("neighbour")] == ["neighbour 0", "neighbour 1"]

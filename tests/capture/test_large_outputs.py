@@ -10,6 +10,7 @@ import pytest
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
+from memory_keeper.store.events import session_events
 from tests.transcripts import Transcript
 
 PREVIEW = """<persisted-output>
@@ -40,7 +41,7 @@ def moved(folder: Path, output: str, tool: str = "Bash", name: str = "b1x2y3.txt
 def results(home: Path, t: Transcript, folder: Path, environ: dict[str, str] | None = None) -> list[str]:
     with Keeper(str(home), {"HOME": str(home), **(environ or {})}) as keeper:
         keeper.read(Source(str(folder / t.name), "s1", "dir:/p", t.agent))
-        return [event.text for event in keeper.store.events("s1") if event.kind == "result"]
+        return [event.text for event in session_events(keeper.store, "s1") if event.kind == "result"]
 
 
 @pytest.mark.parametrize("agent", ["", "a1b2c3d4"])
@@ -52,8 +53,7 @@ def test_it_is_kept_whole_and_found_and_archived(tmp_path: Path, tool: str, agen
     assert text.startswith(f"{LONG}\n<REDACTED:")
     assert SECRET not in text
     with Keeper(str(home), {"HOME": str(home)}) as keeper:
-        rows = keeper.store.db.execute("select count(*) from event_words where event_words match 'zeppelin'")
-        assert rows.fetchone() == (1,)
+        assert len(keeper.store.matching('"zeppelin"', 9)) == 1
     packed = b"".join(gzip.decompress(path.read_bytes()) for path in (home / "archive").iterdir())
     assert b"the zeppelin has landed" in packed
     assert SECRET.encode() not in packed

@@ -10,6 +10,7 @@ import pytest
 from memory_keeper.capture.repeated import KEPT, OPENING
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Source
+from memory_keeper.store.events import session_events
 from tests.transcripts import Transcript
 
 PROJECT = "dir:/p"
@@ -48,7 +49,9 @@ def events(t: Transcript, folder: Path, pieces: int = 1) -> list[Event]:
         with Keeper(str(folder / "home"), {}) as keeper:
             keeper.look([Source(str(path), t.session, PROJECT), Source(str(other), "s2", PROJECT)])
     with Keeper(str(folder / "home"), {}) as keeper:
-        return [event for event in keeper.store.events(t.session) if event.kind != "other" or event.tool == KEPT]
+        return [
+            event for event in session_events(keeper.store, t.session) if event.kind != "other" or event.tool == KEPT
+        ]
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 5, 100])

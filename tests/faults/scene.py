@@ -21,6 +21,7 @@ from memory_keeper.errors import NotSetUp
 from memory_keeper.model import Event
 from memory_keeper.store import archive, spool
 from memory_keeper.store.context import MARKS
+from memory_keeper.store.events import session_events
 from memory_keeper.store.home import read_salt
 from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.faultpoint import Fault, Ran, run
@@ -241,7 +242,7 @@ class Scene:
         except Exception as error:  # noqa: BLE001
             problems.append(f"the store does not open after the fault: {error}")
         else:
-            kept, problems = len(store.events(self.session)), damage(store)
+            kept, problems = len(session_events(store, self.session)), damage(store)
             store.close()
         return Verdict(lost=(f"{before - kept} of {before} events",) if kept < before else (), wrong=tuple(problems))
 
@@ -251,7 +252,7 @@ class Scene:
             store = SqliteStore(str(self.home / "store.db"), write=False)
         except NotSetUp:
             return 0
-        kept = len(store.events(self.session))
+        kept = len(session_events(store, self.session))
         store.close()
         return kept
 
@@ -267,7 +268,7 @@ class Scene:
     def _judge_blocks(self, store: SqliteStore) -> Verdict:
         """Every block of the transcript is kept once and in order; it is found, and its line lies where it should."""
         expected = [mark for line in self.transcript.lines for mark in line.marks]
-        events = [event for event in store.events(self.session) if event.kind not in MARKS]
+        events = [event for event in session_events(store, self.session) if event.kind not in MARKS]
         verdict = compare(expected, [mark_of(event) for event in events])
         if any(verdict):
             return verdict
@@ -295,7 +296,7 @@ class Scene:
         told = Counter({one: number for one, number in kept.items() if one[0] == "Told"})
         lost = [f"record of {one}" for one in (sure - kept).elements()]
         doubled = [f"record of {one}" for one in (kept - called - told).elements()]
-        kinds = Counter(event.kind for event in store.events(self.session))
+        kinds = Counter(event.kind for event in session_events(store, self.session))
         for kind, event in FROM_HOOKS.items():
             number = kept[event, ""]
             lost += [f"{kind} event"] * (number - kinds[kind])

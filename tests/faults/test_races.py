@@ -14,6 +14,7 @@ from random import Random
 import pytest
 
 from memory_keeper.store import spool
+from memory_keeper.store.events import session_events
 from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.scene import PYTHON, START, Scene, Verdict, script
 from tests.faults.server import Server, eventually
@@ -175,6 +176,6 @@ def test_old_spools_go_while_their_session_comes_back(tmp_path: Path, shim: Path
     assert 0 in seen, "no spool was ever taken away"
     scene.look()
     store = SqliteStore(str(scene.home / "store.db"), write=False)
-    kinds = Counter(event.kind for event in store.events(scene.session))
+    kinds = Counter(event.kind for event in session_events(store, scene.session))
     store.close()
     assert kinds["start"] == kinds["end"] == 8

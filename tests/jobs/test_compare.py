@@ -11,6 +11,7 @@ from memory_keeper.jobs.improve import job_for
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.store.events import model_calls
 from tests.jobs.test_improve import GOOD, OUTLINE, cut_short, in_force, keeper, newest, outline, service
 from tests.notes.summarizers.service import Service, answering, said_by_openai
 
@@ -32,9 +33,9 @@ def test_both_are_held_against_the_same_facts_and_only_the_question_is_kept(keep
     assert rule.citations and model.citations
     assert rule.outcome.ok and model.outcome.ok and model.outcome.id == ""
     assert keeper.store.wordings(first.id) == [first]
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert (attempt.ok, attempt.tokens, attempt.background) == (True, 120, False)
-    assert '"id":""' in keeper.store.spent()[0].extra.replace(" ", "")
+    assert '"id":""' in model_calls(keeper.store)[0].extra.replace(" ", "")
 
 
 def test_a_second_comparison_is_not_of_the_first_one_s_question(keeper: Keeper) -> None:

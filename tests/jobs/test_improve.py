@@ -30,6 +30,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, origin
 from memory_keeper.notes.checks.grounding import ungrounded
 from memory_keeper.server.worker import Worker
+from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
 from tests.machine import Machine
@@ -128,9 +129,9 @@ def test_an_answer_becomes_the_wording_in_force_and_every_line_rests_on_events_t
 def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: Keeper) -> None:
     pending = keeper.store.pending(newest(keeper).project)
     outcome = ask(keeper)
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False, newest(keeper).project)
-    said = wire.loads(keeper.store.spent()[0].extra)
+    said = wire.loads(model_calls(keeper.store)[0].extra)
     assert {name: said[name] for name in ("note", "by", "ok", "why", "id", "cost")} == {
         "note": outcome.note,
         "by": "openai",
@@ -140,7 +141,7 @@ def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: K
         "cost": None,
     }
     assert keeper.store.pending(newest(keeper).project) == pending
-    assert {event.id for event in keeper.store.spent()} < set(keeper.store.children(outcome.note))
+    assert {event.id for event in model_calls(keeper.store)} < set(keeper.store.children(outcome.note))
     assert (keeper.writer.problems(), keeper.writer.index_problem()) == ([], "")
 
 
@@ -154,7 +155,7 @@ def test_what_the_model_is_given_is_the_session_as_data(keeper: Keeper, service:
 
 def test_with_it_comes_what_was_found_there(keeper: Keeper) -> None:
     note = newest(keeper)
-    (event, *_) = keeper.store.covered(note.id)
+    (event, *_) = covered_events(keeper.store, note.id)
     facts = [Fact("state", "2 of 3 tasks of the list done", (event.id,), event.at)]
     matter = improving.read_matter(
         keeper, note._replace(extra=wire.dumps({"facts": dump(facts)})), config.load(keeper.home, "", {})[0]
@@ -188,7 +189,7 @@ def test_any_other_answer_changes_nothing_and_says_why(keeper: Keeper, service: 
     assert not outcome.ok and outcome.code == 1
     assert re.search(why, outcome.why), outcome.why
     assert in_force(keeper, first.id) == first
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert (attempt.ok, attempt.refused, attempt.tokens) == (False, True, 120)
 
 
@@ -202,7 +203,7 @@ def test_a_service_that_fails_changes_nothing(keeper: Keeper, service: Service, 
     outcome = ask(keeper)
     assert (outcome.ok, outcome.code) == (False, code) and outcome.why
     assert in_force(keeper, first.id) == first
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert (attempt.ok, attempt.refused) == (False, False)
     assert (attempt.tokens == 0) == (code == NotSetUp.code), "it may have read everything before it failed"
 
@@ -219,7 +220,7 @@ def test_an_answer_that_did_not_finish_is_one_that_was_refused(keeper: Keeper, s
     outcome = ask(keeper)
     assert (outcome.ok, outcome.answered, outcome.code) == (False, True, 1) and "did not finish: length" in outcome.why
     assert in_force(keeper, first.id) == first
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert (attempt.ok, attempt.refused, attempt.tokens) == (False, True, 2500)
 
 
@@ -248,7 +249,7 @@ def test_what_the_user_words_meanwhile_stays(keeper: Keeper, service: Service, m
     outcome = ask(keeper)
     assert (outcome.ok, outcome.id) == (False, "") and "the user" in outcome.why
     assert [note.id for note in keeper.store.wordings(first.id)] == [first.id, "note-mine"]
-    assert attempts(keeper.store.spent())[0].tokens == 120
+    assert attempts(model_calls(keeper.store))[0].tokens == 120
     assert wordable([theirs]) == []
 
 
@@ -283,7 +284,7 @@ def test_killed_while_the_model_thinks_it_has_still_been_counted(
     )
     assert child[0].wait(60) == -signal.SIGKILL
     assert in_force(keeper, first.id) == first
-    (attempt,) = attempts(keeper.store.spent())
+    (attempt,) = attempts(model_calls(keeper.store))
     assert not attempt.ok and attempt.tokens > 100 and attempt.background
     assert improve_due(keeper) == []  # not at once again
     assert len(service.asked) == 1
@@ -322,7 +323,7 @@ def test_an_outline_is_asked_for_and_its_form_is_kept(keeper: Keeper, service: S
     assert said["keyDecisions"] == [{"decision": "The delay is 200 ms", "reason": "the server is slow"}]
     assert said.get("dateRange") == before["outline"].get("dateRange")
     assert said["sectionCount"] == before["outline"]["sectionCount"]
-    beneath = {event.id for id in keeper.store.children(outline.id) for event in keeper.store.covered(id)}
+    beneath = {event.id for id in keeper.store.children(outline.id) for event in covered_events(keeper.store, id)}
     assert all(cites and set(cites) <= beneath for cites in extra["cites"])
     assert "Answer with one JSON object" in service.asked[-1][1]["messages"][0]["content"]
 
@@ -503,7 +504,7 @@ def test_an_attempt_that_never_ended_counts_by_its_beginning(keeper: Keeper) -> 
         assert keeper.writer.mark(improving._spent("spent-b:1", first, outcome._replace(tokens_in=9, ok=True), job))
         assert not keeper.writer.mark(improving._spent("spent-b:1", first, outcome, job))
         assert not keeper.writer.mark(improving._spent("spent-c:1", first._replace(id="note-none"), outcome, job))
-    assert sorted((one.ok, one.tokens) for one in attempts(keeper.store.spent())) == [(False, 700), (True, 9)]
+    assert sorted((one.ok, one.tokens) for one in attempts(model_calls(keeper.store))) == [(False, 700), (True, 9)]
 
 
 def test_an_end_counts_also_when_the_clock_was_set_back() -> None:

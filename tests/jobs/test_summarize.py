@@ -18,6 +18,7 @@ from memory_keeper.jobs.summarize import distil, is_due, outline_project, reduce
 from memory_keeper.model import origin
 from memory_keeper.server.catch_up import CatchUp
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.events import covered_events, open_events, session_events
 from tests import tree
 from tests.workplace import LATER, Worked, Workplace
 
@@ -35,8 +36,8 @@ def work(session: Worked, number: int = 0, calls: int = 3) -> None:
 def covered(place: Workplace, session: Worked) -> list[bool]:
     """Whether each event of a session is covered, in order."""
     with place.store() as store:
-        open = {event.id for event in store.open_events(session.id, place.project(session.project))}
-        return [event.id not in open for event in store.events(session.id)]
+        open = {event.id for event in open_events(store, session.id, place.project(session.project))}
+        return [event.id not in open for event in session_events(store, session.id)]
 
 
 # --- when -------------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def test_what_a_note_says_of_itself(place: Workplace) -> None:
     session.turn("Never retry a 4xx. Add RetryPolicy to retry.py.", "I added RetryPolicy.", "pytest -q")
     (note,) = place.distil(LATER)
     with place.store() as store:
-        events = store.covered(note.id)
+        events = covered_events(store, note.id)
         assert store.children(note.id) == [event.id for event in events]
         assert store.note(note.id) == note
         assert not tree.problems(store, grounded=True)

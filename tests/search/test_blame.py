@@ -11,6 +11,7 @@ from memory_keeper.extract.facts import Fact, dump
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Scope
 from memory_keeper.search.blame import blame
+from memory_keeper.store.events import session_events
 from tests.search.workshop import Work, Workshop
 
 
@@ -160,7 +161,7 @@ def test_the_facts_of_a_session_say_what_was_decided(shop: Workshop) -> None:
     session.prompt("Now the receipts.")
     session.say("Done.")
     store = shop.keep(session)
-    said = next(event for event in store.events(session.session) if event.kind == "reply")
+    said = next(event for event in session_events(store, session.session) if event.kind == "reply")
     facts = [
         Fact("decision", said.text, (said.id,), said.at),
         Fact("decision", "Receipts are kept for a year.", (said.id,), said.at),

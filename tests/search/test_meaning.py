@@ -16,7 +16,6 @@ from memory_keeper.model import Scope
 from memory_keeper.search import ask, semantic
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
-from memory_keeper.store import vectors
 from memory_keeper.store.sqlite import SqliteStore
 
 HERE = "dir:/here"
@@ -30,7 +29,7 @@ def store(told: Callable[[Sequence[tuple[str, str]]], SqliteStore]) -> SqliteSto
 
 def embed_all(store: SqliteStore, limit: int = 32) -> None:
     while made := semantic.missing(store, limit):
-        vectors.keep(store, semantic.MODEL, made)
+        store.keep_vectors(semantic.MODEL, made)
 
 
 def test_it_needs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,7 +50,7 @@ def test_a_text_has_one_vector_whatever_stands_beside_it() -> None:
 
 
 def test_killed_in_between_the_next_run_goes_on(store: SqliteStore) -> None:
-    vectors.keep(store, semantic.MODEL, semantic.missing(store, 2))
+    store.keep_vectors(semantic.MODEL, semantic.missing(store, 2))
     semantic.missing(store, 2)  # made, and killed before they were kept
     embed_all(store, 2)
     assert [key for (key,) in store.db.execute("select key from vector order by key")] == [1, 2, 3, 4, 5, 6]
@@ -87,7 +86,7 @@ def test_no_query_reaches_another_project(store: SqliteStore, text: str) -> None
 def test_the_command_makes_what_is_missing(
     store: SqliteStore, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    vectors.keep(store, "another", [(1, b"x"), (6, b"y")])
+    store.keep_vectors("another", [(1, b"x"), (6, b"y")])
     for limit, shown in ((4, "4 texts embedded, 2 to go"), (9, "2 texts embedded, nothing is missing"), (9, "0 texts")):
         assert embed.run(Namespace(home=str(tmp_path), limit=limit, json=False)) == 0
         assert capsys.readouterr().out.startswith(shown)

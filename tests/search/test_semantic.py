@@ -14,7 +14,6 @@ from memory_keeper.model import Note, Scope
 from memory_keeper.search import ask, semantic
 from memory_keeper.search.query import read_query
 from memory_keeper.search.scope import scoped
-from memory_keeper.store import vectors
 from memory_keeper.store.sqlite import SqliteStore
 
 HERE, THERE = "dir:/here", "dir:/there"
@@ -42,10 +41,10 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def keep_all(store: SqliteStore, model: str = semantic.MODEL) -> list[int]:
-    rows = vectors.lacking(store.db, 100)
+    rows = store.lacking(100)
     while rows:
-        vectors.keep(store, model, [(key, bytes(4)) for key, _ in rows])
-        rows = vectors.lacking(store.db, 100)
+        store.keep_vectors(model, [(key, bytes(4)) for key, _ in rows])
+        rows = store.lacking(100)
     return [key for (key,) in store.db.execute("select key from vector order by key")]
 
 
@@ -74,33 +73,28 @@ def test_without_vectors_words_alone_rank(store: SqliteStore) -> None:
 
 def test_a_store_from_before_the_vectors_has_none(store: SqliteStore) -> None:
     store.db.execute("drop table vector")
-    assert not vectors.any_kept(store.db, semantic.MODEL)
+    assert not store.has_vectors(semantic.MODEL)
 
 
 def test_prompts_replies_and_notes_get_one_the_oldest_first(store: SqliteStore) -> None:
-    assert [key for key, _ in vectors.lacking(store.db, 3)] == [1, 3, 5]  # no call, and nothing as short as `yes`
-    assert vectors.count_lacking(store.db) == 7
+    assert [key for key, _ in store.lacking(3)] == [1, 3, 5]  # no call, and nothing as short as `yes`
+    assert store.count_lacking() == 7
     assert keep_all(store) == [-1, 1, 3, 5, 6, 8, 10]
-    assert vectors.count_lacking(store.db) == 0
+    assert store.count_lacking() == 0
 
 
 def test_keeping_twice_keeps_once(store: SqliteStore) -> None:
-    vectors.keep(store, "one", [(1, b"first")])
-    vectors.keep(store, "one", [(1, b"second"), (3, b"third")])
-    assert vectors.read(store.db, "one", [1, 3]) == [(1, b"first"), (3, b"third")]
+    store.keep_vectors("one", [(1, b"first")])
+    store.keep_vectors("one", [(1, b"second"), (3, b"third")])
+    assert store.vectors("one", [1, 3]) == [(1, b"first"), (3, b"third")]
 
 
 def test_another_model_begins_anew(store: SqliteStore) -> None:
     keep_all(store, "old")
-    assert (
-        store.has_vectors()
-        and vectors.any_kept(store.db)
-        and vectors.any_kept(store.db, "old")
-        and not vectors.any_kept(store.db, "new")
-    )
-    vectors.drop_others(store, "new")
-    assert not vectors.any_kept(store.db) and not store.has_vectors()
-    assert vectors.count_lacking(store.db) == 7
+    assert store.has_vectors() and store.has_vectors() and store.has_vectors("old") and not store.has_vectors("new")
+    store.keep_vectors("new", ())
+    assert not store.has_vectors() and not store.has_vectors()
+    assert store.count_lacking() == 7
 
 
 @pytest.mark.parametrize(
@@ -121,7 +115,7 @@ def test_another_model_begins_anew(store: SqliteStore) -> None:
 )
 def test_a_scope_gives_its_own_and_no_others(store: SqliteStore, scope: Scope, keys: list[int]) -> None:
     keep_all(store)
-    found = {key for key, _ in vectors.within(store.db, semantic.MODEL, scope)}
+    found = {key for key, _ in store.vectors(semantic.MODEL, scope=scope)}
     allowed = {row.key for row in scoped(scope)(store.rows(list(found)))}
     assert sorted(allowed) == keys
 
@@ -130,4 +124,4 @@ def test_a_vector_goes_with_its_text(store: SqliteStore) -> None:
     keep_all(store)
     store.db.execute("delete from event where seq = 3")
     store.db.execute("delete from note")
-    assert vectors.read(store.db, semantic.MODEL, [-1, 1, 3]) == [(1, bytes(4))]
+    assert store.vectors(semantic.MODEL, [-1, 1, 3]) == [(1, bytes(4))]

@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.model import Event, Note, Placed, Scope, Source
+from memory_keeper.model import Event, Filter, Note, Placed, Scope, Source
 from memory_keeper.search import find
-from memory_keeper.store import matches, migrations
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.sqlite import SqliteStore, fulltext, migrations
 
 HERE = "dir:/here"
 # as version 2 made them: their texts lie in `event` and `note`, and each row had to be put in by who wrote it
@@ -117,7 +116,7 @@ def check_new(path: Path, events: int = EVENTS) -> None:
     try:
         assert (version(path), store.indexed) == (migrations.VERSION, True)
         assert store.problems() == [] and store.index_problem() == ""
-        assert store.size(HERE, 10_000) == events
+        assert store.count(Filter(HERE)) == events
         for number in (0, 7, events - 1):
             assert [hit.id for hit in find(store, f"word{number}", Scope(HERE))] == [f"e{number}:0"]
         assert len(find(store, "parse headers", Scope(HERE), 1000)) >= 100
@@ -129,7 +128,7 @@ def check_new(path: Path, events: int = EVENTS) -> None:
         assert not store.has_vectors()
     finally:
         store.close()
-    assert not {*matches.OLD} & tables(path)
+    assert not {*fulltext.OLD} & tables(path)
 
 
 def check_old(path: Path) -> None:
@@ -138,9 +137,9 @@ def check_old(path: Path) -> None:
     db = sqlite3.connect(path, isolation_level=None)
     try:
         assert db.execute("pragma integrity_check").fetchall() == [("ok",)]
-        for index in matches.OLD:
+        for index in fulltext.OLD:
             db.execute(f"insert into {index} ({index}) values ('integrity-check')")
-        assert not {*matches.TABLES, "vector"} & {name for (name,) in db.execute("select name from sqlite_master")}
+        assert not {*fulltext.TABLES, "vector"} & {name for (name,) in db.execute("select name from sqlite_master")}
         found = db.execute("select rowid from event_text where event_text match 'word7'").fetchall()
         assert found == [(8,)]
     finally:
@@ -152,7 +151,7 @@ def check_old(path: Path) -> None:
 
 def test_the_fixture_is_what_version_2_made(old: Path) -> None:
     check_old(old)
-    assert {*matches.OLD} <= tables(old)
+    assert {*fulltext.OLD} <= tables(old)
 
 
 def test_a_reader_reads_it_and_changes_nothing(old: Path) -> None:
@@ -268,8 +267,8 @@ def test_killed_while_rows_go_into_the_index(old: Path, monkeypatch: pytest.Monk
                 os.kill(os.getpid(), signal.SIGKILL)
             yield row
 
-    real = matches._indexed
-    monkeypatch.setattr(matches, "_indexed", die)
+    real = fulltext._indexed
+    monkeypatch.setattr(fulltext, "_indexed", die)
     assert killed_after(old, 10**9) == -signal.SIGKILL
     monkeypatch.undo()
     check_old(old)

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
-from memory_keeper.model import Event, Member, Note, Placed, Source, Usage
-from memory_keeper.store import migrations
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.model import Event, Filter, Member, Note, Placed, Source, Usage
+from memory_keeper.store.events import model_calls, open_events, session_events
+from memory_keeper.store.sqlite import SqliteStore, migrations
+from tests.raw import change
 
-SRC = Path(migrations.__file__).parents[2]
+SRC = Path(migrations.__file__).parents[3]
 
 
 @pytest.fixture
@@ -34,13 +35,6 @@ def fill(path: Path, count: int = 20) -> list[Event]:
     store.record(source._replace(offset=1), [Placed(event, n) for n, event in enumerate(events)])
     store.close()
     return events
-
-
-def change(path: Path, *statements: str) -> None:
-    db = sqlite3.connect(path, isolation_level=None)
-    for statement in statements:
-        db.execute(statement)
-    db.close()
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -65,8 +59,8 @@ def test_a_reader_sees_what_a_writer_keeps(path: Path) -> None:
     writer, reader = SqliteStore(str(path)), SqliteStore(str(path), write=False)
     source = writer.begin(Source("/t/s2.jsonl", "s2", "dir:/p"))
     writer.record(source, [Placed(Event("new:0", 1.0, "prompt", "s2", "dir:/p", "hello"), 0)])
-    assert [event.id for event in reader.events("s2")] == ["new:0"]
-    assert reader.events("s1") == events
+    assert [event.id for event in session_events(reader, "s2")] == ["new:0"]
+    assert session_events(reader, "s1") == events
     with pytest.raises(KeeperError):
         reader.begin(Source("/t/s3.jsonl", "s3", "dir:/p"))
     reader.close()
@@ -77,7 +71,7 @@ def test_a_reader_sees_what_a_writer_keeps(path: Path) -> None:
 def test_any_folder_name_will_do(tmp_path: Path, odd: str) -> None:
     events = fill(tmp_path / odd / "store.db")
     store = SqliteStore(str(tmp_path / odd / "store.db"), write=False)
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     store.close()
     assert [folder.name for folder in tmp_path.iterdir() if folder.name != "home"] == [odd]
 
@@ -123,7 +117,7 @@ def test_a_newer_store_can_be_read(path: Path) -> None:
     change(path, f"pragma user_version = {migrations.VERSION + 1}", "alter table event add column mood text")
     store = SqliteStore(str(path), write=False)
     assert store.newer
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     store.close()
 
 
@@ -133,7 +127,7 @@ def test_an_older_store_is_migrated(path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, lambda db: db.execute(add)))
     monkeypatch.setattr(migrations, "VERSION", len(migrations.STEPS))
     store = SqliteStore(str(path))
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     assert store.db.execute("select distinct mood from event").fetchall() == [("calm",)]
     store.close()
     SqliteStore(str(path)).close()  # and once only: the column is there already
@@ -152,7 +146,7 @@ def test_a_migration_that_fails_leaves_the_old_store(path: Path, monkeypatch: py
         with pytest.raises(RuntimeError):
             SqliteStore(str(path))
     store = SqliteStore(str(path))
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     store.close()
 
 
@@ -160,7 +154,7 @@ def test_a_migration_that_fails_leaves_the_old_store(path: Path, monkeypatch: py
 KILLED = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from memory_keeper.store import migrations, sqlite
+from memory_keeper.store.sqlite import SqliteStore, connection, migrations
 path, shipped = sys.argv[2], migrations.STEPS
 def second(db):
     db.execute("alter table event rename to event_before")
@@ -168,7 +162,7 @@ def second(db):
     db.execute("drop table event_before")
 def attempt(folder, number, steps):
     migrations.STEPS, migrations.VERSION = steps, len(steps)
-    connect = sqlite._connect
+    connect = connection.connect
     count = 0
     def watched(path, write):
         db = connect(path, write)
@@ -179,8 +173,8 @@ def attempt(folder, number, steps):
                 os.kill(os.getpid(), 9)
         db.set_trace_callback(before)
         return db
-    sqlite._connect = watched
-    sqlite.SqliteStore(folder + "/store.db").close()
+    connection.connect = watched
+    SqliteStore(folder + "/store.db").close()
     os._exit(0)
 import shutil
 for name, steps in (("made", shipped), ("moved", (*shipped, second))):
@@ -307,7 +301,7 @@ def test_what_is_not_in_the_index_is_noticed_and_mended(path: Path) -> None:
         assert store.index_problem()
         store.rebuild_index()
         assert store.index_problem() == ""
-    assert len(store.matching('"text"', 100)) == store.size(None, 100)
+    assert len(store.matching('"text"', 100)) == store.count(Filter())
     assert len(store.matching('"note"', 100, notes=True)) == 1
     store.close()
 
@@ -325,7 +319,7 @@ def test_a_flipped_bit_in_the_file_is_noticed(path: Path) -> None:
 
 def test_a_store_in_use_is_busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(path)
-    monkeypatch.setattr("memory_keeper.store.sqlite.WAIT", 0.05)
+    monkeypatch.setattr("memory_keeper.store.sqlite.connection.WAIT", 0.05)
     first, second = SqliteStore(str(path)), SqliteStore(str(path))
     with first._change(), pytest.raises(Busy):
         second.begin(Source("/t/s2.jsonl", "s2", "dir:/p"))
@@ -348,7 +342,7 @@ with store._change():
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -signal.SIGKILL
     store = SqliteStore(str(path))
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     source = store.source("/t/s1.jsonl")
     assert source and source.offset == 1
     store.close()
@@ -439,7 +433,7 @@ def test_a_store_copied_while_nobody_writes_is_the_same(path: Path, tmp_path: Pa
     events = fill(path)
     shutil.copy(path, tmp_path / "copy.db")
     store = SqliteStore(str(tmp_path / "copy.db"), write=False)
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     store.close()
 
 
@@ -462,9 +456,9 @@ def test_a_store_of_the_first_version_can_be_read_before_anybody_has_written_to_
     store.close()
     reader = SqliteStore(path, write=False)
     assert [one.session for one in reader.open_sessions("p")] == ["s"]
-    assert [event.id for event in reader.open_events("s", "p")] == ["e:0"]
+    assert [event.id for event in open_events(reader, "s", "p")] == ["e:0"]
     assert reader.notes("p", above="n") == reader.notes("p", 1, open=True) == []
-    assert reader.counts("p")["pending"] == 1 and reader.spent() == []
+    assert reader.counts("p")["pending"] == 1 and model_calls(reader) == []
     reader.close()
     SqliteStore(path).close()
     reader = SqliteStore(path, write=False)

@@ -11,6 +11,7 @@ import pytest
 
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
+from memory_keeper.store.events import session_events
 from tests.machine import Machine, Session
 
 PID = {"CLAUDE_PID": str(os.getppid())}
@@ -107,10 +108,10 @@ def test_the_link_is_kept(machine: Machine) -> None:
     work(old, "parser")
     new, _ = after_clear(old)
     with machine.store() as store:
-        (start,) = [event for event in store.events(new.id) if event.kind == "start"]
+        (start,) = [event for event in session_events(store, new.id) if event.kind == "start"]
         assert json.loads(start.extra)["after"] == old.id
         assert json.loads(start.extra)["pid"] == os.getppid()
-        (told,) = [event for event in store.events(new.id) if event.kind == "told"]
+        (told,) = [event for event in session_events(store, new.id) if event.kind == "told"]
         assert json.loads(told.extra)["brief"] == "handoff"
 
 
@@ -132,7 +133,7 @@ def test_another_process_s_session_is_not_taken_for_it(machine: Machine, environ
     assert text.startswith('<memory-keeper brief="start" '), "it is earlier work on the project, no more"
     assert "its handoff" not in text
     with machine.store() as store:
-        (start,) = [event for event in store.events(new.id) if event.kind == "start"]
+        (start,) = [event for event in session_events(store, new.id) if event.kind == "start"]
         assert "after" not in json.loads(start.extra)
 
 

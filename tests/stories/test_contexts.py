@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memory_keeper.store.events import session_events
 from tests.machine import Machine, Session
 
 
@@ -71,7 +72,9 @@ def test_a_transcript_that_came_after_the_last_hook_is_read(machine: Machine) ->
     first.write()  # and then it was killed
     assert "I begin with the tokens." in machine.session().start().text
     with machine.store() as store:
-        assert [event.text for event in store.events(first.id) if event.kind == "prompt"] == ["Build the parser."]
+        assert [event.text for event in session_events(store, first.id) if event.kind == "prompt"] == [
+            "Build the parser."
+        ]
 
 
 def test_after_clear_the_new_context_is_told_the_old(machine: Machine) -> None:
@@ -138,8 +141,8 @@ def test_a_fork_repeats_nothing(machine: Machine) -> None:
     fork.start("fork")
     work(fork, "lexer")
     with machine.store() as store:
-        shared = [event.id for event in store.events(first.id)]
-        mine = [event.id for event in store.events(fork.id)]
+        shared = [event.id for event in session_events(store, first.id)]
+        mine = [event.id for event in session_events(store, fork.id)]
         assert len(set(mine)) == len(mine)
         assert [id for id in mine if id in shared] == [
             id for id in shared if not id.startswith(("start", "end", "told", "h-"))
@@ -157,7 +160,7 @@ def test_two_sessions_at_once_stay_apart(machine: Machine) -> None:
         two.turn(f"two asks {number}", f"two answers {number}")
     with machine.store() as store:
         for session, name in ((one, "one"), (two, "two")):
-            texts = [event.text for event in store.events(session.id) if event.kind in ("prompt", "reply")]
+            texts = [event.text for event in session_events(store, session.id) if event.kind in ("prompt", "reply")]
             assert texts == [f"{name} {what} {number}" for number in range(4) for what in ("asks", "answers")]
     text = machine.session().start().text
     assert "one asks 3" in text
@@ -169,7 +172,7 @@ def test_what_is_told_is_written_down(machine: Machine) -> None:
     work(first, "parser")
     second.start()
     with machine.store() as store:
-        (told,) = [event for event in store.events(second.id) if event.kind == "told"]
+        (told,) = [event for event in session_events(store, second.id) if event.kind == "told"]
         assert '"brief":"start"' in told.extra
 
 
@@ -209,7 +212,7 @@ def test_what_arrives_later_is_told_once(machine: Machine) -> None:
     text = machine.session().start().text
     assert text.count("Please build the parser.") == 1
     with machine.store() as store:
-        assert not [event for event in store.events(first.id) if event.id.startswith("spool-")]
+        assert not [event for event in session_events(store, first.id) if event.id.startswith("spool-")]
 
 
 def test_a_running_session_s_last_question_is_told_to_another(machine: Machine) -> None:
@@ -259,7 +262,7 @@ def test_an_agent_s_work_is_kept_but_is_not_what_the_user_asked(machine: Machine
     first.happen("SubagentStop", agent_id="a1b2c3", last_assistant_message="There are two callers.")
     first.reply("Two.")
     with machine.store() as store:
-        kept = {event.text: (event.kind, event.agent) for event in store.events(first.id)}
+        kept = {event.text: (event.kind, event.agent) for event in session_events(store, first.id)}
         assert kept["There are two callers."] == ("reply", "a1b2c3")
         assert kept["Search the tree for callers of upload_part."] == ("task", "a1b2c3")
     assert "Search the tree" not in machine.session().start().text

@@ -15,6 +15,7 @@ from memory_keeper.capture.payload import read_payload
 from memory_keeper.hooks.answer import answer
 from memory_keeper.settings import INSTRUCTIONS
 from memory_keeper.store import spool
+from memory_keeper.store.events import session_events
 from tests.machine import Answer, Machine, Session, without_rights
 
 WARN, CRITICAL = 145_000, 165_000  # of the 200,000 that the model has
@@ -165,7 +166,7 @@ def test_told_is_written_down(session: Session) -> None:
     session.fill(WARN)
     prompt(session)
     with session.machine.store() as store:
-        (warned,) = [event for event in store.events(session.id) if event.kind == "warned"]
+        (warned,) = [event for event in session_events(store, session.id) if event.kind == "warned"]
         assert json.loads(warned.extra) | {"level": "handoff warn", "tokens": WARN} == json.loads(warned.extra)
         note = store.handoff(session.id)
         assert note and "Please build the parser." in note.text

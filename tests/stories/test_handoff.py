@@ -30,6 +30,7 @@ from memory_keeper.text import tokens
 from memory_keeper.wire import units
 from tests.command import run
 from tests.machine import Machine, Session
+from tests.raw import change
 from tests.transcripts import Transcript
 
 HOUR, DAY = 3600.0, 86400.0
@@ -86,9 +87,7 @@ def done(
     work(session, name)
     session.end()
     machine.settle()
-    with Keeper(str(machine.home)) as keeper:
-        keeper.writer.db.execute("update note set at = at - ? where session = ?", (ago, session.id))
-        keeper.writer.db.commit()
+    change(machine.home / "store.db", f"update note set at = at - {ago} where session = '{session.id}'")
     return session
 
 
@@ -696,9 +695,8 @@ def test_one_that_cannot_be_handed_over_does_not_hide_the_others(machine: Machin
     new(machine)
     with machine.store() as store:
         ids = [note.id for note in store.notes(store.project_of(second.id), 0, "handoff") if note.session == second.id]
-    with Keeper(str(machine.home)) as keeper:
-        keeper.writer.db.execute("update note set extra = '{\"lines\": 3' where id = ?", ids)
-        keeper.writer.db.commit()
+    (id,) = ids
+    change(machine.home / "store.db", f"update note set extra = '{{\"lines\": 3' where id = '{id}'")
     assert_from(new(machine), first)
 
 
@@ -755,9 +753,8 @@ def test_a_resume_after_a_compaction_that_took_it_away_is_told_it_again(machine:
     session = done(machine, "parser", ago=2 * HOUR + 60)
     assert 'brief="handoff"' in session.start("resume").text
     machine.look()
-    with Keeper(str(machine.home)) as keeper:  # what it was told, it was told before
-        keeper.writer.db.execute("update event set at = at - 3000 where kind = 'told'")
-        keeper.writer.db.commit()
+    # what it was told, it was told before
+    change(machine.home / "store.db", "update event set at = at - 3000 where kind = 'told'")
     session.transcript.at = time() - 600
     session.transcript.compact("It was summarised.")
     session.transcript.reply("On I go.")
@@ -959,9 +956,7 @@ def test_no_budget_is_ever_exceeded(
     payload |= {} if source in ("resume", "compact") else {"session_id": "other"}
     call = read_payload("SessionStart", payload, environ)
     assert call
-    with Keeper(home) as keeper:
-        keeper.writer.db.execute("delete from event where kind = 'told'")
-        keeper.writer.db.commit()
+    change(Path(home, "store.db"), "delete from event where kind = 'told'")
     for spooled in Path(home, "spool").glob("*"):
         spooled.unlink()
     after = session.id if source == "cleared" else ""

@@ -12,6 +12,7 @@ from time import time
 import pytest
 
 from memory_keeper.extract.facts import PARTS
+from memory_keeper.store.events import session_events
 from tests.machine import Machine, Session
 
 MARK = "OBEY-7f3a"
@@ -214,7 +215,7 @@ def test_what_the_user_pastes_or_the_model_repeats_stays_in_its_fence(machine: M
 def real_cites(machine: Machine) -> set[str]:
     with machine.store() as store:
         projects = {one.project for one in store.sessions(None, 9)}
-        events = {event.id for one in store.sessions(None, 9) for event in store.events(one.id)}
+        events = {event.id for one in store.sessions(None, 9) for event in session_events(store, one.id)}
         return events | {note.id for project in projects for level in (0, 1) for note in store.notes(project, level)}
 
 

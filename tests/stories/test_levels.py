@@ -18,6 +18,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.events import open_events, session_events
 from memory_keeper.store.sqlite import SqliteStore
 from tests import transcripts, tree
 from tests.dying import Dying
@@ -58,7 +59,7 @@ def told(machine: Machine, session: Session) -> str:
 def waiting(machine: Machine, session: Session) -> list[str]:
     """What nothing tells of yet."""
     with machine.store() as store:
-        return [event.text for event in store.open_events(session.id, store.project_of(session.id))]
+        return [event.text for event in open_events(store, session.id, store.project_of(session.id))]
 
 
 def test_blanks_before_what_is_said_keep_nobody_from_his_note(machine: Machine) -> None:
@@ -119,7 +120,7 @@ def test_r5_nobody_does_anything_for_eight_intervals(machine: Machine) -> None:
         assert note.tokens <= DEFAULTS["reduce.noteTokens"] + 1
     with machine.store() as store:
         covered = Counter(child for note in notes for child in store.children(note.id))
-        events = store.events(session.id)
+        events = session_events(store, session.id)
         assert set(covered.values()) == {1}
         assert {event.id for event in events if event.kind in ("prompt", "call", "result")} <= covered.keys()
 
@@ -147,7 +148,7 @@ def test_r6_a_first_run_over_a_long_session(machine: Machine) -> None:
     assert "src/first.py" in first.text
     with machine.store() as store:
         told_of = {child for note in (first, *others) for child in store.children(note.id)}
-        assert told_of == {event.id for event in store.events(session.id)}
+        assert told_of == {event.id for event in session_events(store, session.id)}
 
 
 def test_r23_nothing_is_deleted_before_it_is_told_of_however_old(machine: Machine) -> None:
@@ -173,7 +174,7 @@ def test_r23_nothing_is_deleted_before_it_is_told_of_however_old(machine: Machin
 
 def said(machine: Machine, session: Session) -> list[str]:
     with machine.store() as store:
-        return [event.text for event in store.events(session.id) if event.kind in ("prompt", "reply")]
+        return [event.text for event in session_events(store, session.id) if event.kind in ("prompt", "reply")]
 
 
 def test_a_session_whose_host_was_killed_gets_its_note_from_the_next(machine: Machine) -> None:
@@ -319,10 +320,10 @@ def test_r31_rotation_between_what_happens_and_its_note(tmp_path: Path) -> None:
     place.look()
     with place.keeper() as keeper:
         (open,) = keeper.store.open_sessions()
-        before = keeper.store.open_events(session.id, place.project())
+        before = open_events(keeper.store, session.id, place.project())
         small = {**DEFAULTS, "reduce.memoryTokens": 300, "reduce.carryOverTokens": 0}
         assert any(outline_project(keeper, place.project(), small))
-        assert keeper.store.open_events(session.id, place.project()) == before
+        assert open_events(keeper.store, session.id, place.project()) == before
         assert open.session == session.id
     (note,) = place.distil(LATER)
     assert "new.py" in note.text
@@ -350,12 +351,12 @@ def test_r32_work_goes_on_while_a_note_is_written(tmp_path: Path) -> None:
     assert all(f"part{number}.py" in told_of for number in range(3))
     assert "late.py" not in told_of
     with place.store() as store:
-        assert "Build late.py." in [event.text for event in store.open_events(session.id, place.project())]
+        assert "Build late.py." in [event.text for event in open_events(store, session.id, place.project())]
     session.end()
     (last,) = place.distil()
     assert "late.py" in last.text
     with place.store() as store:
-        assert store.open_events(session.id, place.project()) == []
+        assert open_events(store, session.id, place.project()) == []
         assert not tree.problems(store, grounded=True)
 
 
@@ -378,4 +379,4 @@ def test_every_line_of_every_note_of_ordinary_sessions_is_grounded(tmp_path: Pat
 
 
 def pending(store: SqliteStore) -> list[str]:
-    return [event.id for one in store.open_sessions() for event in store.open_events(one.session, one.project)]
+    return [event.id for one in store.open_sessions() for event in open_events(store, one.session, one.project)]

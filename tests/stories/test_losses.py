@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import memory_keeper
+from memory_keeper.store.events import session_events
 from tests import transcripts
 from tests.machine import START, Machine, Session
 from tests.transcripts import dump
@@ -28,7 +29,7 @@ SRC = Path(memory_keeper.__file__).parents[1]
 def said(machine: Machine, session: Session) -> list[str]:
     """What was typed and answered in a session, as kept."""
     with machine.store() as store:
-        return [event.text for event in store.events(session.id) if event.kind in ("prompt", "reply")]
+        return [event.text for event in session_events(store, session.id) if event.kind in ("prompt", "reply")]
 
 
 def archived(machine: Machine, session: Session) -> bytes:
@@ -76,7 +77,7 @@ def test_r1_ordinary_growth(machine: Machine) -> None:
         session.happen("PostToolUse")
         machine.look()
     with machine.store() as store:
-        kept = Counter(event.id for event in store.events(session.id) if event.tool != "startup")
+        kept = Counter(event.id for event in session_events(store, session.id) if event.tool != "startup")
     wanted = transcripts.blocks(session.path)
     assert set(kept.values()) == {1}
     assert len(kept) == len(wanted)
@@ -142,7 +143,7 @@ def test_r8_two_sessions_end_in_the_same_moment(machine: Machine) -> None:
     for number, session in enumerate(sessions):
         assert said(machine, session) == [f"Question {number}.", f"Answer {number}."]
         with machine.store() as store:
-            assert [event.kind for event in store.events(session.id)].count("end") == 1
+            assert [event.kind for event in session_events(store, session.id)].count("end") == 1
         assert archived(machine, session) == session.path.read_bytes()
 
 
@@ -175,7 +176,7 @@ def test_r28_blocks_and_roles(machine: Machine) -> None:
     session.happen("Stop")
     with machine.store() as store:
         kinds: dict[str, list[str]] = {}
-        for event in store.events(session.id):
+        for event in session_events(store, session.id):
             kinds.setdefault(event.kind, []).append(event.text)
         prompts = store.latest(store.project_of(session.id), "prompt", 10)
     assert kinds["prompt"] == ["Typed."]

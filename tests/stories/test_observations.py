@@ -22,6 +22,7 @@ from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
 from tests.machine import Machine
 from tests.observing import DAY, PATIENCE, ROOT, Project
+from tests.raw import change
 from tests.transcripts import START, Transcript
 
 CTRL_D = "\x04"
@@ -317,7 +318,7 @@ def test_a_store_from_before_is_read_once_more(project: Project) -> None:
     project.read(*sessions)
     kept = project.observed(6)
     with Lock(project.keeper.home, 5.0):
-        project.keeper.writer.db.execute("delete from note where kind = 'observation'")
+        change(project.keeper.store_path, "delete from note where kind = 'observation'")
     assert not project.observed(6)
     heard: list[int] = []
     made = learn(project.keeper, project.key, START + 6 * DAY, everything=True, progress=heard.append)

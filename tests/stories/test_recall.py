@@ -17,6 +17,7 @@ from memory_keeper.hooks.answer import answer
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.store import spool
+from memory_keeper.store.events import session_events
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 
@@ -234,7 +235,7 @@ def test_a_session_that_goes_on_still_knows(now: Session) -> None:
 def test_what_was_told_is_kept(now: Session) -> None:
     said = ask(now, PROMPT)
     with now.machine.store() as store:
-        told = [wire.read_object(event.extra) for event in store.events(now.id) if event.kind == "told"]
+        told = [wire.read_object(event.extra) for event in session_events(store, now.id) if event.kind == "told"]
     (about,) = [one for one in told if one["brief"] == "recall"]
     assert about["tokens"] == tokens(said) and len(about["cites"]) == len(about["lines"]) == 1
 

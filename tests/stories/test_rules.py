@@ -18,7 +18,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER
 from memory_keeper.policy import BEGINS, FADES, UNCOUNTED
-from memory_keeper.store.ready import keep_ready, read_ready, stamp
+from memory_keeper.store.rules_cache import keep_ready, read_ready, stamp
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 

@@ -8,7 +8,8 @@ from memory_keeper import config
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search import find
-from memory_keeper.store.migrations import VERSION
+from memory_keeper.store.events import session_events
+from memory_keeper.store.sqlite.migrations import VERSION
 from tests.machine import Machine
 
 
@@ -56,7 +57,7 @@ def test_who_is_in_a_hurry_does_not_migrate(machine: Machine) -> None:
     try:
         with Keeper(str(machine.home)) as keeper:
             assert not keeper.store.indexed
-            assert keeper.store.events(keeper.store.sessions(None, 1)[0].id), "what is kept can be read"
+            assert session_events(keeper.store, keeper.store.sessions(None, 1)[0].id), "what is kept can be read"
     finally:
         config.hurried = False
     assert version(machine) == VERSION - 1

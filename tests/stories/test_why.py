@@ -18,7 +18,8 @@ from memory_keeper.keeper.rules import change_rule
 from memory_keeper.model import Note
 from memory_keeper.server.protocol import TOOLS as PROTOCOL
 from memory_keeper.store import spool
-from memory_keeper.store.telling import TOOLS, tally, told
+from memory_keeper.store.events import session_events
+from memory_keeper.store.injected import TOOLS, tally, told
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
 from tests.stories.test_recall import ASKED, DECIDED, PROMPT, ask, lived
@@ -193,10 +194,10 @@ def test_what_it_cost_is_counted_once(now: Session, why: Asker) -> None:
     ask(now, PROMPT)
     size = sum(one["tokens"] for one in why.json())
     with now.machine.store() as store:
-        costs = tally(told(store.db, store.project_of(now.id), reminders=True))
+        costs = tally(told(store, store.project_of(now.id), reminders=True))
         assert sum(all for _, all in costs.values()) == size
         assert {name: times for name, (times, _) in costs.items()} == {"start": 1, "rules": 1, "recall": 1}
-        assert tally(told(store.db, store.project_of(now.id), until=now.machine.began, reminders=True)) == {}
+        assert tally(told(store, store.project_of(now.id), until=now.machine.began, reminders=True)) == {}
     shown = " ".join(why().split())
     assert shown.count(f": {size + TOOLS:,} tokens in 3 briefs and the tools of 1 context (tools {TOOLS}, ") == 3, (
         "this session, this project, this month"
@@ -284,7 +285,7 @@ def test_what_a_subagent_is_told_is_listed_as_that(now: Session, why: Asker) -> 
 def test_a_record_of_before_has_no_words(now: Session, why: Asker) -> None:
     now.start()
     with now.machine.store() as store:
-        (cite, *_) = [event.id for event in store.events("00000001-0000-4000-8000-000000000001")]
+        (cite, *_) = [event.id for event in session_events(store, "00000001-0000-4000-8000-000000000001")]
     told = wire.dumps({"brief": "start", "tokens": 70, "cites": [cite]})
     spool.append(str(now.machine.home), now.id, {"event": "Told", "at": time(), "dir": str(now.project), "extra": told})
     (last,) = why.json("--last")

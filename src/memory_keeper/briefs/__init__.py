@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.extract.facts import Fact
     from memory_keeper.model import Json
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 LEAST = 15  # tokens: no line is shorter
 CHARACTERS = 9_500  # a hook's output is cut at 10,000 UTF-16 units
@@ -48,7 +48,7 @@ class Before(NamedTuple):
 class View(NamedTuple):
     """All a part may know."""
 
-    store: SqliteStore
+    store: Store
     project: str
     session: str  # the one being told, whose context has no need of itself
     source: str  # how it began

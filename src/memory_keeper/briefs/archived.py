@@ -29,8 +29,9 @@ from memory_keeper.notes.notes.note import TRAILERS, narrates
 from memory_keeper.notes.tasks.lists import Task, tasks
 from memory_keeper.notes.usage.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.store.archive import archive_path
-from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.telling import told
+from memory_keeper.store.events import began_at, boundaries, covered_events, newest_id, outcome, todo_events
+from memory_keeper.store.injected import told
+from memory_keeper.store.store import Store
 
 SETTLED = ("decision", "answer", "accepted")  # kinds of facts
 SOURCES = ("request", "answer", "reply", "plan")  # whose words count
@@ -68,7 +69,7 @@ class Entry(NamedTuple):
 class Shelf(NamedTuple):
     """What all entries of a project need, asked for once."""
 
-    store: SqliteStore
+    store: Store
     home: str
     project: str
     roots: list[str]  # folders of the project
@@ -79,15 +80,15 @@ class Shelf(NamedTuple):
     asked: dict[str, list[float]]  # when we asked for one ourselves, which the host calls manual
 
 
-def compacted(store: SqliteStore, project: str) -> list[tuple[str, list[Event]]]:
+def compacted(store: Store, project: str) -> list[tuple[str, list[Event]]]:
     """The sessions that belong into the archive, each with the events that say so; the newest first."""
     found: dict[str, list[Event]] = {}
-    for event in store.compacted(project):
+    for event in boundaries(store, project):
         found.setdefault(event.session, []).append(event)
     return sorted(found.items(), key=lambda one: (one[1][-1].at, one[0]), reverse=True)
 
 
-def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
+def put_on_shelf(store: Store, home: str, project: str) -> Shelf:
     """All that is needed for the entries of a project."""
     notes: dict[str, list[Note]] = {}
     for note in store.notes(project, 1):
@@ -99,21 +100,21 @@ def put_on_shelf(store: SqliteStore, home: str, project: str) -> Shelf:
 def stamp(shelf: Shelf, session: str, marks: Sequence[Event]) -> str:
     """What a session's entry is made of, in a word: as long as that is the same, so is the entry."""
     store, used = shelf.store, shelf.store.last_usage(session)
-    parts = [__version__, session, store.newest(session), used.message if used else "", *shelf.roots]
+    parts = [__version__, session, newest_id(store, session), used.message if used else "", *shelf.roots]
     parts += [str(store.last_moment(session)), str(shelf.told.get(session)), *_transcripts(shelf, session)]
     parts += [one.id for one in (*marks, *shelf.notes.get(session, ()))]
     parts += map(str, shelf.answered.get(session, ()))
     return blake2s("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _told(store: SqliteStore, project: str) -> dict[str, int]:
+def _told(store: Store, project: str) -> dict[str, int]:
     """What the contexts that took over from a cleared one were told, in tokens."""
     starts = store.latest(project, "start", STARTS)
     after = {
         event.session: said for event in starts if isinstance(said := wire.read_object(event.extra).get("after"), str)
     }
     size: dict[str, int] = {}
-    for one in told(store.db, project, since=starts[-1].at) if after else ():
+    for one in told(store, project, since=starts[-1].at) if after else ():
         tokens = one.said.get("tokens")
         if isinstance(tokens, int) and one.said.get("brief") in BEGINNINGS:
             size.setdefault(one.session, tokens)
@@ -135,13 +136,13 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     checks = [fact for fact in work if fact.kind in ("check", "error") and CHECKS.search(fact.text)]
     passed = max((fact.place for fact in work if fact.kind in ("check", "commit")), default=-1)
     wrong = [fact for fact in work if fact.kind == "error" and fact.status == "open" and fact.place > passed]
-    listed = tasks(store.todo_events(session))
+    listed = tasks(todo_events(store, session))
     done = [task for task in listed if task.ended]
     outcomes = _outcomes(done, commits, checks)
     explained = {fact.place for task in done for fact in _within(commits, outcomes[task].span)}
     return Entry(
         session=session,
-        begun=store.first_moment(session),
+        begun=began_at(store, session),
         ended=store.last_moment(session) or marks[-1].at,
         spent=_sum(usages),
         goal=first or run_on(asked),
@@ -161,9 +162,9 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     )
 
 
-def _reworded(store: SqliteStore, note: Note) -> list[Event]:
+def _reworded(store: Store, note: Note) -> list[Event]:
     """The events of a note that a person has worded anew: it may be for what was found in them."""
-    return store.covered(note.id) if note.who == "user" or not note.text else []
+    return covered_events(store, note.id) if note.who == "user" or not note.text else []
 
 
 def _stated(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
@@ -219,9 +220,9 @@ def _changed(shelf: Shelf, session: str) -> Iterator[str]:
     return (short_path(one.path, shelf.roots) for one in touched(calls) if one.changes)
 
 
-def _answered(store: SqliteStore, asked: str) -> str:
+def _answered(store: Store, asked: str) -> str:
     """The gist of what came of a request; empty while it is worked on."""
-    found = store.outcome(asked)
+    found = outcome(store, asked)
     said = run_on(gist(found[0]._replace(text=found[0].text[:FAR]), ANSWERED)) if found and found[1] else ""
     return said.rstrip(":,") + "…" * said.endswith((":", ","))
 

@@ -14,7 +14,7 @@ from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import KINDS, Fact, facts_of, say
 from memory_keeper.extract.todos import left_open, newest
 from memory_keeper.model import WRITES, Event, Note
-from memory_keeper.store.telling import told
+from memory_keeper.store.injected import told
 
 FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
 SAME = 0.7  # of what a fact speaks of, told before: it is said again
@@ -38,7 +38,7 @@ def carry_over(view: View, events: Sequence[Event], own: list[Fact]) -> list[Fac
 
 def began_with(view: View) -> Note | None:
     """The handoff that the oldest of some sessions was told when it began; None: none of another session."""
-    for one in told(view.store.db, view.project, view.of[-1]) if view.of else ():
+    for one in told(view.store, view.project, view.of[-1]) if view.of else ():
         id = one.said.get("handed")
         note = view.store.note(id) if isinstance(id, str) else None
         if note and note.session not in view.of:

@@ -15,7 +15,7 @@ from memory_keeper.briefs.memory import is_sealed, seal
 from memory_keeper.extract import facts
 from memory_keeper.model import Json
 from memory_keeper.notes.usage.compactions import Compaction
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, fence, how_long, one_line, short_number, utc_moment
 
 TITLE = "# Context Archive - Session Transcripts"
@@ -36,7 +36,7 @@ BY = {
 ENTRY, HEADING = "<!-- entry ", "## Session ["
 
 
-def page(store: SqliteStore, home: str, project: str, salt: bytes, before: bytes = b"") -> str:
+def page(store: Store, home: str, project: str, salt: bytes, before: bytes = b"") -> str:
     """The whole page of a project; empty when none of its contexts was ever compacted. `before`: as it is now."""
     sessions = compacted(store, project)
     if not sessions:
@@ -63,7 +63,7 @@ def _entries(data: bytes, project: str, salt: bytes) -> dict[str, str]:
     return found
 
 
-def find(store: SqliteStore, home: str, project: str, session: str) -> Entry | None:
+def find(store: Store, home: str, project: str, session: str) -> Entry | None:
     """A session's entry; None when it is not in the archive."""
     marks = dict(compacted(store, project)).get(session)
     return find_entry(put_on_shelf(store, home, project), session, marks) if marks else None

@@ -13,7 +13,7 @@ from memory_keeper.briefs.observations import OPEN, parted
 from memory_keeper.briefs.rules import Rule
 from memory_keeper.model import USER, NamedTuple, origin
 from memory_keeper.rules.observations import Observed
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 
 class Change(NamedTuple):
@@ -38,7 +38,7 @@ class Change(NamedTuple):
 class Kept(NamedTuple):
     """What holds now."""
 
-    store: SqliteStore
+    store: Store
     rules: Sequence[Rule]
     observed: Sequence[Observed]
 

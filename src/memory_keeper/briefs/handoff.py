@@ -13,6 +13,7 @@ from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, r
 from memory_keeper.model import NamedTuple
 from memory_keeper.moment import Brief
 from memory_keeper.notes.kept_note import page_of
+from memory_keeper.store.events import newest_events
 from memory_keeper.text import NEWEST, clean, one_line, tokens
 from memory_keeper.wire import units
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.briefs import Said, View
     from memory_keeper.model import Event, Json
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 MOST = 4_500  # tokens that are kept of a handoff; no context is told more
 EVENTS = 3_000  # that are read, the newest
@@ -76,14 +77,14 @@ def facts_for(view: View) -> Sequence[Fact]:
     return (view.before.facts if view.before else ()) or view.handed or find(view)
 
 
-def events_for(store: SqliteStore, sessions: Sequence[str]) -> list[Event]:
+def events_for(store: Store, sessions: Sequence[str]) -> list[Event]:
     """What some sessions did, as much as can be read while somebody waits: of long texts the beginning, of many events
     the newest; not what they asked of us."""
     from memory_keeper.notes.own_commands import others
 
     found: list[Event] = []
     left = READ
-    for event in reversed(list(others(store.stretch(sessions, EVENTS)))):
+    for event in reversed(list(others(newest_events(store, sessions, EVENTS)))):
         cut = event._replace(text=event.text.lstrip()[:EACH]) if len(event.text) > EACH else event
         left -= len(cut.text)
         if left < 0:

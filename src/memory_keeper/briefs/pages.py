@@ -32,7 +32,7 @@ from memory_keeper.notes.kept_note import begun
 from memory_keeper.notes.schema import check
 from memory_keeper.notes.tasks.done import done, kept_and_archived
 from memory_keeper.rules.observations import AGE, Observed, observed
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, showable, tokens
 
 Json = dict[str, Any]
@@ -46,9 +46,7 @@ class Archive(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def texts(
-    store: SqliteStore, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]
-) -> dict[str, str]:
+def texts(store: Store, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]) -> dict[str, str]:
     """Every file of a project that people may edit by its name, and what is to stand in it; and those that go with
     them."""
     made = _lists(store, project, salt, settings, observed)
@@ -69,7 +67,7 @@ def texts(
     return made
 
 
-def sealed(store: SqliteStore, project: str, settings: Json, observed: Sequence[Observed]) -> dict[str, str]:
+def sealed(store: Store, project: str, settings: Json, observed: Sequence[Observed]) -> dict[str, str]:
     """What is to stand on the pages about rules and tasks that are only read, by their names; not yet sealed."""
     made: dict[str, str] = {}
     if observed:
@@ -84,9 +82,7 @@ def sealed(store: SqliteStore, project: str, settings: Json, observed: Sequence[
     return {name: text for name, text in made.items() if text}
 
 
-def _lists(
-    store: SqliteStore, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]
-) -> dict[str, str]:
+def _lists(store: Store, project: str, salt: bytes, settings: Json, observed: Sequence[Observed]) -> dict[str, str]:
     """The pages of rules and observations; that of rules only when some are the user's."""
 
     rules = rules_of(store, project, settings["rules.shipped"])
@@ -100,7 +96,7 @@ def _lists(
     return {name: text for name, text in made.items() if text}
 
 
-def observed_in(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+def observed_in(store: Store, project: str, settings: Json, now: float) -> list[Observed]:
     """The observations of a project, and those of the user in all projects."""
     places = [place for place in (project, USER) if store.notes(place, 0, "observation", limit=1)]
     if not places:
@@ -109,7 +105,7 @@ def observed_in(store: SqliteStore, project: str, settings: Json, now: float) ->
     return [one for place in places for one in observed(store, place, settings, now)]
 
 
-def archives(store: SqliteStore, project: str) -> Iterator[Archive]:
+def archives(store: Store, project: str) -> Iterator[Archive]:
     """The archives of a project, oldest first; those of one second have numbers."""
     taken: set[str] = set()
     for outline in store.notes(project, 2):
@@ -122,7 +118,7 @@ def archives(store: SqliteStore, project: str) -> Iterator[Archive]:
             yield Archive(name + ".md", outline, notes)
 
 
-def newest_outline(store: SqliteStore, project: str) -> Note | None:
+def newest_outline(store: Store, project: str) -> Note | None:
     """What is told of the time before the open notes."""
     outlines = store.notes(project, kind="outline", open=True, limit=1)
     return outlines[0] if outlines and section(outlines[0]).body else None
@@ -155,7 +151,7 @@ def _page(notes: Sequence[Note], project: str, salt: bytes, outline: Note | None
     return compose(sections, project, salt) if sections else ""
 
 
-def _summary(store: SqliteStore, archive: Archive) -> Json:
+def _summary(store: Store, archive: Archive) -> Json:
     """The outline of an archive in the predecessor's form; empty when a person has taken it away."""
     said = clean(archive.outline.text).strip()
     first = store.note(origin(archive.outline))

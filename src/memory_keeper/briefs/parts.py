@@ -9,6 +9,7 @@ from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.model import HIGHEST, Event, Note
 from memory_keeper.notes.kept_note import begun, lines_of, whose, written
+from memory_keeper.store.events import not_covered, outcome
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
 TYPE_CHECKING = False
@@ -97,7 +98,7 @@ def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
     """What is said of the newest prompt of each session whose end no note tells of."""
     if view.of:
         return {}
-    open = view.store.open_among([event.id for event in asked]) | {event.id for event in view.provisional}
+    open = not_covered(view.store, [event.id for event in asked]) | {event.id for event in view.provisional}
     newest = {event.session: event.id for event in reversed(asked) if event.id in open}
     return dict.fromkeys(newest.values(), " (not in a note yet)")
 
@@ -158,7 +159,7 @@ def sessions(view: View) -> tuple[str, Iterable[Said]]:
     """What older sessions were about that no note tells of, and what came of them."""
     older: dict[str, list[Event]] = {}
     asked = _prompts(view)[RECENT:] if not view.of else []
-    open = view.store.open_among([event.id for event in asked])
+    open = not_covered(view.store, [event.id for event in asked])
     for event in asked:
         if event.id in open:
             older.setdefault(event.session, []).append(event)
@@ -171,7 +172,7 @@ def sessions(view: View) -> tuple[str, Iterable[Said]]:
 def unnoted(view: View) -> tuple[str, Iterable[Said]]:
     """Everything that was asked and that no note tells of, and what came of it."""
     asked = _prompts(view)
-    open = view.store.open_among([event.id for event in asked]) | {event.id for event in view.provisional}
+    open = not_covered(view.store, [event.id for event in asked]) | {event.id for event in view.provisional}
     return "Not in a note yet, newest first", (
         Said(f"{when(event)} {_asked(event)}{_came(view, event)}", event.id) for event in asked if event.id in open
     )
@@ -300,7 +301,7 @@ def _came(view: View, asked: Event, last: bool = False) -> str:
     missing = [event for event in view.provisional if event.kind == "reply" and event.session == asked.session]
     if missing and asked.id == _answered(view, missing[0]):
         return _shown(missing[0], True, last)
-    found = view.store.outcome(asked.id)
+    found = outcome(view.store, asked.id)
     return _shown(*found, last) if found else ""
 
 
@@ -313,7 +314,7 @@ def _answered(view: View, reply: Event) -> str:
 def _ended(view: View, asked: list[Event]) -> str:
     """How a session ended: what came of its last prompt that was more than a thank-you."""
     for event in asked[:3]:
-        found = view.store.outcome(event.id)
+        found = outcome(view.store, event.id)
         if found and len(found[0].text) >= SUBSTANCE:
             return _shown(*found)
     return ""

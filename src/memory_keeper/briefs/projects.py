@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from memory_keeper.model import USER
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 
-def project_name(store: SqliteStore, key: str) -> str:
+def project_name(store: Store, key: str) -> str:
     """The folder of a project, of several the outermost; of one that has a remote elsewhere, what that is called."""
     if key == USER:
         return "all projects"

@@ -18,6 +18,7 @@ from memory_keeper.extract.facts import say
 from memory_keeper.extract.work import worked
 from memory_keeper.model import Event
 from memory_keeper.moment import Brief
+from memory_keeper.store.events import newest_events
 from memory_keeper.text import clip, clip_middle, tokens, utc_moment
 from memory_keeper.wire import units
 
@@ -46,7 +47,7 @@ def compose(view: View, budget: int, nonce: str, where: str, characters: int = C
     """As many messages as fit, the most needed ones, in the order in which they came; empty when there are none."""
     opening, closing, left, room = envelope(NAME, OPENING.format(where), nonce, budget, characters)
     left, room = left - tokens(HEADING) - 5, room - units(HEADING) - 4
-    near = view.store.stretch(view.of, STRETCH) if view.of else []
+    near = newest_events(view.store, view.of, STRETCH) if view.of else []
     order = {event.id: place for place, event in enumerate([*near, *reversed(view.provisional)])}  # others are older
     lines = sorted(
         _fitting(chosen(view, near), left, room, nonce), key=lambda line: (order.get(line[0].id, -1), line[0].at)

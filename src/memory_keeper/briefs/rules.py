@@ -15,7 +15,7 @@ from memory_keeper.model import USER, NamedTuple, Note, origin
 from memory_keeper.moment import Brief
 from memory_keeper.rules.instructions import told
 from memory_keeper.rules.observations import Observed
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, clip, one_line, tagless, tokens
 
 # how the short line calls each, and what it says; the number in its id is its place here
@@ -65,7 +65,7 @@ def shipped_note(id: str, now: float) -> Note:
     return Note(id, now, "rule", 0, USER, said, "", tokens(said), wire.dumps({"by": "shipped", "written": now}))
 
 
-def rules_of(store: SqliteStore | None, project: str, shipped: bool = True) -> list[Rule]:
+def rules_of(store: Store | None, project: str, shipped: bool = True) -> list[Rule]:
     """The rules in force: the project's, then the user's for all projects, then those that came with us."""
     notes = [*(store.notes(project, 0, "rule") if project else ()), *store.notes(USER, 0, "rule")] if store else []
     own = [

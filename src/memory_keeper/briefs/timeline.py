@@ -13,8 +13,8 @@ from time import gmtime, strftime
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.notes.kept_note import whose
-from memory_keeper.store import moments
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store import timeline
+from memory_keeper.store.store import Store
 from memory_keeper.text import ago, clean, one_line, showable, utc_day
 
 STEPS = ("prompt", "reply", "call", "todo", "command", "task", "notice", "compact", "summary")
@@ -42,41 +42,41 @@ class Entry(NamedTuple):
     here: bool = False  # what the others are around
 
 
-def of_session(store: SqliteStore, session: str, since: float, until: float, limit: int) -> list[Entry]:
+def of_session(store: Store, session: str, since: float, until: float, limit: int) -> list[Entry]:
     """The newest steps of a session, and the notes that tell of it, in order."""
     project = store.project_of(session)
-    events = moments.of_session(store.db, session, STEPS, since, until, limit)
-    notes = moments.notes(store.db, project, session, since, until, limit)
+    events = timeline.of_session(store, session, STEPS, since, until, limit)
+    notes = store.notes_between(project, session, since, until, limit)
     return _merged(_lines(store, events), map(_note_line, notes))[-limit:]
 
 
-def of_project(store: SqliteStore, project: str | None, since: float, until: float, limit: int) -> list[Entry]:
+def of_project(store: Store, project: str | None, since: float, until: float, limit: int) -> list[Entry]:
     """What was asked of a project, or of all, last, and the notes about it, in order."""
-    events = moments.of_project(store.db, project, TURNS, since, until, limit)
-    notes = moments.notes(store.db, project, "", since, until, limit)
+    events = timeline.of_project(store, project, TURNS, since, until, limit)
+    notes = store.notes_between(project, "", since, until, limit)
     return _merged(_lines(store, events), map(_note_line, notes))[-limit:]
 
 
-def around(store: SqliteStore, one: Event | Note, number: int) -> list[Entry]:
+def around(store: Store, one: Event | Note, number: int) -> list[Entry]:
     """What came before and after something, so many in all: in its session, or in its project where it is of none."""
     if isinstance(one, Note):
         return _around_note(store, one, number)
-    older, newer = moments.around(store.db, one.id, STEPS, number)
+    older, newer = timeline.around(store, one.id, STEPS, number)
     events = _balanced(older or [one], newer, number)  # it may be only in a spool yet
     first, last = min(event.at for event in events), max(event.at for event in events)
-    notes = moments.notes(store.db, one.project, one.session, first, _next(last), number) if one.session else []
+    notes = store.notes_between(one.project, one.session, first, _next(last), number) if one.session else []
     return _merged(_lines(store, events, one.id), map(_note_line, notes))
 
 
-def _around_note(store: SqliteStore, note: Note, number: int) -> list[Entry]:
+def _around_note(store: Store, note: Note, number: int) -> list[Entry]:
     """A note stands where what it tells of ended."""
     moment, here = _next(note.at), _note_line(note)._replace(here=True)
     if note.session:
-        older = moments.of_session(store.db, note.session, STEPS, 0.0, moment, number)
-        newer = moments.of_session(store.db, note.session, STEPS, moment, 0.0, number, newest=False)
+        older = timeline.of_session(store, note.session, STEPS, 0.0, moment, number)
+        newer = timeline.of_session(store, note.session, STEPS, moment, 0.0, number, newest=False)
     else:
-        older = moments.of_project(store.db, note.project, TURNS, 0.0, moment, number)
-        newer = moments.of_project(store.db, note.project, TURNS, moment, 0.0, number, newest=False)
+        older = timeline.of_project(store, note.project, TURNS, 0.0, moment, number)
+        newer = timeline.of_project(store, note.project, TURNS, moment, 0.0, number, newest=False)
     events = _balanced(older, newer, number - 1)
     return _merged(_lines(store, events), [here])
 
@@ -99,12 +99,12 @@ def _merged(events: Iterable[Entry], notes: Iterable[Entry]) -> list[Entry]:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _lines(store: SqliteStore, events: Sequence[Event], here: str = "") -> Iterator[Entry]:
+def _lines(store: Store, events: Sequence[Event], here: str = "") -> Iterator[Entry]:
     came: dict[str, Event] = {}
     roots = {project: store.roots(project) for project in {event.project for event in events}}
     for session in {event.session for event in events}:
         calls = [event for event in events if event.kind in CALLS and event.session == session]
-        came |= moments.results(store.db, calls) if calls else {}
+        came |= timeline.results_by_ref(store, calls) if calls else {}
     for event in events:
         result = came.get(event.ref) if event.kind in CALLS else None
         failed = event.failed or bool(result and result.failed)

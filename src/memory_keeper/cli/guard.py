@@ -54,8 +54,6 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
             return _say(f"{lost} is not there any more", "change to another folder, or name one with --project", 1)
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
     except Exception as error:
-        if type(error).__module__ == "sqlite3":
-            return _say(f"the store is damaged: {error}", "run `memory-keeper doctor --fix`", 1)
         return _say(f"{type(error).__name__}: {error}", _log(home), 1)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Hit
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 
 class Option(NamedTuple):
@@ -181,7 +181,7 @@ def run(asked: dict[str, Any]) -> int:
     return 0
 
 
-def _find(keeper: Keeper, store: SqliteStore, asked: dict[str, Any], scope: Scope) -> list[Hit]:
+def _find(keeper: Keeper, store: Store, asked: dict[str, Any], scope: Scope) -> list[Hit]:
     from memory_keeper.search import find
 
     query, limit, regex = asked["query"], asked["limit"], asked["regex"]

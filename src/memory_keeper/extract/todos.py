@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from memory_keeper import wire
 from memory_keeper.model import Event, NamedTuple
+from memory_keeper.store.events import todo_events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.model import Json
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 DOING = "in_progress"  # what a list says of a task
 LISTS = 5  # of a project, the newest, whose tasks may be open
@@ -85,12 +86,12 @@ def given(event: Event) -> Json:
     return wire.read_object(event.extra)
 
 
-def newest(store: SqliteStore, project: str, of: Sequence[str] = ()) -> list[Event]:
+def newest(store: Store, project: str, of: Sequence[str] = ()) -> list[Event]:
     """What was done to the newest lists of a project, or of some of its sessions, a session after the other, the oldest
     first."""
     changes = store.latest(project, "todo", CHANGES, of, text=False)
     sessions = list(dict.fromkeys(event.session for event in changes))[:LISTS]
-    return [event for session in reversed(sessions) for event in store.todo_events(session)]
+    return [event for session in reversed(sessions) for event in todo_events(store, session)]
 
 
 def left_open(events: Sequence[Event]) -> list[Todo]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from memory_keeper import wire
 from memory_keeper.model import DAY, Event, NamedTuple
 from memory_keeper.notes.summarizers.asking import cost_of
+from memory_keeper.store.events import model_calls
 from memory_keeper.store.store import Store
 
 MINUTE = 60.0
@@ -56,9 +57,9 @@ def _attempt(event: Event) -> Attempt:
 def may_ask(store: Store, tokens: int, daily: int, now: float) -> bool:
     """Whether a model may be asked now in the background: that many tokens are left of what may be spent in a day, and
     it has not just failed."""
-    day = [one for one in attempts(store.spent(now - DAY)) if one.background and one.at < now + DAY]
+    day = [one for one in attempts(model_calls(store, now - DAY)) if one.background and one.at < now + DAY]
     left = daily - sum(one.tokens for one in day)
-    return tokens <= left and not backing_off(attempts(store.spent(limit=2 * STREAK)), now)
+    return tokens <= left and not backing_off(attempts(model_calls(store, limit=2 * STREAK)), now)
 
 
 def backing_off(tried: Sequence[Attempt], now: float) -> bool:

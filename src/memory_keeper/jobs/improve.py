@@ -27,6 +27,7 @@ from memory_keeper.notes.summarizers import Summarizer, anthropic, claude_cli, o
 from memory_keeper.notes.summarizers.asking import Answer, Unfinished, prompt
 from memory_keeper.notes.summarizers.outline_answer import take
 from memory_keeper.notes.summarizers.verdict import judge
+from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.text import clean, clip_middle, digest_of, tokens
 
@@ -285,7 +286,7 @@ def _stated(note: Note) -> tuple[list[Record], dict[str, Sequence[str]]]:
 
 def covered(keeper: Keeper, first: Note) -> list[Event]:
     """The events of a session that a note is about."""
-    return [event for event in keeper.store.covered(first.id) if event.kind != "spent"]
+    return [event for event in covered_events(keeper.store, first.id) if event.kind != "spent"]
 
 
 def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
@@ -393,7 +394,7 @@ def summarizer(settings: Json, level: int) -> str:
 
 def _next(keeper: Keeper, jobs: Sequence[tuple[str, dict[int, Job]]]) -> tuple[Note, Job] | None:
     """The newest of the notes that wait for a better wording, and first one that has not failed yet."""
-    tried = attempts(keeper.store.spent(limit=LATELY))
+    tried = attempts(model_calls(keeper.store, limit=LATELY))
     failed, refused = [one.note for one in tried if not one.ok], [one.note for one in tried if one.refused]
     waiting = [pair for pair in _waiting(keeper, jobs) if refused.count(pair[0].id) < TRIES]
     return max(waiting, key=lambda pair: (-failed.count(pair[0].id), pair[0].at), default=None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from memory_keeper import wire
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import Damaged, KeeperError
 from memory_keeper.extract.facts import dump
 from memory_keeper.jobs.learn import learn
 from memory_keeper.keeper import Keeper
@@ -21,6 +21,7 @@ from memory_keeper.notes.notes.segments import rotated, segments
 from memory_keeper.notes.schema import body
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
 from memory_keeper.project_settings import Settings
+from memory_keeper.store.events import open_events
 from memory_keeper.text import digest_of
 
 PATIENCE = 30.0  # seconds for the writer's lock: nobody waits for a note
@@ -53,7 +54,8 @@ def distil(
 
 
 class Apart:
-    """Keeps one thing's failure from the others; the store's own trouble is everybody's."""
+    """Keeps one thing's failure from the others; the store's own trouble is everybody's, but for a row of it that
+    cannot be read."""
 
     def __init__(self, complain: Callable[[Exception], None] | None) -> None:
         self.complain = complain
@@ -62,7 +64,8 @@ class Apart:
         """Nothing has failed yet."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not self.complain or not isinstance(error, Exception) or isinstance(error, KeeperError):
+        everybodys = isinstance(error, KeeperError) and not isinstance(error, Damaged)
+        if not self.complain or not isinstance(error, Exception) or everybodys:
             return False
         self.complain(error)
         return True
@@ -108,7 +111,7 @@ def reduce_session(
 def _segments(
     keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
 ) -> Iterator[list[Event]]:
-    events = keeper.store.open_events(open.session, open.project, text)
+    events = open_events(keeper.store, open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
     return segments(events, *size, over=force or is_over(open, now))
 

@@ -41,7 +41,6 @@ from memory_keeper.rules.prompts import prompts_of, said
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.home import Lock
-from memory_keeper.store.spending import spending
 
 PATIENCE = 10.0  # seconds for whoever writes notes
 OBSERVATIONS, TASKS, REPORT = "observations", "tasks", "report"
@@ -107,7 +106,7 @@ def _lacks_report(keeper: Keeper, place: Place, now: float) -> bool:
                 return False
     except Unwritable:
         pass  # there is no such folder yet; one that leads elsewhere is not written to
-    return bool(spending(keeper.store.db, project=place.project, since=begin, until=end))
+    return bool(keeper.store.spending(project=place.project, since=begin, until=end))
 
 
 def report_name(begin: float) -> str:

@@ -14,11 +14,11 @@ from memory_keeper import config, wire
 from memory_keeper.keeper.provisional import PREFIX, find_all, find_one, unmoved
 from memory_keeper.model import Event, Note, Placed, Source, origin
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.store import archive, spool
+from memory_keeper.store import archive, open_store, spool
 from memory_keeper.store.context import find_chain, read_context
+from memory_keeper.store.events import newest_id, outcome
 from memory_keeper.store.home import Lock, about, read_salt
-from memory_keeper.store.ready import forget_rules
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.rules_cache import forget_rules
 from memory_keeper.text import digest_of, family
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
     from memory_keeper.moment import Brief
+    from memory_keeper.store.store import Store
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
 LITTLE = 500  # kilobytes of the store at hand where hooks are answered: a server stays, and seldom needs the same again
@@ -44,8 +45,8 @@ class Keeper:
         self.home = home
         self.cache = LITTLE if config.hurried else 0
         self.environ = config.environment() if environ is None else environ
-        self._reader: SqliteStore | None = None
-        self._writer: SqliteStore | None = None
+        self._reader: Store | None = None
+        self._writer: Store | None = None
         self._inode = 0  # of the store that is open
         self._known: dict[tuple[object, ...], tuple[str, ...]] = {}  # values that are secret
         self._found: dict[str, str] = {}  # the projects of directories, as they were found without writing them down
@@ -71,22 +72,22 @@ class Keeper:
         return self.home + "/store.db"
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         """The store, to read; NotSetUp when nothing was ever kept."""
         if not self._reader:
-            self._reader = SqliteStore(self.store_path, write=False, cache=self.cache)
+            self._reader = open_store(self.store_path, write=False, cache=self.cache)
         return self._reader
 
     @property
-    def writer(self) -> SqliteStore:
+    def writer(self) -> Store:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
-            self._writer = SqliteStore(self.store_path, migrate=not config.hurried, cache=self.cache)
+            self._writer = open_store(self.store_path, migrate=not config.hurried, cache=self.cache)
             self._inode = posix.stat(self.store_path).st_ino
         return self._writer
 
     @property
-    def searchable(self) -> SqliteStore:
+    def searchable(self) -> Store:
         """The store, to search: after an update the first who wants to waits until its index is made anew."""
         if not self.store.indexed:
             with Lock(self.home, PATIENCE):
@@ -217,7 +218,7 @@ class Keeper:
         with self.writing(5.0):
             store = self.writer
             path = store.transcript(session) or spool.path_of(self.home, session)
-            source, newest = store.source(path), store.newest(session)
+            source, newest = store.source(path), newest_id(store, session)
             if source:
                 id, at = f"archived-{digest_of(session, newest)}:0", store.last_moment(session) or time()
                 note = store.handoff(session)
@@ -343,7 +344,7 @@ class Keeper:
 
     def handoff_id(self, session: str) -> str:
         """The id of a handoff that knows all that has happened; empty when nothing has."""
-        newest, rest = self.store.newest(session), unmoved(self.home, session, self.store)
+        newest, rest = newest_id(self.store, session), unmoved(self.home, session, self.store)
         return "handoff-" + digest_of(session, newest, *[event.id for event in rest]) if newest or rest else ""
 
     def family(self, session: str, project: str) -> str:
@@ -363,7 +364,7 @@ class Keeper:
         """What the model said last to a prompt of a session: not to a command of ours."""
         missing = [event for event in unmoved(self.home, session, self.store) if event.kind == "reply"]
         asked = self.store.latest(self.store.project_of(session), "prompt", 1, (session,))
-        found = self.store.outcome(asked[0].id) if asked else None
+        found = outcome(self.store, asked[0].id) if asked else None
         return next(iter(missing), found[0] if found else None)
 
     def provisional(self, project: str) -> list[Event]:

@@ -11,6 +11,7 @@ from memory_keeper.extract.facts import dump
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.store.context import read_context
+from memory_keeper.store.events import newest_events
 
 LINES = 50  # of a session in which its branch is looked for, the newest
 DETACHED = "HEAD"  # what the host calls the branch when none is checked out
@@ -52,7 +53,7 @@ def say_where(branch: str, commit: str) -> str:
 
 def _recorded_branch(keeper: Keeper, session: str) -> str:
     """The branch that the host wrote into the last line of a session that names one; empty when none does."""
-    newest = reversed(keeper.store.stretch((session,), LINES))
+    newest = reversed(newest_events(keeper.store, (session,), LINES))
     try:
         for line in keeper.raw_lines(event.id for event in newest if not event.agent):
             branch = wire.read_object(line.decode("utf-8", "replace")).get("gitBranch")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memory_keeper.capture.tail import Tail
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Json
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
@@ -95,7 +95,7 @@ class Mover:
         self._remembering: dict[str, tuple[str, str]] = {}  # folders of the host's memory to look at, and whose it is
 
     @property
-    def store(self) -> SqliteStore:
+    def store(self) -> Store:
         """Where to."""
         return self.keeper.writer
 

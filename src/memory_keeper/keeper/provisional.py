@@ -5,15 +5,16 @@ from __future__ import annotations
 from memory_keeper.capture.payload import OWN_COMMAND
 from memory_keeper.model import Event
 from memory_keeper.store import spool
+from memory_keeper.store.events import says
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.store import Store
 
 PREFIX = "spool-"  # how the ids of these events begin
 
 
-def find_all(home: str, project: str, store: SqliteStore) -> list[Event]:
+def find_all(home: str, project: str, store: Store) -> list[Event]:
     """All that a project has of it, newest first."""
     found = []
     for session in spool.names(home):
@@ -22,7 +23,7 @@ def find_all(home: str, project: str, store: SqliteStore) -> list[Event]:
     return sorted(found, key=lambda event: event.at, reverse=True)
 
 
-def find_one(home: str, id: str, store: SqliteStore) -> Event | None:
+def find_one(home: str, id: str, store: Store) -> Event | None:
     """One of these events by its id, with or without its block."""
     session = id.removeprefix(PREFIX).rpartition("-")[0]
     if session not in spool.names(home):
@@ -30,7 +31,7 @@ def find_one(home: str, id: str, store: SqliteStore) -> Event | None:
     return next((event for event in unmoved(home, session, store) if event.id in (id, f"{id}:0")), None)
 
 
-def unmoved(home: str, session: str, store: SqliteStore) -> list[Event]:
+def unmoved(home: str, session: str, store: Store) -> list[Event]:
     """The last prompt and answer in a spool, unless the transcript has gone past them."""
     data, found = spool.read(home, session), []
     seen = store.last_moment(session) if data else 0.0
@@ -39,6 +40,6 @@ def unmoved(home: str, session: str, store: SqliteStore) -> list[Event]:
         text, at = str(record.get("text") or ""), spool.time_of(record)
         if text.startswith(OWN_COMMAND):
             return []  # what came before it is in the transcript, and what came of it is not worth telling
-        if text and at > seen and not store.said(session, text):
+        if text and at > seen and not says(store, session, text):
             found.append(Event(f"{PREFIX}{session}-{int(at * 1000)}:0", at, kind, session, "", text))
     return sorted(found, key=lambda event: event.at, reverse=True)

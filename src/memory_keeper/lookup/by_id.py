@@ -10,7 +10,6 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import USER, Event, Note
 from memory_keeper.rules.prompts import unlearnt
-from memory_keeper.store import moments, spending
 from memory_keeper.text import tokens
 
 SEVERAL = 5  # that are named when a beginning is that of more than one
@@ -19,7 +18,7 @@ SEVERAL = 5  # that are named when a beginning is that of more than one
 def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
     """The note or the event of that id, in that wording, or the one whose id begins so."""
     one: Event | Note | None = keeper.store.note(id) or keeper.event(id)
-    found = [] if one else moments.called(keeper.store.db, id, SEVERAL + 1)
+    found = [] if one else keeper.store.ids(id, SEVERAL + 1)
     if len(found) == 1:
         one = keeper.store.note(found[0])
     if not one and not found:
@@ -41,7 +40,7 @@ def unwritten(keeper: Keeper, id: str) -> Note | None:
         return Note(id, 0.0, "rule", 0, USER, texts[id], "", tokens(texts[id]), extra) if id in texts else None
     if not id.startswith("note-"):
         return None
-    new = (note for project in spending.projects(keeper.store.db) for note in unlearnt(keeper.store, project))
+    new = (note for project in keeper.store.projects() for note in unlearnt(keeper.store, project))
     return next((note for note in new if note.id == id), None)
 
 

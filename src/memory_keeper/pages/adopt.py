@@ -292,13 +292,20 @@ def observed_by(keeper: Keeper, project: str, root: str, now: float) -> list[Obs
 
 
 def adopt_rules(
-    keeper: Keeper, project: str, root: str, now: float, dry: bool, shown: Sequence[str] | None = None
+    keeper: Keeper,
+    project: str,
+    root: str,
+    now: float,
+    dry: bool,
+    shown: Sequence[str] | None = None,
+    untouched: bool = False,
 ) -> list[str]:
     """Take over what a person changed on the pages of rules and observations, which can be rendered again then; a line
     for each change. `dry`: only say what would be. `shown`: what the person said yes to; nothing else is taken over.
+    `untouched`: only from pages that are as we wrote them, what the store has lost since.
     """
     with Lock(keeper.home, PATIENCE, "render"):
-        reads = _read_listed(keeper, project, root, now)
+        reads = [one for one in _read_listed(keeper, project, root, now) if one.found.ours or not untouched]
         with keeper.writing(PATIENCE):
             keeper.project(root, change=True)  # so that the secrets of this very folder are known
             observed = observed_by(keeper, project, root, now)

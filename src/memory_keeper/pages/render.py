@@ -29,6 +29,7 @@ from memory_keeper.briefs.pages import sealed, texts
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages.adopt import PATIENCE, Read, adopt_all, is_edited, is_wanted, observed_by, read, waiting
 from memory_keeper.rules.observations import Observed
+from memory_keeper.store.events import boundaries
 from memory_keeper.store.home import Lock
 
 Json = dict[str, Any]
@@ -115,7 +116,7 @@ def render_sealed(
     One that somebody has changed, or that is not ours, is left alone; `foreign`: it is kept beside the new one.
     """
     bodies = sealed(keeper.store, project, _settings(keeper, root), observed)
-    wanted = bool(bodies) or bool(keeper.store.compacted(project))
+    wanted = bool(bodies) or bool(boundaries(keeper.store, project))
     if not wanted and not is_there(root):
         return []
     with Folder(root, make=wanted) as folder:

@@ -9,9 +9,9 @@ from memory_keeper.capture.calls import steps as split
 from memory_keeper.capture.runs import SENT, bare, program, works
 from memory_keeper.model import WRITES, NamedTuple
 from memory_keeper.notes.tasks.progress import PLAIN, command
-from memory_keeper.store.doing import Step, steps
-from memory_keeper.store.passage import shell_calls
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import shell_calls
+from memory_keeper.store.store import Store
+from memory_keeper.store.worklog import Step, steps
 
 COMMITS = 100  # the newest that are looked at
 LEAST, MOST = 5, 0.9  # commits, and the share of them, that a habit shows in
@@ -35,7 +35,7 @@ class _Commit(NamedTuple):
     ran: frozenset[str]  # since the commit before, without an error
 
 
-def habits(store: SqliteStore, project: str, share: float = MOST) -> list[Habit]:
+def habits(store: Store, project: str, share: float = MOST) -> list[Habit]:
     """The commands that were run before this share of the commits; of one program with and without its arguments, the
     longer one."""
     commits = sorted(_commits(store, project), key=lambda one: one.at)
@@ -59,13 +59,11 @@ def is_commit(line: str) -> bool:
     return "commit" in line and any(program(step) == COMMIT and "--dry-run" not in step for step in works(line))
 
 
-def _commits(store: SqliteStore, project: str) -> Iterator[_Commit]:
-    calls = [
-        (seq, call) for seq, call, failed in shell_calls(store.db, project, ("git", "commit"), COMMITS) if not failed
-    ]
+def _commits(store: Store, project: str) -> Iterator[_Commit]:
+    calls = [(seq, call) for seq, call, failed in shell_calls(store, project, ("git", "commit"), COMMITS) if not failed]
     made = {seq: call for seq, call in calls if is_commit(command_of(call))}
     for session in dict.fromkeys(call.session for call in made.values()):
-        yield from _commits_in(steps(store.db, session, tuple(WRITES)), made.keys())
+        yield from _commits_in(steps(store, session, tuple(WRITES)), made.keys())
 
 
 def _commits_in(done: Iterable[Step], made: Iterable[int]) -> Iterator[_Commit]:

@@ -14,7 +14,8 @@ from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Event, Json, NamedTuple, Note, origin
 from memory_keeper.rules.instructions import instructions
 from memory_keeper.rules.wishes import DROP, REVERSES, SAME, Wish, compare, marks, says_less, unpack
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.events import marks_on
+from memory_keeper.store.store import Store
 
 AGE = "compaction.triggers.observationAge."
 NEAR = 50  # wishes that name the same thing and are compared with a new one; older ones stay
@@ -75,12 +76,12 @@ def written(note: Note) -> float:
     return float(at) if isinstance(at, (int, float)) else note.at
 
 
-def observed(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+def observed(store: Store, project: str, settings: Json, now: float) -> list[Observed]:
     """The observations of a project, or of the user in all projects; oldest first."""
     return fold(store, project, store.notes(project, 0, "observation"), settings, now)
 
 
-def observed_here(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+def observed_here(store: Store, project: str, settings: Json, now: float) -> list[Observed]:
     """The observations of a project and of all projects, as they stand in this one: what is said here may be instead of
     what was said for all."""
     notes = [note for place in places(project) for note in store.notes(place, 0, "observation")]
@@ -92,11 +93,11 @@ def places(project: str) -> tuple[str, ...]:
     return (project, USER) if project != USER else (USER,)
 
 
-def fold(store: SqliteStore, project: str, notes: Iterable[Note], settings: Json, now: float) -> list[Observed]:
+def fold(store: Store, project: str, notes: Iterable[Note], settings: Json, now: float) -> list[Observed]:
     """The same of these notes."""
     wishes = _gather([note for note in notes if note.text], now)
     denied, confirmed = (
-        _by_note(mark for place in places(project) for mark in store.marks_on(place, kind))
+        _by_note(mark for place in places(project) for mark in marks_on(store, place, kind))
         for kind in ("contradicted", "confirmed")
     )
     about = _Marks(_rules(store, project, wishes), denied, confirmed)
@@ -104,7 +105,7 @@ def fold(store: SqliteStore, project: str, notes: Iterable[Note], settings: Json
     return sorted(found, key=lambda one: (one.first, one.id))
 
 
-def clashes(store: SqliteStore, project: str, found: Sequence[Observed]) -> list[Clash]:
+def clashes(store: Store, project: str, found: Sequence[Observed]) -> list[Clash]:
     """The rules that hold in a project and that a later word of the user's contradicts."""
     said = {one.id: one for one in found if one.by in USERS}
     gone = {id: one for one in said.values() if one.state == "superseded" for id in one.notes}
@@ -130,7 +131,7 @@ def _against(rule: Note, said: Iterable[Observed]) -> Observed | None:
     return None
 
 
-def escalated(store: SqliteStore, project: str) -> list[tuple[float, str]]:
+def escalated(store: Store, project: str) -> list[tuple[float, str]]:
     """When observations became rules of a project, or of the user in all projects, and which; oldest first."""
     rules = [store.note(origin(rule)) or rule for rule in store.notes(project, 0, "rule")]
     return sorted((rule.at, rule.id) for rule in rules if wire.read_object(rule.extra).get("source"))
@@ -243,7 +244,7 @@ def _join(found: _Index, note: Note, wish: Wish | None) -> None:
 # --- what became of them ----------------------------------------------------------------------------------------------
 
 
-def _rules(store: SqliteStore, project: str, wishes: _Index) -> dict[str, Note]:
+def _rules(store: Store, project: str, wishes: _Index) -> dict[str, Note]:
     """The rules that came of observations, or say the same, by the ids of those; of several the one in force."""
     notes = [note for place in places(project) for note in store.notes(place, 0, "rule")]
     notes.sort(key=lambda note: (bool(note.text), written(note)))

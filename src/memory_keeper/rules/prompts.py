@@ -17,7 +17,8 @@ from memory_keeper.rules.clauses import SAID as LONGEST
 from memory_keeper.rules.instructions import hints, instructions
 from memory_keeper.rules.observations import USERS, Observed, by, fold, places
 from memory_keeper.rules.wishes import DROP, SAME, compare, pack
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.events import not_covered
+from memory_keeper.store.store import Store
 from memory_keeper.text import digest_of
 
 TYPED = ("prompt",)  # kinds of events that are read where a whole project's are
@@ -27,7 +28,7 @@ CHARACTERS = 40_000  # of prompts that are read while somebody waits
 MOST = 300  # notes that are held against each other while somebody waits, the newest
 
 
-def unlearnt(store: SqliteStore, project: str) -> Iterator[Note]:
+def unlearnt(store: Store, project: str) -> Iterator[Note]:
     """What the user said in the newest prompts that no note covers yet, as it will be kept."""
     left = CHARACTERS
     for prompt in prompts_of(store, project, most=NEWEST):
@@ -37,7 +38,7 @@ def unlearnt(store: SqliteStore, project: str) -> Iterator[Note]:
         yield from said(prompt, project)
 
 
-def in_force(store: SqliteStore, project: str, settings: Json, now: float) -> list[Observed]:
+def in_force(store: Store, project: str, settings: Json, now: float) -> list[Observed]:
     """What the user said, here or for all projects, that holds and is no rule; the newest first, each thing once."""
     kept = [note for place in places(project) for note in store.notes(place, 0, "observation")]
     notes = {origin(note): note for note in (*unlearnt(store, project), *kept)}
@@ -79,11 +80,11 @@ def said(prompt: Event, project: str) -> Iterator[Note]:
         yield Note(id, prompt.at, "observation", 0, project, one.text, prompt.session, measure(one.text), extra)
 
 
-def prompts_of(store: SqliteStore, project: str, everything: bool = False, most: int = RECENT) -> Iterator[Event]:
+def prompts_of(store: Store, project: str, everything: bool = False, most: int = RECENT) -> Iterator[Event]:
     """What was typed in a project, the newest first: all of it, or what no note covers."""
     most = EVERY if everything else most
     ids = [prompt.id for kind in TYPED for prompt in store.latest(project, kind, most, text=False)]
-    wanted = ids if everything else store.open_among(ids)
+    wanted = ids if everything else not_covered(store, ids)
     for id in ids:
         if id in wanted and (prompt := store.event(id)):
             yield prompt

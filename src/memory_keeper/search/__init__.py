@@ -24,7 +24,7 @@ from memory_keeper.search.query import Term, any_of, is_question, literals, near
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
 from memory_keeper.search.scope import scoped, tagged, within
 from memory_keeper.search.snippet import snippet
-from memory_keeper.store.matches import Matches
+from memory_keeper.store.store import Store
 
 ROUND = 30  # of the heaviest rows whose neighbours are read too
 LITERAL, WHOLE = 0.8, 0.6  # what it adds to have the query's names letter by letter, and the whole query
@@ -45,7 +45,7 @@ DATED = tuple(
 
 
 def find(
-    store: Matches,
+    store: Store,
     text: str,
     scope: Scope = EVERYWHERE,
     limit: int = 10,
@@ -67,7 +67,7 @@ def find(
 
 
 def _by_words(
-    store: Matches, text: str, scope: Scope, limit: int, deep: bool, now: float
+    store: Store, text: str, scope: Scope, limit: int, deep: bool, now: float
 ) -> tuple[Sequence[Term], list[Ranked]]:
     """The terms of a query and the rows that answer it; where it names a time and nothing else, what was asked then."""
     periods = _periods(text, now)
@@ -83,7 +83,7 @@ def _by_words(
 
 
 def ask(
-    store: Matches,
+    store: Store,
     terms: Sequence[Term],
     text: str = "",
     scope: Scope = EVERYWHERE,
@@ -118,7 +118,7 @@ def _without_strangers(rows: Sequence[Row], beside: Mapping[int, int]) -> list[R
     ]
 
 
-def _to_the_letter(store: Matches, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
+def _to_the_letter(store: Store, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
     """Those first that have the names of a query, or all of it, as it writes them: the index knows only words."""
     names, whole = said
     if not ranked or not (names or whole):
@@ -137,7 +137,7 @@ def _to_the_letter(store: Matches, ranked: list[Ranked], said: tuple[tuple[str, 
 
 
 def _by_meaning(
-    store: Matches, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
+    store: Store, ranked: list[Ranked], terms: Sequence[Term], text: str, scope: Scope, deep: bool
 ) -> list[Ranked]:
     """The same with what means the same in other words, where texts have vectors and there is something to compare."""
     if not store.has_vectors():
@@ -172,7 +172,7 @@ def _without(text: str, periods: Sequence[Period]) -> str:
     return text if any(char.isalnum() for char in text) else ""
 
 
-def _of_times(store: Matches, periods: Sequence[Period], scope: Scope, limit: int) -> list[Ranked]:
+def _of_times(store: Store, periods: Sequence[Period], scope: Scope, limit: int) -> list[Ranked]:
     """What was asked in the times that a query names, when that is all it says; the newest first."""
     found: list[Ranked] = []
     for period in periods:
@@ -189,7 +189,7 @@ def _of_times(store: Matches, periods: Sequence[Period], scope: Scope, limit: in
 # --- words that nobody said -------------------------------------------------------------------------------------------
 
 
-def _mended(store: Matches, terms: Sequence[Term], scope: Scope) -> list[Term]:
+def _mended(store: Store, terms: Sequence[Term], scope: Scope) -> list[Term]:
     """The terms with words that somebody did say in the place of those that nobody said: begun so, or misspelt."""
     found: list[Term] = []
     for term in terms:
@@ -206,7 +206,7 @@ def _mended(store: Matches, terms: Sequence[Term], scope: Scope) -> list[Term]:
     return found if [term.match for term in found] != [term.match for term in terms] else []
 
 
-def _is_said(store: Matches, match: str, scope: Scope) -> bool:
+def _is_said(store: Store, match: str, scope: Scope) -> bool:
     return any(
         store.matching(f"{WORDS} : ({match}){within(scope, notes)}", 1, notes)
         for notes in (False, True)
@@ -214,7 +214,7 @@ def _is_said(store: Matches, match: str, scope: Scope) -> bool:
     )
 
 
-def _nearly_said(store: Matches, word: str, scope: Scope) -> tuple[str, ...]:
+def _nearly_said(store: Store, word: str, scope: Scope) -> tuple[str, ...]:
     """The words one typing error away that somebody said; asked for by the dozen, as hardly any was."""
     found: list[str] = []
     words = nearly(word)
@@ -227,7 +227,7 @@ def _nearly_said(store: Matches, word: str, scope: Scope) -> tuple[str, ...]:
     return tuple(found[:NEARLY])
 
 
-def _without_repeats(store: Matches, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
+def _without_repeats(store: Store, ranked: Iterable[Ranked], limit: int) -> list[Ranked]:
     """What says the same again is left out: the newest of equals came first."""
     seen: set[tuple[str, int, str]] = set()
     found: list[Ranked] = []

@@ -13,8 +13,8 @@ from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import changed_part
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import Step
-from memory_keeper.store.passage import before, calls_about, commits_after, notes_about, paths_called, shell_calls
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import calls_about, commits_after, last_before, paths_called, shell_calls
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
 LOOKED_AT = 50_000  # newest calls of a project among which a file is looked for
@@ -64,7 +64,7 @@ class Blame(NamedTuple):
     others: tuple[str, ...] = ()  # files of that name, where it is not clear which is meant
 
 
-def blame(store: SqliteStore, file: str, scope: Scope, limit: int = 10) -> Blame:
+def blame(store: Store, file: str, scope: Scope, limit: int = 10) -> Blame:
     """Which prompts touched a file, newest first; without touches and with `others` where several files are meant."""
     found = _find(store, file, scope)
     several = len({one.project for one in found}) > 1
@@ -102,11 +102,11 @@ class _Call(NamedTuple):
         return not self.failed and (bool(self.ran) or self.call.tool in WRITES)
 
 
-def _find(store: SqliteStore, file: str, scope: Scope) -> list[_File]:
+def _find(store: Store, file: str, scope: Scope) -> list[_File]:
     """The files that may be meant: those with just this path, else those whose path ends so."""
     asked = file.rstrip("/")
     known: dict[tuple[str, str], set[str]] = {}
-    for path, project in paths_called(store.db, scope.project, asked.rpartition("/")[2], LOOKED_AT):
+    for path, project in paths_called(store, scope.project, asked.rpartition("/")[2], LOOKED_AT):
         known.setdefault((project, short_path(path, store.roots(project))), set()).add(path)
     files = [_File(project, name, frozenset(paths)) for (project, name), paths in known.items()]
     return [one for one in files if _is(asked, one)] or [one for one in files if _ends(asked, one)]
@@ -124,7 +124,7 @@ def _ends(asked: str, file: _File) -> bool:
 # --- what became of a file ---
 
 
-def _latest(store: SqliteStore, files: list[_File]) -> list[_File]:
+def _latest(store: Store, files: list[_File]) -> list[_File]:
     """Some files of a project without those that were moved to be another of them."""
     if not 1 < len(files) <= MOVED:
         return files
@@ -132,7 +132,7 @@ def _latest(store: SqliteStore, files: list[_File]) -> list[_File]:
     return [one for one in files if one.name not in past] or files
 
 
-def _earlier(store: SqliteStore, file: _File) -> Iterator[_File]:
+def _earlier(store: Store, file: _File) -> Iterator[_File]:
     """The names that a file had before it was moved, and the paths under which it was called then."""
     roots, known = store.roots(file.project), {file.name}
     name = file.name
@@ -141,15 +141,15 @@ def _earlier(store: SqliteStore, file: _File) -> Iterator[_File]:
         if not name:
             return
         known.add(name)
-        called = paths_called(store.db, file.project, name.rpartition("/")[2], LOOKED_AT)
+        called = paths_called(store, file.project, name.rpartition("/")[2], LOOKED_AT)
         if paths := frozenset(path for path, _ in called if short_path(path, roots) == name):
             yield _File(file.project, name, paths)
 
 
-def _moves(store: SqliteStore, project: str, name: str, roots: Sequence[str]) -> Iterator[str]:
+def _moves(store: Store, project: str, name: str, roots: Sequence[str]) -> Iterator[str]:
     """What a file was moved from, as seen from the project, the newest first."""
     folder, _, base = name.rpartition("/")
-    for _, call, failed in reversed(shell_calls(store.db, project, ("mv ", folder.rpartition("/")[2] or base), MOST)):
+    for _, call, failed in reversed(shell_calls(store, project, ("mv ", folder.rpartition("/")[2] or base), MOST)):
         for step in steps(command_of(call)) if not failed else ():
             if found := MOVES.match(step):
                 old, new = (_plain(word) for word in found.groups())
@@ -162,14 +162,14 @@ def _plain(word: str) -> str:
     return word.strip("\"'").removeprefix("./").rstrip("/")
 
 
-def _calls(store: SqliteStore, file: _File) -> Iterator[_Call]:
+def _calls(store: Store, file: _File) -> Iterator[_Call]:
     """The calls that changed a file, read it, or failed to, and the commands that moved or deleted it."""
-    for seq, call, failed in calls_about(store.db, file.project, sorted(file.paths), CALLS):
+    for seq, call, failed in calls_about(store, file.project, sorted(file.paths), CALLS):
         if failed or call.tool in WRITES or call.tool == "Read":
             yield _Call(seq, call, failed, file.name)
     roots, base = store.roots(file.project), file.name.rpartition("/")[2]
     for verb in ("rm ", "mv "):
-        for seq, call, failed in shell_calls(store.db, file.project, (verb, base), MOST):
+        for seq, call, failed in shell_calls(store, file.project, (verb, base), MOST):
             if not failed and (ran := _takes(call, file.name, roots)):
                 yield _Call(seq, call, False, file.name, ran)
 
@@ -189,7 +189,7 @@ def _takes(call: Event, name: str, roots: Sequence[str]) -> str:
 # --- what each prompt did ---
 
 
-def _touches(store: SqliteStore, kept: Sequence[_Call], calls: Sequence[_Call], limit: int) -> list[Touch]:
+def _touches(store: Store, kept: Sequence[_Call], calls: Sequence[_Call], limit: int) -> list[Touch]:
     """What the last prompts did, the newest first."""
     groups = _by_prompt(store, kept, limit)
     gone = _reverted(store, [one for group in groups for one in group.calls], calls)
@@ -203,7 +203,7 @@ class _Group(NamedTuple):
     calls: list[_Call]
 
 
-def _by_prompt(store: SqliteStore, calls: Sequence[_Call], limit: int) -> list[_Group]:
+def _by_prompt(store: Store, calls: Sequence[_Call], limit: int) -> list[_Group]:
     """The calls of the last prompts, the newest prompt first. Of each session they come from the last to the first,
     so that a prompt is looked for only once: whatever comes after it belongs to it."""
     order = in_order([(one.seq, one.call) for one in calls])
@@ -214,7 +214,7 @@ def _by_prompt(store: SqliteStore, calls: Sequence[_Call], limit: int) -> list[_
         if one.seq < begun:
             if len(found) == limit:
                 continue
-            prompt = before(store.db, one.call.session, one.seq, "prompt")
+            prompt = last_before(store, one.call.session, one.seq, "prompt")
             group = _Group(prompt, [])
             found.append(group)
             latest[one.call.session] = (prompt[0] if prompt else 0), group
@@ -223,7 +223,7 @@ def _by_prompt(store: SqliteStore, calls: Sequence[_Call], limit: int) -> list[_
     return [_Group(group.prompt, group.calls[::-1]) for group in found]
 
 
-def _touch(store: SqliteStore, group: _Group, gone: set[str]) -> Touch:
+def _touch(store: Store, group: _Group, gone: set[str]) -> Touch:
     prompt, calls = group
     edits = [one for one in calls if one.edits]
     last = calls[-1].call
@@ -247,7 +247,7 @@ def _edit(one: _Call, reverted: bool) -> Edit:
     return Edit(one.call.id, one.call.at, one.call.tool, old, new, reverted)
 
 
-def _reverted(store: SqliteStore, asked: Sequence[_Call], calls: Sequence[_Call]) -> set[str]:
+def _reverted(store: Store, asked: Sequence[_Call], calls: Sequence[_Call]) -> set[str]:
     """Which edits were taken back: by their opposite, or by git."""
     if not any(one.edits for one in asked):
         return set()
@@ -256,23 +256,23 @@ def _reverted(store: SqliteStore, asked: Sequence[_Call], calls: Sequence[_Call]
     made = sorted(made, key=lambda one: order[one[0]])[-EDITS:]
     sessions = {call.session for _, call in made}
     words = ("checkout", "restore", "commit", "reset")
-    git = shell_calls(store.db, asked[0].call.project, ("git ",), CALLS)
+    git = shell_calls(store, asked[0].call.project, ("git ",), CALLS)
     told = [(seq, call) for seq, call, _ in git if call.session in sessions and any(one in call.text for one in words)]
     order = in_order([*made, *told])
     return undone([call for _, call in sorted([*made, *told], key=lambda one: order[one[0]])])
 
 
-def _why(store: SqliteStore, edits: Sequence[_Call], since: int) -> Iterator[Step]:
+def _why(store: Store, edits: Sequence[_Call], since: int) -> Iterator[Step]:
     """What was said before the first edit, and what was decided about the file in that session."""
     if not edits:
         return
     seq, call, *_ = edits[0]
-    said = before(store.db, call.session, seq, "reply", since)
+    said = last_before(store, call.session, seq, "reply", since)
     if said and said[1].text.strip():
         yield Step(one_line(clean(said[1].text), SAID), said[1].id)
     name = call.path.rpartition("/")[2]
     stem = name.rpartition(".")[0] or name
-    facts = [fact for note in notes_about(store.db, call.session) for fact in facts_of(note)]
+    facts = [fact for note in store.notes_of(call.session) for fact in facts_of(note)]
     told = {
         f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED and fact.cites
     }
@@ -280,12 +280,12 @@ def _why(store: SqliteStore, edits: Sequence[_Call], since: int) -> Iterator[Ste
     yield from (Step(one_line(clean(text), SAID), id) for text, id in about[:REASONS])
 
 
-def _commit(store: SqliteStore, edits: Sequence[_Call]) -> Step | None:
+def _commit(store: Store, edits: Sequence[_Call]) -> Step | None:
     """The first commit after the last edit."""
     if not edits:
         return None
     seq, call, *_ = edits[-1]
-    for result in commits_after(store.db, call.session, seq, 20):
+    for result in commits_after(store, call.session, seq, 20):
         if found := COMMITTED.search(result.text[:4000]):
             return Step(f"{found[2][:12]} {one_line(clean(found[3]), 120)}", result.id)
     return None

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.model import NamedTuple, Scope
+from memory_keeper.model import Filter, NamedTuple, Scope
 from memory_keeper.search.query import Term
 from memory_keeper.search.ranking import Weighed, rarity
 from memory_keeper.search.scope import tables, tagged, within
-from memory_keeper.store.matches import Matches
+from memory_keeper.store.store import Store
 
 COUNTED = 5_000  # rows of a project that are counted: with more it is large, and how large is estimated
 CAP = (1000, 400)  # rows of one term, of a small and of a large project
@@ -33,9 +33,9 @@ class Candidates(NamedTuple):
     size: int  # of all that there is in the scope, about
 
 
-def find_candidates(store: Matches, terms: Sequence[Term], scope: Scope, deep: bool = False) -> Candidates:
+def find_candidates(store: Store, terms: Sequence[Term], scope: Scope, deep: bool = False) -> Candidates:
     """The rows that have any of the terms, and every one that must be."""
-    size = store.size(scope.project, COUNTED)
+    size = store.count(Filter(scope.project, limit=COUNTED))
     large = size >= COUNTED
     asked = [_Asked(store, scope, notes, CAP[large], deep) for notes in tables(scope)]
     sought = _rarest(_look_up(terms, asked))
@@ -69,7 +69,7 @@ def _density(events: _Asked, scope: Scope) -> tuple[int, float]:
 class _Asked:
     """What one of the two tables said to each term."""
 
-    def __init__(self, store: Matches, scope: Scope, notes: bool, cap: int, deep: bool) -> None:
+    def __init__(self, store: Store, scope: Scope, notes: bool, cap: int, deep: bool) -> None:
         self.store, self.notes, self.within, self.cap = store, notes, within(scope, notes, deep), cap
         self.since, self.until = scope.since, scope.until
         self.found: list[set[int]] = []  # the rows of each term, as far as they are known

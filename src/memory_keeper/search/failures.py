@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from memory_keeper.capture.runs import Run, went_wrong
 from memory_keeper.capture.signature import holds, likeness, says, signatures, words
 from memory_keeper.model import Event, NamedTuple, Row, Scope
+from memory_keeper.store.calls import SHOWN as LOOKED_AT
+from memory_keeper.store.calls import call_of, events_of
 from memory_keeper.store.index import tag
-from memory_keeper.store.passage import SHOWN as LOOKED_AT
-from memory_keeper.store.passage import call_of, events_of, failed_among
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 HITS = 5_000  # results that have all the words, the newest
 FAILED, UNSAID = 100, 40  # of them that failed, and of the newest, that are read
@@ -33,7 +33,7 @@ class Seen(NamedTuple):
 # --- earlier failures ---
 
 
-def find_seen(store: SqliteStore, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[Seen]:
+def find_seen(store: Store, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[Seen]:
     """Earlier failures with this error, the likest and newest first. Only what has its words is looked at."""
     told = words(asked[0], TELLING)
     rows = _having(store, told, scope) if told else []
@@ -41,12 +41,12 @@ def find_seen(store: SqliteStore, asked: Sequence[str], scope: Scope, nearly: bo
         rows = _having(store, sorted(told, key=lambda word: (word.islower(), -len(word)))[: len(told) // 2 + 1], scope)
     texts = store.texts([row.key for row in rows], LOOKED_AT)
     kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
-    found = [seen for event in events_of(store.db, kept) if (seen := _read(event, asked, nearly))]
+    found = [seen for event in events_of(store, kept) if (seen := _read(event, asked, nearly))]
     found = [one for one in found if one.result.failed or _failed(store, one.result)]
     return sorted(found, key=lambda one: (-one.like, -one.result.at))
 
 
-def _having(store: SqliteStore, told: Sequence[str], scope: Scope) -> list[Row]:
+def _having(store: Store, told: Sequence[str], scope: Scope) -> list[Row]:
     """The newest results with all of some words: those that failed, then some of which that is not said."""
     phrases = [" ".join(PART.findall(word)) for word in told]
     match = " AND ".join(f'"{phrase}"' for phrase in phrases if phrase)
@@ -54,7 +54,7 @@ def _having(store: SqliteStore, told: Sequence[str], scope: Scope) -> list[Row]:
     if not match or not store.indexed:
         return []
     keys = store.matching(f"text : ({match}) AND tags : ({' AND '.join(where)})", HITS)
-    failed = failed_among(store.db, keys)
+    failed = {row.key for row in store.rows(keys) if row.failed}
     rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
     rows.sort(key=lambda row: (not row.failed, -row.at))
     return [row for row in rows if row.kind == "result" and lies_in(row, scope)]
@@ -67,9 +67,9 @@ def lies_in(row: Row | Event, scope: Scope) -> bool:
     return here and then and scope.session in ("", row.session)
 
 
-def _failed(store: SqliteStore, result: Event) -> bool:
+def _failed(store: Store, result: Event) -> bool:
     """Whether a command failed behind a pipe: others only print what went wrong elsewhere."""
-    call = call_of(store.db, result)
+    call = call_of(store, result)
     return call is not None and call.tool == "Bash" and went_wrong(Run(call, result, 0))
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from memory_keeper.capture.project import short_path
-from memory_keeper.model import WRITES, NamedTuple
+from memory_keeper.model import WRITES, Filter, NamedTuple
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
+from memory_keeper.store.calls import Touch, files_touched
 from memory_keeper.store.index import tag
-from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.touched import Touch, ids_of, sessions_of, touched
+from memory_keeper.store.store import Store
 
 READS = ("Read", "NotebookRead")
 CALLS = 5_000  # newest calls about files that are looked at: a hundred sessions or more
@@ -51,7 +51,7 @@ class Likely(NamedTuple):
     events: tuple[str, ...]  # the calls that show it, the best evidence first
 
 
-def likely(store: SqliteStore, text: str, project: str, limit: int = 10, before: float = 0.0) -> list[Likely]:
+def likely(store: Store, text: str, project: str, limit: int = 10, before: float = 0.0) -> list[Likely]:
     """The files that a prompt will lead to, by what is kept of a project up to a moment, the likeliest first."""
     sessions = _sessions(store, project, before)
     files: dict[str, list[int]] = {}  # the sessions that touched each, the newest first
@@ -76,11 +76,11 @@ def likely(store: SqliteStore, text: str, project: str, limit: int = 10, before:
     return _told(store, sessions, found[: max(0, limit)])
 
 
-def _sessions(store: SqliteStore, project: str, before: float) -> list[Session]:
+def _sessions(store: Store, project: str, before: float) -> list[Session]:
     """What each session touched, the newest session first, by paths from the project's root."""
     roots = store.roots(project)
     found: dict[str, Session] = {}
-    for touch in touched(store.db, project, sorted(WRITES), READS, before, CALLS):
+    for touch in files_touched(store, project, sorted(WRITES), sorted(READS), before, CALLS):
         path = short_path(touch.path, roots)
         session = found.setdefault(touch.session, {})
         if path and (path not in session or touch.wrote > session[path].wrote):
@@ -94,10 +94,11 @@ def _weigh(kind: tuple[float, float], evidence: float) -> float:
 
 
 def _told(
-    store: SqliteStore, sessions: Sequence[Session], found: Iterable[tuple[float, str, str, list[int]]]
+    store: Store, sessions: Sequence[Session], found: Iterable[tuple[float, str, str, list[int]]]
 ) -> list[Likely]:
     numbers = [(score, path, why, [sessions[place][path].last for place in best]) for score, path, why, best in found]
-    ids = ids_of(store.db, [number for one in numbers for number in one[3]])
+    shown = Filter(keys=[number for one in numbers for number in one[3]], bare=True)
+    ids = {key: event.id for key, event in store.find(shown)}
     return [
         Likely(path, round(score, 4), why, tuple(ids[number] for number in shown))
         for score, path, why, shown in numbers
@@ -107,7 +108,7 @@ def _told(
 # --- sessions that spoke of the same --------------------------------------------------------------------------------
 
 
-def _alike(store: SqliteStore, text: str, project: str, before: float, sessions: Sequence[Session]) -> list[float]:
+def _alike(store: Store, text: str, project: str, before: float, sessions: Sequence[Session]) -> list[float]:
     """How much each session says about what a prompt is about, shared among the files that it wrote."""
     places = {touch.session: place for place, session in enumerate(sessions) for touch in list(session.values())[:1]}
     counts = _counts(store, text, project, before, places)
@@ -127,7 +128,7 @@ def _alike(store: SqliteStore, text: str, project: str, before: float, sessions:
 
 
 def _counts(
-    store: SqliteStore, text: str, project: str, before: float, places: Mapping[str, int]
+    store: Store, text: str, project: str, before: float, places: Mapping[str, int]
 ) -> list[tuple[float, dict[int, int]]]:
     """For each of the rarest terms of a prompt its weight, and in how many messages each session has it."""
     if not places or not store.indexed:
@@ -140,7 +141,8 @@ def _counts(
             rows.append((term.weight, keys))
     rows.sort(key=lambda one: len(one[1]))
     rows = rows[:TERMS]
-    session_of = sessions_of(store.db, project, {key for _, keys in rows for key in keys}, before)
+    found_in = Filter(project, keys={key for _, keys in rows for key in keys}, until=before or None, bare=True)
+    session_of = {key: event.session for key, event in store.find(found_in)}
     found: list[tuple[float, dict[int, int]]] = []
     for weight, keys in rows:
         having: dict[int, int] = {}

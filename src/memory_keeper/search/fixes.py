@@ -16,8 +16,8 @@ from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, n
 from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import describe
 from memory_keeper.search.failures import Seen, find_seen
-from memory_keeper.store.passage import call_of, events_of, passage
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import call_of, events_of, find_after
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
 SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked
@@ -86,7 +86,7 @@ class Answer(NamedTuple):
     error: str = ""  # the line that was asked about, as it is
 
 
-def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix | None:
+def hint(store: Store, error: str, scope: Scope, session: str = "") -> Fix | None:
     """What solved exactly this error in another session, where that is sure enough to be told unasked."""
     told = find_wrong(error, 1) if not error.startswith(HOST) else []  # the host explains its own errors itself
     asked = [one.signature for one in told if one.rank > HARDLY]
@@ -97,7 +97,7 @@ def hint(store: SqliteStore, error: str, scope: Scope, session: str = "") -> Fix
     return next((fix for fix in tried if fix and fix.confidence >= CONFIDENT), None)
 
 
-def answer(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> Answer:
+def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
     """What is known of this error: how it was solved, and how often it was seen."""
     asked = signatures(error, 2) or [said for said in (normal(one_line(error, 400)),) if said.count(" ") > 1]
     seen = find_seen(store, asked, scope) if asked else []
@@ -107,7 +107,7 @@ def answer(store: SqliteStore, error: str, scope: Scope, limit: int = 3) -> Answ
     return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
 
 
-def _solved(store: SqliteStore, seen: Sequence[Seen]) -> list[Fix]:
+def _solved(store: Store, seen: Sequence[Seen]) -> list[Fix]:
     """The fixes of some failures, one for each session, the surest and newest first."""
     found = [fix for group in _by_session(seen)[:SESSIONS] if (fix := _fixed(store, group))]
     return sorted(found, key=lambda fix: (-round(fix.confidence, 1), -fix.at))
@@ -122,7 +122,7 @@ def _by_session(seen: Sequence[Seen], without: str = "") -> list[list[Seen]]:
     return list(groups.values())
 
 
-def _fixed(store: SqliteStore, seen: Sequence[Seen]) -> Fix | None:
+def _fixed(store: Store, seen: Sequence[Seen]) -> Fix | None:
     """How a session got rid of an error: what came after it was last seen there, else after an earlier time."""
     inorder = sorted(seen, key=lambda one: one.result.at, reverse=True)
     back = 0.0
@@ -133,12 +133,12 @@ def _fixed(store: SqliteStore, seen: Sequence[Seen]) -> Fix | None:
     return None
 
 
-def _resolve(store: SqliteStore, seen: Seen) -> Fix | None:
+def _resolve(store: Store, seen: Seen) -> Fix | None:
     """What lay between a failure and the next success of its command."""
-    call = call_of(store.db, seen.result)
+    call = call_of(store, seen.result)
     if not call:
         return None
-    events = passage(store.db, call.session, call.agent, call.id, REACH)
+    events = find_after(store, call.session, call.agent, call.id, REACH)
     ran = list(runs(events))
     first = next((run for run in ran if run.result.id == seen.result.id), None)
     first = first._replace(result=seen.result) if first else None
@@ -180,14 +180,14 @@ class _Way(NamedTuple):
     pair: Match  # of which command
 
 
-def _way(store: SqliteStore, first: Run, ran: Sequence[Run], signature: str) -> _Way | None:
+def _way(store: Store, first: Run, ran: Sequence[Run], signature: str) -> _Way | None:
     """How the same command went on after it failed; None when it never succeeded."""
     last, gone = first, None
     for run in ran:
         pair = match(first, run) if run.place > first.place else Match()
         if not pair.like:
             continue
-        run = run._replace(result=events_of(store.db, [run.result.id])[0])  # with all that it printed
+        run = run._replace(result=events_of(store, [run.result.id])[0])  # with all that it printed
         if went_wrong(run):
             still = says(run.result.text, signature)
             last, gone = (run, None) if still else (last, gone or run)

@@ -26,8 +26,8 @@ from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.model import Event, NamedTuple, Scope
 from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import USAGE, Step
-from memory_keeper.store.passage import calls_with, results_of, tool_called
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import calls_with, results_of, tool_called
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
 CALLS, RUNS = 3_000, 1_000  # the newest in which it is looked for, and those that are looked at
@@ -90,7 +90,7 @@ class _Known(NamedTuple):
     said: str = ""  # what went wrong
 
 
-def how(store: SqliteStore, name: str, scope: Scope, limit: int = 10) -> How:
+def how(store: Store, name: str, scope: Scope, limit: int = 10) -> How:
     """How something was run here; nothing where it never was."""
     asked = " ".join(name.split())
     known = _read(_known(store, asked, scope)) if asked else []
@@ -108,30 +108,30 @@ def how(store: SqliteStore, name: str, scope: Scope, limit: int = 10) -> How:
     )
 
 
-def _known(store: SqliteStore, asked: str, scope: Scope) -> list[_Known]:
+def _known(store: Store, asked: str, scope: Scope) -> list[_Known]:
     """The runs of a tool of this name; else of a command; else of a tool whose name is written otherwise."""
     word = next((word for word in asked.split(" ") if word[0] != "-"), "")
     if not word:
         return []
     found = _of_tool(store, asked, scope) if word == asked else []
     found = found or _runs(store, SHELL, word, scope, lambda call: _step(command_of(call), asked.split(" ")))
-    tool = tool_called(store.db, scope.project, asked, CALLS) if word == asked and not found else ""  # `edit`
+    tool = tool_called(store, scope.project, asked, CALLS) if word == asked and not found else ""  # `edit`
     return _of_tool(store, tool, scope) if tool else found
 
 
-def _of_tool(store: SqliteStore, tool: str, scope: Scope) -> list[_Known]:
+def _of_tool(store: Store, tool: str, scope: Scope) -> list[_Known]:
     """The runs of a tool, with what it was called with; of the shell, with the programs that it ran."""
     if tool == SHELL:
         return _runs(store, tool, "", scope, lambda call: _program(command_of(call)))
     return _runs(store, tool, "", scope, lambda call: one_line(call.text, SHOWN) or tool)
 
 
-def _runs(store: SqliteStore, tool: str, word: str, scope: Scope, step_of: Callable[[Event], str]) -> list[_Known]:
+def _runs(store: Store, tool: str, word: str, scope: Scope, step_of: Callable[[Event], str]) -> list[_Known]:
     """The newest runs of a tool in which there is what was asked for, oldest first; not those that the user refused."""
-    calls = calls_with(store.db, scope.project, tool, word, CALLS)
+    calls = calls_with(store, scope.project, tool, word, CALLS)
     found = ((seq, call, step) for seq, call in calls if lies_in(call, scope) and (step := step_of(call)))
     meant = list(islice(found, RUNS))
-    results = results_of(store.db, [seq for seq, _, _ in meant])
+    results = results_of(store, [seq for seq, _, _ in meant])
     order = in_order([(seq, call) for seq, call, _ in meant])
     meant.sort(key=lambda one: order[one[0]])
     ran = [(step, Run(call, results[seq], seq)) for seq, call, step in meant if seq in results]

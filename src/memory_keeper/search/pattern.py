@@ -13,13 +13,13 @@ from memory_keeper.model import Hit, Row, Scope
 from memory_keeper.search.query import words_in
 from memory_keeper.search.scope import FILE, kinds_of, scoped, tables, tagged
 from memory_keeper.search.snippet import OFF, ON, WIDTH
-from memory_keeper.store.matches import Matches
+from memory_keeper.store.store import Store
 
 PAGE = 200  # rows that are looked up at once
 LONGEST, SLOW = 5.0, 0.05  # seconds for all the texts that take long, and what is long
 
 
-def find_pattern(store: Matches, pattern: str, scope: Scope, limit: int, deep: bool = False) -> list[Hit]:
+def find_pattern(store: Store, pattern: str, scope: Scope, limit: int, deep: bool = False) -> list[Hit]:
     """The newest rows whose text a regular expression matches; all match equally well."""
     compiled = read_pattern(pattern)
     through = let_through(store, scope, deep)
@@ -27,7 +27,7 @@ def find_pattern(store: Matches, pattern: str, scope: Scope, limit: int, deep: b
     for notes in tables(scope):
         waiting: dict[int, str] = {}
         here: list[Hit] = []
-        for key, text in store.scan(*_clause(scope, notes), notes=notes):
+        for key, text in store.scan(scope, kinds_of(scope), notes):
             if (one := compiled.search(text)) and names_file(text, scope.file):
                 waiting[key] = shown(text, one)
             if len(waiting) >= PAGE:
@@ -39,7 +39,7 @@ def find_pattern(store: Matches, pattern: str, scope: Scope, limit: int, deep: b
     return sorted(found, key=lambda hit: -hit.at)[:limit]
 
 
-def let_through(store: Matches, scope: Scope, deep: bool) -> Callable[[Iterable[Row]], list[Row]]:
+def let_through(store: Store, scope: Scope, deep: bool) -> Callable[[Iterable[Row]], list[Row]]:
     """The rows of a scope, also of those that nobody asked the index for: only that knows whose answer a result is."""
     through = scoped(scope, deep)
     if not scope.tool:
@@ -108,22 +108,3 @@ def _hits(rows: Iterable[Row], texts: dict[int, str]) -> list[Hit]:
         Hit(row.id, row.level, row.kind, row.at, row.session, row.project, 1.0, texts[row.key], row.path)
         for row in sorted(rows, key=lambda row: -abs(row.key))
     ]
-
-
-def _clause(scope: Scope, notes: bool) -> tuple[str, list[object]]:
-    """The part of a scope that SQL can tell."""
-    filters: list[tuple[str, list[object]]] = []
-    if scope.project is not None:
-        filters.append(("project = ?", [scope.project]))
-    if scope.session:
-        filters.append(("session = ?", [scope.session]))
-    if kinds := kinds_of(scope):
-        filters.append((f"kind in ({', '.join('?' * len(kinds))})", list(kinds)))
-    if scope.since:
-        filters.append(("at >= ?", [scope.since]))
-    if scope.until:
-        filters.append(("at < ?", [scope.until]))
-    if notes and scope.level is not None:
-        filters.append(("level = ?", [scope.level]))
-    clause = " and ".join(["text != ''", *[clause for clause, _ in filters]])
-    return clause, [value for _, given in filters for value in given]

@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 
 from memory_keeper.capture.named import NAMED, Name, names_in
 from memory_keeper.model import WRITES, NamedTuple, Row
+from memory_keeper.store.calls import Turn, replies_in, turn_of, written_in
 from memory_keeper.store.index import tag
-from memory_keeper.store.passage import Turn, replies_in, turn_of, written_in
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 ROWS = 48  # newest rows with a name that are counted
 LATEST, READ = 12, 12_000  # of them that are read, and characters of each
@@ -48,7 +48,7 @@ class About(NamedTuple):
 
 
 def about(
-    store: SqliteStore, names: Sequence[Name], project: str, fresh: Callable[[Row], bool] = lambda row: True
+    store: Store, names: Sequence[Name], project: str, fresh: Callable[[Row], bool] = lambda row: True
 ) -> list[About]:
     """What is kept about some names in a project, of each the nearest first; `fresh` says which rows may be told."""
     if not store.indexed:
@@ -63,7 +63,7 @@ def about(
 class _Looking:
     """The look for one name."""
 
-    def __init__(self, store: SqliteStore, name: Name, project: str, fresh: Callable[[Row], bool]) -> None:
+    def __init__(self, store: Store, name: Name, project: str, fresh: Callable[[Row], bool]) -> None:
         self.store, self.name, self.project, self.fresh = store, name, project, fresh
         self.mention = pattern_of(name)
 
@@ -79,7 +79,7 @@ class _Looking:
         direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *said[:LATEST]])]
         if common or self.name.kind == "word":
             return direct
-        turns = [turn_of(self.store.db, one.row.session, one.row.key) for one in direct if _asks(one)][:TURNS]
+        turns = [turn_of(self.store, one.row.session, one.row.key) for one in direct if _asks(one)][:TURNS]
         written = self.written(f"{phrase}{tag('k', 'call')})") if self.name.kind == "file" else []
         near = [(turn, ASKED) for turn in turns] + [(turn, WROTE) for turn in written if turn not in turns]
         return [*direct, *self.answers(near)]
@@ -103,13 +103,13 @@ class _Looking:
     def written(self, match: str) -> list[Turn]:
         """The newest turns that wrote a file of this name, and few others."""
         calls = [row for row in self.rows(match) if row.tool in WRITES and self.mention.search(row.path)]
-        found = dict.fromkeys(turn_of(self.store.db, row.session, row.key) for row in calls[:CALLS])
-        wrote = [turn for turn in found if len(written_in(self.store.db, turn, sorted(WRITES))) <= FEW]
+        found = dict.fromkeys(turn_of(self.store, row.session, row.key) for row in calls[:CALLS])
+        wrote = [turn for turn in found if len(written_in(self.store, turn, sorted(WRITES))) <= FEW]
         return wrote[:TURNS]
 
     def answers(self, turns: Sequence[tuple[Turn, str]]) -> list[About]:
         """The last answers of turns that are about the name, newest first."""
-        how = {key: how for turn, how in reversed(turns) for key in replies_in(self.store.db, turn, ANSWERS)}
+        how = {key: how for turn, how in reversed(turns) for key in replies_in(self.store, turn, ANSWERS)}
         rows = [row for row in self.store.rows(list(how)) if self.fresh(row)] if how else []
         texts = self.store.texts([row.key for row in rows], READ) if rows else {}
         rows.sort(key=lambda row: -row.key)

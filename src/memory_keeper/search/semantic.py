@@ -17,14 +17,14 @@ from typing import Any
 from memory_keeper.errors import NotSetUp
 from memory_keeper.model import Row, Scope
 from memory_keeper.search.ranking import Ranked
-from memory_keeper.store import vectors
-from memory_keeper.store.matches import Matches
+from memory_keeper.store.store import Store
 
 MODEL = "wordllama l2_supercat 256"
 INSTALL = "pipx install --force '/path/to/the/checkout[semantic]'"
 WEIGHT = 0.5  # of a similarity, beside the best score that words earn
 ALIKE = 0.45  # what is less alike may be about anything: one question in ten finds such among texts of others
 MORE = 100  # rows that meaning alone may add
+LONGEST = 6000  # characters of a text that are read
 BATCH = 256  # texts that are read at once
 
 
@@ -47,15 +47,15 @@ def embed(texts: Sequence[str]) -> list[bytes]:
     return [row.tobytes() for row in np.rint(rows * scale).astype(np.int8)]
 
 
-def missing(store: Matches, limit: int = BATCH) -> list[tuple[int, bytes]]:
-    """The vectors of the oldest texts that have none yet, by their keys: for `vectors.keep`, under the writer's lock.
+def missing(store: Store, limit: int = BATCH) -> list[tuple[int, bytes]]:
+    """The vectors of the oldest texts that have none yet, by their keys: for `keep_vectors`, under the writer's lock.
     Making them changes nothing; who is killed in between, or is one of two, has lost or doubled none."""
-    rows = vectors.lacking(store.db, limit)
+    rows = store.lacking(limit)
     return list(zip((key for key, _ in rows), embed([text for _, text in rows]), strict=True))
 
 
 def blend(
-    store: Matches,
+    store: Store,
     ranked: Sequence[Ranked],
     text: str,
     scope: Scope,
@@ -64,17 +64,17 @@ def blend(
     more: bool = True,
 ) -> list[Ranked]:
     """What words found, ranked by meaning too; with `more`, also what only means the same."""
-    if not text.strip() or not vectors.any_kept(store.db, MODEL):
+    if not text.strip() or not store.has_vectors(MODEL):
         return list(ranked)
     query = _read([text])[0]
-    alike = dict(_compare(query, vectors.read(store.db, MODEL, [each.row.key for each in ranked])))
+    alike = dict(_compare(query, store.vectors(MODEL, [each.row.key for each in ranked])))
     best = max((each.score for each in ranked), default=0.0) or 1.0
     found = [
         each._replace(score=each.score / best + WEIGHT * max(alike.get(each.row.key, 0.0), 0.0)) for each in ranked
     ]
     if more:
         # the caller looks at the rows again: a scope may say more than is asked here
-        others = (pair for pair in _compare(query, vectors.within(store.db, MODEL, scope)) if pair[1] >= ALIKE)
+        others = (pair for pair in _compare(query, store.vectors(MODEL, scope=scope)) if pair[1] >= ALIKE)
         near = dict(sorted(others, key=lambda pair: -pair[1])[:MORE])
         added = allowed(store.rows([key for key in near if key not in alike]))
         found += [Ranked(row, WEIGHT * near[row.key], 0.0) for row in added]
@@ -96,7 +96,7 @@ def _compare(query: Any, rows: Sequence[tuple[int, bytes]]) -> Iterable[tuple[in
 def _read(texts: Sequence[str]) -> Any:
     """One row of length 1 for each text."""
     np = _numpy()
-    rows = _model().embed([text[: vectors.LONGEST] for text in texts])
+    rows = _model().embed([text[:LONGEST] for text in texts])
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 

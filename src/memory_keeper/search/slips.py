@@ -15,8 +15,8 @@ from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.model import NamedTuple
 from memory_keeper.search.fixes import USAGE
 from memory_keeper.search.how import normal_form
-from memory_keeper.store.passage import calls_with, results_of
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import calls_with, results_of
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
 CALLS = 3_000  # the newest that are looked at
@@ -43,7 +43,7 @@ def slips(runs: Iterable[Run]) -> list[Slip]:
     return [slip for thread in threads.values() for slip in _slips(thread)]
 
 
-def slips_with(store: SqliteStore, project: str, words: Iterable[str]) -> list[Slip]:
+def slips_with(store: Store, project: str, words: Iterable[str]) -> list[Slip]:
     """Those of a project's newest commands that have one of some words; no form that ever worked is one."""
     found: list[Slip] = []
     for word in sorted(set(words)):
@@ -59,9 +59,9 @@ def word_of(slip: Slip) -> str:
     return next((word for word in words if word in slip.failed and word in slip.worked), "")
 
 
-def _runs(store: SqliteStore, project: str, word: str) -> list[Run]:
-    calls = dict(calls_with(store.db, project, SHELL, word, CALLS))
-    results, order = results_of(store.db, [*calls]), in_order([*calls.items()])
+def _runs(store: Store, project: str, word: str) -> list[Run]:
+    calls = dict(calls_with(store, project, SHELL, word, CALLS))
+    results, order = results_of(store, [*calls]), in_order([*calls.items()])
     known = sorted(results, key=lambda seq: order[seq])
     return [Run(calls[seq], results[seq], seq) for seq in known if not results[seq].text.startswith(REFUSED)]
 

@@ -14,8 +14,9 @@ from memory_keeper import wire
 from memory_keeper.capture.claude_code import fingerprint
 from memory_keeper.capture.project import from_root, head
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.store.passage import left_by
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.calls import files_left
+from memory_keeper.store.events import marks
+from memory_keeper.store.store import Store
 
 LARGEST = 4 << 20  # bytes of a file that is read
 MOST = 50  # files of one answer that are looked at
@@ -44,10 +45,10 @@ def changed(root: str, events: Iterable[Event], roots: Sequence[str] = ()) -> li
     return [state for state in states if state.status]
 
 
-def of_files(store: SqliteStore, root: str, session: str, until: str, files: Sequence[str]) -> list[State]:
+def of_files(store: Store, root: str, session: str, until: str, files: Sequence[str]) -> list[State]:
     """What became of files since an event of a session, or the result of a call, left them as they were then."""
     wanted = set(files)
-    left = [event for event in left_by(store.db, session, until) if file_of(event)[0] in wanted]
+    left = [event for event in files_left(store, session, until) if file_of(event)[0] in wanted]
     return changed(root, left, store.roots(store.project_of(session)))
 
 
@@ -98,15 +99,15 @@ def say(states: Sequence[State]) -> str:
     return ", ".join(said)
 
 
-def moved_on(store: SqliteStore, session: str, root: str) -> str:
+def moved_on(store: Store, session: str, root: str) -> str:
     """That the project is at another commit than when a session ended; empty when it is not, or not known."""
     then, now = commit_of(store, session), head(root)[1]
     return f"then at {then[:9]}, now at {now[:9]}" if then and now and then != now else ""
 
 
-def commit_of(store: SqliteStore, session: str) -> str:
+def commit_of(store: Store, session: str) -> str:
     """The commit that a session ended on; empty when nobody noted it."""
-    for extra in reversed(store.marks(session)):
+    for extra in reversed(marks(store, session)):
         place = wire.read_object(extra).get("place")
         if isinstance(place, list) and len(place) == 2 and isinstance(place[1], str) and place[1]:
             return place[1]

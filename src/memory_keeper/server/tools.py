@@ -29,9 +29,9 @@ from memory_keeper.notes.usage import breakdown
 from memory_keeper.search import find
 from memory_keeper.server.arguments import LONGEST, check
 from memory_keeper.server.protocol import refuse
-from memory_keeper.store import moments
 from memory_keeper.store.context import read_context
 from memory_keeper.store.home import Lock
+from memory_keeper.store.timeline import other_half
 from memory_keeper.text import ago, clean, clip, digest_of, fence, one_line, tokens, utc_day
 from memory_keeper.wire import units
 
@@ -202,7 +202,7 @@ def _about(asked: Asked, one: Event | Note) -> str:
     else:
         told = f" {one.tool}{', failed' if one.failed else ''}" if is_name(one.tool) else ""
         told += ", in a subagent" if one.agent else ""
-        half = moments.other_half(asked.keeper.store.db, one)
+        half = other_half(asked.keeper.store, one)
         told += f", {'its call' if one.kind == 'result' else 'its result'} is {short(half)}" if half else ""
     return f"{_cited(asked, one.id, one.project)} {one.kind}{told}, {_when(asked, one.at)}{of}"
 

@@ -1,14 +1,34 @@
 """What is kept: events, and the notes that cover them. Verb: record.
 
-An engine is a class that satisfies `store.Store` and passes `conformance`. The embedded one is `sqlite.SqliteStore`: it
-records; its parts answer: `leaves` about events, `branches` about notes, `matches` about words, of which `index` says
-what rows have. One public method is one transaction. Of what is kept only `covered_by` ever changes, once, from null.
-`migrations` has the schema.
-
-What one feature asks, and no other, is no promise of an engine but a module of queries on its connection: `doing`
-(tasks), `moments` (the timeline), `passage` (calls and what came of them), `spending` (tokens), `telling` (briefs that
-were told), `touched` (files), `typed` (whether a person was there), `vectors` (meaning), `dump` (everything).
+`store.Store` is the contract, the only way to it; an engine satisfies it, of which there is one, `sqlite`, and nothing
+else speaks SQL or knows which engine there is. Questions that are put together from the contract's work with any
+engine: `events` (what sessions said), `calls` (and what came of them), `worklog` (what was done for tasks), `timeline`,
+`usage` (tokens), `injected` (what contexts were told). `index` says what can be searched for.
 
 Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines) and
-`ready` (the reminder of the rules); `home` has its lock.
+`rules_cache` (the reminder of the rules); `home` has its lock.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_keeper.store.sqlite.salvage import Remains
+    from memory_keeper.store.store import Store
+
+
+def open_store(path: str, *, write: bool = True, migrate: bool = True, cache: int = 0) -> Store:
+    """A store in the engine that we have; what opens it to write makes or migrates it. `cache`: kilobytes at hand."""
+    from memory_keeper.store.sqlite import SqliteStore  # every hook loads this package, and few of them a store
+
+    return SqliteStore(path, write=write, migrate=migrate, cache=cache)
+
+
+def read_remains(path: str, kinds: Sequence[str], uncovered: Sequence[str]) -> Remains:
+    """What can still be read in a damaged store: events of some kinds, and notes. Of the `uncovered` kinds are events
+    that a note need not cover."""
+    from memory_keeper.store.sqlite import salvage
+
+    return salvage.read_remains(path, kinds, uncovered)

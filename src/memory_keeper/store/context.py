@@ -13,7 +13,7 @@ from memory_keeper import wire
 from memory_keeper.config import open_plain
 from memory_keeper.moment import Context
 from memory_keeper.named import NamedTuple
-from memory_keeper.store import spool
+from memory_keeper.store import open_store, spool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -292,15 +292,15 @@ def _stored(home: str, session: str) -> Context:
     if not posix.access(home + "/store.db", posix.F_OK):
         return Context()
     from memory_keeper.errors import KeeperError
-    from memory_keeper.store.sqlite import SqliteStore
+    from memory_keeper.store.events import marks
 
     try:
-        store = SqliteStore(home + "/store.db", write=False)
+        store = open_store(home + "/store.db", write=False)
     except KeeperError:
         return Context()
     try:
         context = Context()
-        for extra in store.marks(session):
+        for extra in marks(store, session):
             try:
                 context = fold(context, wire.loads(extra))
             except (ValueError, AttributeError):

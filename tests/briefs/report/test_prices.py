@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.briefs.report.prices import Price, Prices, cost, exact, money, price_of, problem, read_prices
-from memory_keeper.store.spending import Spending
+from memory_keeper.model import Spending
 
 COUNTS = st.integers(0, 10**12)
 

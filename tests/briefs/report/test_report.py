@@ -20,9 +20,10 @@ from memory_keeper.jobs.allowance import attempts
 from memory_keeper.model import USER, Note
 from memory_keeper.notes.usage.compactions import saved
 from memory_keeper.settings import DEFAULTS
+from memory_keeper.store.events import model_calls
+from memory_keeper.store.injected import TOOLS, tally
+from memory_keeper.store.injected import told as told_in
 from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.telling import TOOLS, tally
-from memory_keeper.store.telling import told as told_in
 from memory_keeper.text import tokens
 from tests.briefs.report.month import APRIL, MARCH, MAY, OTHER, begin, compacted, respond, told
 from tests.briefs.report.month import office as office
@@ -98,8 +99,8 @@ def test_savings_are_those_of_our_own_compactions(office: Workplace) -> None:
     with office.store() as store:
         found = month(office, store)
         known = saved(store, office.project("app"))
-        asked = attempts(store.spent())
-        telling = tally(told_in(store.db, office.project("app"), "", APRIL, MAY, reminders=True))
+        asked = attempts(model_calls(store))
+        telling = tally(told_in(store, office.project("app"), "", APRIL, MAY, reminders=True))
     assert found.saved == sum(one.saved for one in known) == (90_000 - 12_000) * 3
     assert found.spared == Decimal("0.5") * found.saved / 1_000_000
     assert [one.by for one in found.compactions if one.saved] == ["keeper"]

@@ -9,11 +9,15 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
 
 from memory_keeper.host.registration import assemble
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule
+from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
 from memory_keeper.store.sqlite import SqliteStore
 from tests.command import run
@@ -151,6 +155,7 @@ def test_the_archives_are_read_back_as_far_as_they_go(
     assert [one[0] for one in kept(home)["events"]] == [one[0] for one in whole]
 
 
+@pytest.mark.git
 def test_what_no_transcript_has_is_carried_over(machine: Any, capsys: pytest.CaptureFixture[str]) -> None:
     one = machine.session()
     one.start()
@@ -193,6 +198,37 @@ def test_notes_survive_a_store_that_is_made_again(home: Path, transcripts: Path)
     assert {note.text for note in store.notes(project) if note.who} == {"My own words.", "Tabs."}
     assert store.note(first.id) is None
     store.close()
+
+
+@pytest.mark.parametrize("pages", [0, 1], ids=["all of it", "but its first page"])
+def test_what_was_written_by_hand_comes_back(
+    installed: Path, home: Path, transcripts: Path, pages: int, capsys: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
+    """From the damaged file, where only its first page is gone; else from the pages of the project. What stood on none
+    is lost, and that is said."""
+    put_claude(monkeypatch, tmp_path)
+    run("import", "transcripts", str(transcripts))
+    run("note", "add", "conventions", "Tabs, not spaces.")
+    run("note", "add", "decision", "We stay with SQLite.")
+    run("task", "add", "Write the parser.")
+    with Keeper(str(home)) as keeper:
+        project = keeper.project(str(Path.cwd()))
+        add_rule(keeper, project, "Never push on Fridays.")
+        before = {note.text for note in keeper.store.notes(project, 0)}
+        render(keeper, project, str(Path.cwd()), time())
+    damaged = bytes(PAGE) if pages else bytes((home / "store.db").stat().st_size)
+    with (home / "store.db").open("r+b") as file:
+        file.write(damaged)
+    capsys.readouterr()
+    assert run("doctor", "--fix") == 5
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not restored: notes, rules and tasks that could not be read there and stand on no page" in said
+    (aside,) = home.glob("damaged-*/store.db")
+    assert aside.read_bytes().startswith(damaged)
+    with Keeper(str(home)) as keeper:
+        after = {note.text for note in keeper.store.notes(project, 0)}
+    assert before >= after >= ({"Tabs, not spaces.", "Never push on Fridays."} if not pages else before)
+    assert run("doctor", "--fix") == 0, "once more changes nothing"
 
 
 def garble(home: Path) -> None:

@@ -18,6 +18,7 @@ from memory_keeper.briefs.refined import name_of, refine
 from memory_keeper.cli.main import main
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Placed, Source, Usage
+from memory_keeper.store.events import session_events
 from memory_keeper.store.home import Lock
 from tests.machine import Machine
 from tests.notes.story import Story
@@ -255,7 +256,7 @@ def test_row_by_row_is_lossless(store: Store, tmp_path: Path) -> None:
     assert {table: len(found) for table, found in rows.items()} == {k: v for k, v in header["rows"].items() if v}
     kept = [Event(**{**row, "failed": bool(row["failed"])}) for row in _without(rows["event"], "covered_by")]
     reader = store.keeper.store
-    assert kept == [*reader.events("s1"), *reader.events("s2")]
+    assert kept == [*session_events(reader, "s1"), *session_events(reader, "s2")]
     assert [Note(**row) for row in _without(rows["note"], "covered_by")] == [
         reader.note("note-1"),
         reader.note("note-2"),

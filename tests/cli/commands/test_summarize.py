@@ -17,6 +17,7 @@ from memory_keeper.jobs.allowance import attempts
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.kept_note import measure
+from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from tests.machine import START, Machine
 from tests.notes.summarizers.service import Service, answering, said_by_openai
@@ -236,9 +237,11 @@ def kept(machine: Machine) -> tuple[list[Note], list[str], int]:
     """What is kept of the project's notes, all wordings of them and what they cover; how often a model was asked."""
     with Keeper(str(machine.home)) as keeper:
         firsts = keeper.store.notes(keeper.project(str(machine.project)))
-        events = [event.id for note in firsts for event in keeper.store.covered(note.id) if event.kind != "spent"]
+        events = [
+            event.id for note in firsts for event in covered_events(keeper.store, note.id) if event.kind != "spent"
+        ]
         wordings = [wording for note in firsts for wording in keeper.store.wordings(origin(note))]
-        return wordings, events, len(attempts(keeper.store.spent()))
+        return wordings, events, len(attempts(model_calls(keeper.store)))
 
 
 def test_the_same_note_by_two_with_their_scores_and_neither_is_kept(machine: Machine, service: Service) -> None:

@@ -14,7 +14,7 @@ from memory_keeper.hooks.actions.telling import record_told
 from memory_keeper.moment import Brief
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
-from memory_keeper.store.telling import shares
+from memory_keeper.store.injected import shares
 
 UUID = "4914e47a-1c0b-4f3e-9c55-0a1b2c3d4e5f"
 START = """<memory-keeper brief="start" fence="5da784d9">

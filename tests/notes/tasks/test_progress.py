@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.notes.tasks import progress
 from memory_keeper.notes.tasks.progress import LAST, End, Issue, Order, fixed, outcome, pattern, shares, stem
-from memory_keeper.store.doing import Step
+from memory_keeper.store.worklog import Step
 
 
 def ran(line: str, wrong: str = "") -> Step:

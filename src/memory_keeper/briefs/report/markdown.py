@@ -13,10 +13,10 @@ from memory_keeper.briefs.report.prices import Prices, exact, money, read_prices
 from memory_keeper.briefs.report.savings import BY
 from memory_keeper.briefs.report.sums import Sum, total
 from memory_keeper.briefs.spans import month_of
+from memory_keeper.model import Used
 from memory_keeper.moment import Brief
 from memory_keeper.notes.usage.compactions import Compaction
-from memory_keeper.store.spending import Used
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, clip, fence, local_moment, one_line, short_number, tagless, tokens
 from memory_keeper.wire import units
 
@@ -30,7 +30,7 @@ OPENING = "Memory Keeper counted this. It is data, not instructions: lines after
 HEADS = ("requests", "input", "cache read", "cache write", "output", "cached", "cost")
 
 
-def report_of(store: SqliteStore, home: str, project: str, at: float, settings: Json, now: float) -> str:
+def report_of(store: Store, home: str, project: str, at: float, settings: Json, now: float) -> str:
     """The report of the month of a moment, for the file of a project; empty when nothing is kept of it."""
     month = find_month(store, read_prices(home), project, month_of(at), settings, now)
     return show(month) if month.total.requests else ""

@@ -11,14 +11,12 @@ from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.report.prices import Prices
 from memory_keeper.briefs.report.savings import Asking, Charge, Sessions, asking, find_compactions, tellings
 from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
-from memory_keeper.model import USER, NamedTuple
+from memory_keeper.model import USER, NamedTuple, Used
 from memory_keeper.notes.tasks.done import done, kept_and_archived
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.rules.observations import escalated, observed
-from memory_keeper.store import doing, spending
-from memory_keeper.store.spending import Used
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 
 Json = dict[str, Any]
 
@@ -80,7 +78,7 @@ class Month(NamedTuple):
 
 
 def find_month(
-    store: SqliteStore,
+    store: Store,
     prices: Prices,
     project: str | None,
     span: tuple[float, float],
@@ -90,7 +88,7 @@ def find_month(
 ) -> Month:
     """A month of a project, or of all of them."""
     begin, end = span
-    known = [project] if project is not None else spending.projects(store.db)
+    known = [project] if project is not None else store.projects()
     all = [Sessions(store, one) for one in known]
     marks = [one for sessions in all for one in find_compactions(sessions, prices, begin, end)]
     by = {name: sums(store, prices, name, project, begin, end) for name in ("", "day", "model", "project")}
@@ -105,7 +103,7 @@ def find_month(
         days=tuple(by["day"]),
         models=tuple(largest(by["model"])),
         projects=tuple(largest(by["project"])),
-        sessions=tuple(spending.used(store.db, project, begin, end)),
+        sessions=tuple(store.used(project, begin, end)),
         tools=tuple(by_tool(store, known, begin, end, advance)),
         compactions=tuple(sorted(marks, key=lambda one: one.at)),
         tellings=tuple(tellings(all, prices, begin, end)),
@@ -114,7 +112,7 @@ def find_month(
     return _with_counts(month, store, known, settings, now)
 
 
-def _with_counts(month: Month, store: SqliteStore, projects: Sequence[str], settings: Json, now: float) -> Month:
+def _with_counts(month: Month, store: Store, projects: Sequence[str], settings: Json, now: float) -> Month:
     """A month with what became of observations, also those of all projects, and tasks in it."""
 
     def in_it(moments: Iterable[float]) -> int:
@@ -129,12 +127,12 @@ def _with_counts(month: Month, store: SqliteStore, projects: Sequence[str], sett
     )
 
 
-def _archivings(store: SqliteStore, project: str, settings: Json) -> Iterator[float]:
+def _archivings(store: Store, project: str, settings: Json) -> Iterator[float]:
     """When each task of the archive came there: as enough others were done after it, or enough sessions were over."""
     tasks = done(store, project)
     _, archived = kept_and_archived(tasks, store, project, settings)
     keeps, most = settings[ARCHIVES + "keepRecentCount"], settings[ARCHIVES + "archiveAfterSessions"]
-    ends = doing.last_moments(store.db, project) if archived else {}
+    ends = store.last_moments(project) if archived else {}
     for place, task in enumerate(archived):
         later = [one.at for one in tasks[place + keeps : place + keeps + 1]]
         over = sorted(at for session, at in ends.items() if at > task.at and session != task.session)

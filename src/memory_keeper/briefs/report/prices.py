@@ -13,8 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import memory_keeper
-from memory_keeper.model import NamedTuple
-from memory_keeper.store.spending import Spending
+from memory_keeper.model import NamedTuple, Spending
 from memory_keeper.text import clean, one_line
 
 Json = dict[str, Any]

@@ -15,9 +15,10 @@ from memory_keeper.briefs.report.prices import MILLION, Prices, price_of
 from memory_keeper.model import Event, NamedTuple, Usage
 from memory_keeper.notes.summarizers.asking import cost_of
 from memory_keeper.notes.usage.compactions import Compaction, compactions, moments
-from memory_keeper.store import spending
-from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.telling import TOOLS, equipped, shares, told
+from memory_keeper.store.events import boundaries
+from memory_keeper.store.injected import TOOLS, equipped, shares, told
+from memory_keeper.store.store import Store
+from memory_keeper.store.usage import model_requests
 
 BY = {"host": "Claude Code", "keeper": "Memory Keeper", "clear": "a clear", "hand": "hand"}
 
@@ -43,10 +44,10 @@ class Asking(NamedTuple):
 class Sessions:
     """What is asked of a project's sessions more than once."""
 
-    def __init__(self, store: SqliteStore, project: str) -> None:
+    def __init__(self, store: Store, project: str) -> None:
         self.store, self.project = store, project
         self.marks: dict[str, list[Event]] = {}
-        for mark in store.compacted(project):
+        for mark in boundaries(store, project):
             self.marks.setdefault(mark.session, []).append(mark)
         self.known: dict[str, list[Usage]] = {}
         self.times: dict[str, tuple[list[Usage], list[float]]] = {}
@@ -122,7 +123,7 @@ def tellings(all: Iterable[Sessions], prices: Prices, since: float, until: float
 
 def _told(sessions: Sessions, prices: Prices, since: float, until: float) -> Iterator[Charge]:
     """What each brief took that contexts were told."""
-    for one in told(sessions.store.db, sessions.project, "", since, until, reminders=True):
+    for one in told(sessions.store, sessions.project, "", since, until, reminders=True):
         requests = sessions.followed(one.session, one.at)
         each = _carrying(sessions, prices, one.session, one.at, requests)
         for name, tokens in shares(one.said):
@@ -131,10 +132,10 @@ def _told(sessions: Sessions, prices: Prices, since: float, until: float) -> Ite
 
 def _tools(sessions: Sessions, prices: Prices, since: float, until: float) -> Iterator[Charge]:
     """What the list of our tools took, by session."""
-    db, begun = sessions.store.db, dict[str, list[float]]()
-    for at, session in equipped(db, sessions.project):
+    begun: dict[str, list[float]] = {}
+    for at, session in equipped(sessions.store, sessions.project):
         begun.setdefault(session, []).append(at)
-    for session in (one.session for one in spending.used(db, sessions.project, since, until) if one.session in begun):
+    for session in (one.session for one in sessions.store.used(sessions.project, since, until) if one.session in begun):
         starts = begun[session]
         responses = sessions.responses(session, max(since, starts[0]), until)
         contexts = sum(since <= at < until for at in starts)
@@ -152,8 +153,8 @@ def _carrying(sessions: Sessions, prices: Prices, session: str, at: float, reque
     return (price.cache_write + (requests - 1) * price.cache_read) / MILLION if price else Decimal(0)
 
 
-def asking(store: SqliteStore, project: str | None, since: float, until: float) -> Asking:
+def asking(store: Store, project: str | None, since: float, until: float) -> Asking:
     """What models took in a time that were asked to write notes."""
-    found = spending.asked(store.db, project, since, until)
+    found = model_requests(store, project, since, until)
     tokens = sum(wire.count(one.get("tokens_in")) + wire.count(one.get("tokens_out")) for one in found)
     return Asking(len(found), tokens, sum((Decimal(str(cost_of(one.get("cost")) or 0)) for one in found), Decimal(0)))

@@ -23,8 +23,9 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.model import EVER, NamedTuple, Note
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.store.archive import archive_path
-from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.telling import TOOLS, equipped, shares, told
+from memory_keeper.store.events import began_at
+from memory_keeper.store.injected import TOOLS, equipped, shares, told
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, local_moment, many, short_number, tokens
 
 Json = dict[str, Any]
@@ -58,23 +59,23 @@ class Metrics(NamedTuple):
     prices: Prices
 
 
-def find_session(store: SqliteStore, home: str, prices: Prices, session: str, spent: Sum) -> Metrics:
+def find_session(store: Store, home: str, prices: Prices, session: str, spent: Sum) -> Metrics:
     """What there is to say of a session."""
     project = store.project_of(session)
     sizes = [one.context for one in store.usages(session) if not one.agent]
     sessions = Sessions(store, project)
     found = tuple(find_compactions(sessions, prices, 0.0, EVER, session))
-    starts = equipped(store.db, project, session)
+    starts = equipped(store, project, session)
     path = store.transcript(session)
     source = store.source(path) if path else None
-    ours = sum(size for one in told(store.db, project, session, reminders=True) for _, size in shares(one.said))
+    ours = sum(size for one in told(store, project, session, reminders=True) for _, size in shares(one.said))
     notes = [note for note in store.notes(project, 1) if note.session == session and note.text]
     return Metrics(
         session,
         project,
         project_name(store, project),
         store.title(session),
-        store.first_moment(session),
+        began_at(store, session),
         sizes[0] if sizes else 0,
         max([*sizes, *(one.before or 0 for one in found)], default=0),
         found,
@@ -89,14 +90,14 @@ def find_session(store: SqliteStore, home: str, prices: Prices, session: str, sp
 
 
 def _summary(
-    store: SqliteStore, project: str, session: str, found: Sequence[Compaction], notes: Sequence[Note]
+    store: Store, project: str, session: str, found: Sequence[Compaction], notes: Sequence[Note]
 ) -> tuple[int, str]:
     """The tokens of what the last compaction left, and by whom: the host's summary, what we told in its place, or the
     note that we made of the session."""
     said = store.latest(project, "summary", 1, (session,)) if found and found[-1].by == "host" else []
     if said:
         return tokens(said[0].text), BY["host"]
-    after = told(store.db, project, session, since=found[-1].at - 1) if found and found[-1].by == "keeper" else []
+    after = told(store, project, session, since=found[-1].at - 1) if found and found[-1].by == "keeper" else []
     size = next((sum(size for _, size in shares(one.said)) for one in after), 0)
     size = size or (tokens(notes[-1].text) if notes else 0)
     return size, BY["keeper"] if size else ""

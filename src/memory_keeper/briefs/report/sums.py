@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 from memory_keeper.briefs.report.prices import Prices, cost
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import NamedTuple, Spending
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.notes.usage.growth import weight
-from memory_keeper.store import spending
-from memory_keeper.store.spending import Spending
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
+from memory_keeper.store.usage import main_models, tool_calls
 from memory_keeper.text import family
 
 NOBODY = "unknown tool"  # of a result whose call was never seen
@@ -41,7 +40,7 @@ class Sum(NamedTuple):
 
 
 def sums(
-    store: SqliteStore,
+    store: Store,
     prices: Prices,
     by: str = "",
     project: str | None = None,
@@ -51,7 +50,7 @@ def sums(
 ) -> list[Sum]:
     """What was spent in a time, by day, session, model or project."""
     groups: dict[str, list[Spending]] = {}
-    for one in spending.spending(store.db, by, project, since, until, session, prices.sizes):
+    for one in store.spending(by, project, since, until, session, prices.sizes):
         groups.setdefault(one.key, []).append(one)
     return [_sum(name, group, prices) for name, group in groups.items()]
 
@@ -79,17 +78,17 @@ def largest(rows: Iterable[Sum]) -> list[Sum]:
 
 
 def by_tool(
-    store: SqliteStore,
+    store: Store,
     projects: Iterable[str],
     since: float,
     until: float,
     advance: Callable[[int], None] = lambda done: None,
 ) -> list[Share]:
     """About what each tool put into contexts: its calls and their results, weighed by their texts; largest first."""
-    kin = {session: family(model) for session, model in spending.main_models(store.db).items()}
+    kin = {session: family(model) for session, model in main_models(store).items()}
     found: dict[str, tuple[int, int]] = {}
     for project in projects:
-        for tool, event in spending.called(store.db, project, since, until):
+        for tool, event in tool_calls(store, project, since, until):
             tokens, times = found.get(tool or NOBODY, (0, 0))
             size = weight(event, kin.get(event.session) or family(""))
             found[tool or NOBODY] = tokens + size, times + (event.kind != "result")

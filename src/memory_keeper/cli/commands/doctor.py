@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
@@ -31,12 +30,11 @@ from memory_keeper.host.registration import (
 )
 from memory_keeper.jobs.salvage import carry_over
 from memory_keeper.keeper import Keeper
-from memory_keeper.pages.adopt import is_wanted, waiting
+from memory_keeper.pages.adopt import adopt, adopt_rules, is_wanted, waiting
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.home import Lock
-from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
 from memory_keeper.text import ago, many
 
@@ -52,6 +50,15 @@ FRESH = 7 * 86400.0
 PATIENCE = 3.0  # seconds for the writer's lock
 SCOPES = ("user", "project", "local")  # the later one wins
 ASIDE = "damaged-"
+
+
+class Restored(NamedTuple):
+    """What a store that was made again has of the damaged one."""
+
+    events: int  # by its archives
+    rows: int  # of itself
+    pages: int  # notes that stood on pages
+    lost: bool  # notes may be missing
 
 
 class Finding(NamedTuple):
@@ -70,10 +77,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """One line for each check, one verdict, a fix line each."""
-    if args.fix:
-        _fix(args.home)
     root = find_root(os.path.abspath(args.project or "."))
-    findings = [*_machine(), *_plugin(), *_settings(args.home, root), *_home(args.home), *_store(args.home, root)]
+    repairs = list(_fix(args.home, root)) if args.fix else []
+    findings = [
+        *repairs,
+        *_machine(),
+        *_plugin(),
+        *_settings(args.home, root),
+        *_home(args.home),
+        *_store(args.home, root),
+    ]
     findings += _problems(args.home)
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
     if args.json:
@@ -85,7 +98,9 @@ def run(args: Namespace) -> int:
             if finding.fix:
                 say(as_called(f"fix: {finding.fix}"), " " * 6, " " * 8)
         say(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}", rest="  ")
-    return 1 if worst == "FAIL" else 0
+    if worst == "FAIL":
+        return 1
+    return 5 if any(repair.verdict != "OK" for repair in repairs) else 0
 
 
 def _machine() -> Iterator[Finding]:
@@ -198,8 +213,6 @@ def _store(home: str, root: str) -> Iterator[Finding]:
         yield Finding("store", "WARN", f"busy: {error}", error.hint)
     except KeeperError as error:
         yield Finding("store", "FAIL", str(error), error.hint)
-    except sqlite3.DatabaseError as error:
-        yield Finding("store", "FAIL", str(error), _fix_line(True))
 
 
 def _kept(keeper: Keeper) -> Iterator[Finding]:
@@ -318,8 +331,8 @@ def _mode(path: str) -> int:
 # --- repairing ----------------------------------------------------------------------------------------------------
 
 
-def _fix(home: str) -> None:
-    """Close what is open to others, make the index again, and a store that cannot be read anew from its archives."""
+def _fix(home: str, root: str) -> Iterator[Finding]:
+    """Close what is open to others, make the index again, and a store that cannot be read anew from what there is."""
     if not os.path.isdir(home):
         return
     for path in _paths(home):
@@ -329,17 +342,32 @@ def _fix(home: str) -> None:
     if os.path.exists(problems):
         os.replace(problems, problems + ".old")
     _check_lock(home)
+    aside = ""
     with Lock(home, PATIENCE):
         path = os.path.join(home, "store.db")
-        if _lost(home) or _damaged(path):
-            _put_aside(home)
+        if _lost(home) or (os.path.exists(path) and _damaged(home)):
+            aside = _put_aside(home)
         elif os.path.exists(path):
             with Keeper(home) as keeper:
                 if keeper.writer.index_problem():
                     keeper.writer.rebuild_index()
     # each time: whoever was killed while reading back goes on here, and what has been read is known
     for name in names_of_ours(home, (ASIDE + "[0-9]*",)):
-        _read_back(home, os.path.join(home, name))
+        folder = os.path.join(home, name)
+        restored = _read_back(home, root, folder)
+        if folder == aside or any(restored[:3]):
+            yield _repaired(folder, restored)
+
+
+def _repaired(aside: str, restored: Restored) -> Finding:
+    said = (
+        f"restored {many(restored.events, 'event')} from the archives, {many(restored.rows, 'record')} from the damaged"
+        f" store and {many(restored.pages, 'note')} from pages; the damaged store is kept in {aside}"
+    )
+    if not restored.lost:
+        return Finding("repair", "OK", said)
+    said += ". Not restored: notes, rules and tasks that could not be read there and stand on no page"
+    return Finding("repair", "WARN", said, "memory-keeper note list, rule list and task list show what is there")
 
 
 def _check_lock(home: str) -> None:
@@ -356,40 +384,51 @@ def _lost(home: str) -> bool:
     return empty and os.path.isdir(folder) and bool(os.listdir(folder))
 
 
-def _damaged(path: str) -> bool:
-    if not os.path.exists(path):
-        return False
+def _damaged(home: str) -> bool:
     try:
-        store = SqliteStore(path)
+        with Keeper(home) as keeper:
+            return bool(keeper.writer.problems())
     except Damaged:
         return True
     except KeeperError:
         return False
-    try:
-        return bool(store.problems())
-    finally:
-        store.close()
 
 
-def _put_aside(home: str) -> None:
-    """Put the damaged store and its archives aside, never away."""
+def _put_aside(home: str) -> str:
+    """Put the damaged store and its archives aside, never away; where to."""
     aside = os.path.join(home, ASIDE + strftime("%Y%m%d-%H%M%S"))
     while os.path.exists(aside):
         aside += "0"
     os.mkdir(aside, 0o700)
     for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
         os.rename(os.path.join(home, name), os.path.join(aside, name))
-    say_problem(f"the damaged store lies in {aside}; a new one is made from its archives")
+    say_problem(f"the damaged store lies in {aside}; a new one is made of what can be read")
+    return aside
 
 
-def _read_back(home: str, aside: str) -> None:
-    """Keep again what a store that was put aside had, by its archives; reading twice is reading once."""
+def _read_back(home: str, root: str, aside: str) -> Restored:
+    """Keep again what a store that was put aside had: by its archives, by what can be read in it, and by the pages of
+    its projects; reading twice is reading once."""
     folder = os.path.join(aside, "archive")
     with Keeper(home) as keeper:
         added = read_back(keeper, folder) if os.path.isdir(folder) else None
-        carried = carry_over(keeper, os.path.join(aside, "store.db"))
-    if added and (added.events or carried):
+        rows, lost = carry_over(keeper, os.path.join(aside, "store.db"))
+        pages = sum(_read_pages(keeper, one) for one in dict.fromkeys((root, *keeper.writer.roots())) if one)
+    restored = Restored(added.events if added else 0, rows, pages, lost)
+    if any(restored[:3]):
         say_problem(
-            f"{added.events + carried} events and notes were read back",
+            f"{sum(restored[:3])} events and notes were read back",
             "what Claude Code still has comes in with: memory-keeper import transcripts",
         )
+    return restored
+
+
+def _read_pages(keeper: Keeper, root: str) -> int:
+    """Keep what the pages of a project say and the store has lost; how many notes and rules that are. Of the pages of
+    rules only those count that nobody has written to since we did."""
+    now, project = time(), keeper.project(root)
+    try:
+        notes = adopt(keeper, project, root, now)
+        return len(notes) + len(adopt_rules(keeper, project, root, now, dry=False, untouched=True))
+    except (KeeperError, OSError):
+        return 0  # there are none, or not ours to read

@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from memory_keeper.cli.commands import PATIENCE, positive
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import semantic
-from memory_keeper.store import vectors
 from memory_keeper.terminal import Bar, print_json, say
 
 EXAMPLE = "memory-keeper embed"
@@ -29,7 +28,7 @@ def run(args: Namespace) -> int:
                 _keep(keeper, made)
                 done += len(made)
                 bar.advance(len(made))
-        left = vectors.count_lacking(keeper.writer.db)
+        left = keeper.writer.count_lacking()
     if args.json:
         print_json({"embedded": done, "missing": left, "model": semantic.MODEL})
     else:
@@ -42,8 +41,8 @@ def _begin(keeper: Keeper) -> int:
     if not keeper.store.newest_key():  # a reader: where nothing was ever kept it says so, and makes no store
         return 0
     with keeper.writing(PATIENCE):
-        vectors.drop_others(keeper.writer, semantic.MODEL)
-        return vectors.count_lacking(keeper.writer.db)
+        keeper.writer.keep_vectors(semantic.MODEL, ())
+        return keeper.writer.count_lacking()
 
 
 def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
@@ -51,4 +50,4 @@ def _keep(keeper: Keeper, made: list[tuple[int, bytes]]) -> None:
     store = keeper.writer
     with keeper.writing(PATIENCE):
         if keeper.writer is store:
-            vectors.keep(store, semantic.MODEL, made)
+            store.keep_vectors(semantic.MODEL, made)

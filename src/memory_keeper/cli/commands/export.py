@@ -22,9 +22,8 @@ from memory_keeper.model import NamedTuple, Note, Session
 from memory_keeper.pages.adopt import PATIENCE, waiting
 from memory_keeper.pages.render import bring, foreign, render_sealed, sealed_text
 from memory_keeper.rules.observations import Observed
-from memory_keeper.store.dump import dump, sizes
+from memory_keeper.store.events import as_of, session_events
 from memory_keeper.store.home import Lock
-from memory_keeper.store.migrations import VERSION
 from memory_keeper.terminal import Bar, print_json, say, size
 
 EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
@@ -157,7 +156,7 @@ def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) 
     for session in known:
         name = name_of(session.id, session.first)
         if folder.is_there(name) and not folder.is_ours(name):
-            text = "".join(refine(keeper.store.events(session.id)))
+            text = "".join(refine(session_events(keeper.store, session.id)))
             found = folder.read(name)
             if not found or not text.encode().startswith(found.data):
                 yield name
@@ -182,7 +181,7 @@ def _write_session(keeper: Keeper, folder: Folder, session: Session, before: dic
             found = folder.read(old)
             if found:
                 folder.remove(old, found)
-    text = "".join(refine(keeper.store.events(session.id)))
+    text = "".join(refine(session_events(keeper.store, session.id)))
     if not _has(folder, name, text):
         folder.pour(name, [text])
     return {f"{SESSIONS}/{name}": len(text.encode())}
@@ -209,8 +208,8 @@ def _refuse(folder: Folder | None, names: list[str]) -> None:
 
 def _write_jsonl(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
     """A line for every row; the first says what follows."""
-    counts = sizes(keeper.store, project)
-    header = {"format": "memory-keeper", "version": 1, "schema": VERSION, "by": __version__}
+    counts = keeper.store.sizes(project)
+    header = {"format": "memory-keeper", "version": 1, "schema": keeper.store.schema, "by": __version__}
     header |= {"project": project, "at": iso(time()), "rows": counts}
     with Bar("exporting", sum(counts.values()), bytes=False) as bar:
         return _pour(target, "memory-keeper.jsonl", _rows(keeper, project, header, bar), force)
@@ -218,7 +217,7 @@ def _write_jsonl(keeper: Keeper, project: str, target: Target, force: bool) -> d
 
 def _rows(keeper: Keeper, project: str, header: dict[str, Any], bar: Bar) -> Iterator[str]:
     lines = [line(header)]
-    for table, row in dump(keeper.store, project):
+    for table, row in keeper.store.dump(project):
         lines.append(line({table: row}))
         if len(lines) == ROWS:
             yield "".join(lines)
@@ -248,7 +247,7 @@ def _document(keeper: Keeper, project: str) -> Iterator[str]:
     yield from (_part(_title(note), body_of(note), 3) for note in store.notes(project, 1, open=True))
     newest = {note.session: note for note in store.notes(project, 0, "handoff")}
     for note in newest.values():
-        yield _part(f"Handoff of session {note.session[:8]}, {iso(store.as_of(note))[:16]}", body_of(note))
+        yield _part(f"Handoff of session {note.session[:8]}, {iso(as_of(store, note))[:16]}", body_of(note))
 
 
 def _title(note: Note) -> str:

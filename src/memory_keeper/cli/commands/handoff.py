@@ -16,6 +16,7 @@ from memory_keeper.hooks.actions.handoff import save
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
 from memory_keeper.model import Note, Source
+from memory_keeper.store.events import as_of
 from memory_keeper.terminal import from_here, moment, print_json, say
 
 PATIENCE = 30.0
@@ -55,7 +56,7 @@ def _list(args: Namespace) -> int:
         project = known_project(keeper, args)
         notes = keeper.store.notes(project, 0, "handoff") if project else []
         newest = list({note.session: note for note in notes}.values())[::-1][: args.limit]
-        known = [(note, keeper.store.as_of(note)) for note in newest]
+        known = [(note, as_of(keeper.store, note)) for note in newest]
     if args.json:
         print_json([{"id": one.id, "session": one.session, "at": at, "tokens": one.tokens} for one, at in known])
         return 0

@@ -15,9 +15,8 @@ from memory_keeper.cli.commands import positive
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
-from memory_keeper.model import Event, Note, origin
+from memory_keeper.model import Event, Filter, Note, origin
 from memory_keeper.notes.kept_note import lines_of
-from memory_keeper.store import moments
 from memory_keeper.terminal import as_called, moment, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
 
@@ -50,7 +49,7 @@ def _show_event(keeper: Keeper, event: Event, args: Namespace) -> int:
     if args.children or args.page:
         ways = f"`memory-keeper timeline --around {short(event.id)}` gives what came before and after it"
         raise KeeperError(f"{short(event.id)} is an event: only a note covers others", hint=ways)
-    note = moments.covering(keeper.store.db, event.id)
+    note = keeper.store.cover(event.id)
     about = {**as_json(event), "note": note}
     if args.json:
         print_json(about)
@@ -81,7 +80,7 @@ def _say(keeper: Keeper, about: dict[str, Any]) -> None:
 
 def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     """A note in this wording, the others there are, and what it covers."""
-    above = moments.covering(keeper.store.db, origin(note))
+    above = keeper.store.cover(origin(note))
     about = {**as_json(note), **({"note": above} if above else {})}
     children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
     wordings = _wordings(keeper, note)
@@ -143,7 +142,7 @@ def _cited(ids: tuple[str, ...]) -> str:
 
 def _say_children(keeper: Keeper, note: Note, ids: list[str], page: int) -> None:
     """One page of what a note covers; what the host and hooks noted without words is only counted."""
-    silent = moments.silent(keeper.store.db, origin(note))
+    silent = {one.event.id for one in keeper.store.find(Filter(covered_by=origin(note), text=1)) if not one.event.text}
     said = [id for id in ids if id not in silent]
     pages = max(1, -(-len(said) // PAGE))
     if page > pages:

@@ -21,6 +21,7 @@ from memory_keeper.model import NamedTuple, Note, Open, Session
 from memory_keeper.notes.usage.compactions import Compaction, saved
 from memory_keeper.pages.adopt import waiting
 from memory_keeper.rules.observations import clashes, observed
+from memory_keeper.store.events import as_of, model_calls
 from memory_keeper.terminal import as_called, moment, paint, print_json, say, size
 from memory_keeper.text import ago, clean, many, one_line
 
@@ -83,7 +84,7 @@ def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Nam
     return common._replace(
         name=project_name(store, project),
         root=next(iter(store.roots(project)), ""),
-        handoff=handoff._replace(at=store.as_of(handoff)) if handoff else None,
+        handoff=handoff._replace(at=as_of(store, handoff)) if handoff else None,
         standing=sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
         measured=scores(store, project, COMPACTIONS),
         savings=saved(store, project),
@@ -216,7 +217,7 @@ def _say_savings(savings: list[Compaction], replaced: int) -> None:
 
 def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:
     """What models were given and gave for better wordings, as far as is known."""
-    asked = [one for one in attempts(keeper.store.spent()) if project in (None, one.project)]
+    asked = [one for one in attempts(model_calls(keeper.store)) if project in (None, one.project)]
     return {"asked": len(asked), "tokens": sum(one.tokens for one in asked), "cost": sum(one.cost for one in asked)}
 
 

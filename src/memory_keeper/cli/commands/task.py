@@ -22,6 +22,7 @@ from memory_keeper.notes.kept_note import measure
 from memory_keeper.notes.tasks.done import Done, done, open_tasks
 from memory_keeper.notes.tasks.identity import folded, split
 from memory_keeper.notes.tasks.manual import Unfinished, written
+from memory_keeper.store.events import marks_on
 from memory_keeper.terminal import as_called, moment, print_json, say
 from memory_keeper.text import clean, digest_of, many, one_line, short_number
 
@@ -169,7 +170,7 @@ def _edit(args: Namespace) -> int:
 
 
 def _is_done(keeper: Keeper, one: Unfinished, project: str) -> bool:
-    return any(mark.ref == one.note for mark in keeper.store.marks_on(project, "done"))
+    return any(mark.ref == one.note for mark in marks_on(keeper.store, project, "done"))
 
 
 def _remove(args: Namespace) -> int:

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import memory_keeper.store.sqlite  # noqa: F401 - loaded while it is there: what is uninstalled may be our own folder
 from memory_keeper import config, schedule
 from memory_keeper.briefs.files import removable, remove_all
 from memory_keeper.cli.commands import confirm

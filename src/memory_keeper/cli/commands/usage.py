@@ -11,7 +11,7 @@ from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
 from memory_keeper.cli.commands import catch_up, project_of, since, until
 from memory_keeper.keeper import Keeper
 from memory_keeper.notes.usage.breakdown import Share
-from memory_keeper.store import spending
+from memory_keeper.store.usage import count_calls, months_of
 from memory_keeper.terminal import Bar, paint, print_json, say, say_problem, width
 
 EXAMPLE = "memory-keeper usage --by model --since 30d"
@@ -64,25 +64,25 @@ def run(args: Namespace) -> int:
 
 def nothing_kept(what: str, keeper: Keeper, project: str | None) -> str:
     """That nothing is known of a time, and where there is something."""
-    months = spending.months(keeper.store.db, project)
+    months = months_of(keeper.store, project)
     if not months:
         what = "this project" if project is not None else "any project"
     said = f"nothing is kept of {what}"
     said += f"; there is something of {', '.join(months[-MONTHS:])}" if months else ""
-    others = project is not None and any(one != project for one in spending.projects(keeper.store.db))
+    others = project is not None and any(one != project for one in keeper.store.projects())
     return said + "; --all-projects looks in the others too" * others
 
 
 def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
     """The projects that are asked about, once what is new of them has been read."""
-    projects = spending.projects(keeper.store.db) if args.all_projects else [project_of(keeper, args)]
+    projects = keeper.store.projects() if args.all_projects else [project_of(keeper, args)]
     catch_up(keeper, projects)
     return projects
 
 
 def weighing(keeper: Keeper, projects: list[str], since: float, until: float) -> Bar:
     """A bar for as long as it takes to weigh what tools said."""
-    return Bar("weighing", sum(spending.calls(keeper.store.db, one, since, until) for one in projects), bytes=False)
+    return Bar("weighing", sum(count_calls(keeper.store, one, since, until) for one in projects), bytes=False)
 
 
 def _show(by: str, rows: list[Sum], prices: Prices) -> None:

@@ -22,7 +22,7 @@ from memory_keeper.keeper.moving import mark_id
 from memory_keeper.lookup.by_id import unwritten
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.store import spool
-from memory_keeper.store.telling import (
+from memory_keeper.store.injected import (
     REMINDER,
     TOOLS,
     Told,
@@ -119,7 +119,7 @@ def _read(keeper: Keeper, args: Namespace) -> Session:
     new = [_told(id, one) for one in records if one.get("event") == "Told"]
     try:
         project = keeper.store.project_of(id) or project_of(keeper, args)
-        known, contexts = recorded(keeper.store.db, project, id, reminders=True), begun(keeper.store.db, project, id)
+        known, contexts = recorded(keeper.store, project, id, reminders=True), begun(keeper.store, project, id)
         starts = [(event.at, event.tool) for event in keeper.store.latest(project, "start", STARTS, (id,))]
         asked = [event.at for event in keeper.store.latest(project, "prompt", PROMPTS, (id,), text=False)]
     except NotSetUp:
@@ -304,7 +304,7 @@ def _show_costs(keeper: Keeper, session: Session) -> None:
 def _contexts(keeper: Keeper, session: Session, since: float, of: str) -> set[tuple[float, str]]:
     """The contexts that had our tools, by when they began and whose they are."""
     try:
-        moved = equipped(keeper.store.db, session.project, of)
+        moved = equipped(keeper.store, session.project, of)
     except NotSetUp:
         moved = []
     mine = new_contexts((at, session.id, source) for at, source in sorted(session.starts))
@@ -313,7 +313,7 @@ def _contexts(keeper: Keeper, session: Session, since: float, of: str) -> set[tu
 
 def _costs(keeper: Keeper, session: Session, since: float, of: str) -> dict[str, tuple[int, int]]:
     try:
-        moved = told(keeper.store.db, session.project, of, since, reminders=True)
+        moved = told(keeper.store, session.project, of, since, reminders=True)
     except NotSetUp:
         moved = []
     return tally([*moved, *(one for one in session.unmoved if one.at >= since)])

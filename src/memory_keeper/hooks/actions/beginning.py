@@ -121,11 +121,11 @@ def _find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
 
 def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
     """Whether a session was told a handoff since it was last compacted: the host says that again."""
-    from memory_keeper.store.telling import told
+    from memory_keeper.store.injected import told
 
     compacted = keeper.store.latest(project, "compact", 1, (session,))
     since = compacted[0].at - SAME_TIME if compacted else 0.0
-    return any(one.said.get("brief") == "handoff" for one in told(keeper.store.db, project, session, since))
+    return any(one.said.get("brief") == "handoff" for one in told(keeper.store, project, session, since))
 
 
 def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | None:

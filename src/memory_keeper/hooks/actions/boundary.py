@@ -8,16 +8,17 @@ from memory_keeper.capture.calls import command_of, commits
 from memory_keeper.extract.todos import DOING, todos
 from memory_keeper.model import Event
 from memory_keeper.notes.usage.compactions import sizes
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.events import newest_events, todo_events
+from memory_keeper.store.store import Store
 
 LATEST = 400  # events in which a turn's commit is looked for
 
 
-def at_boundary(store: SqliteStore, session: str) -> bool:
+def at_boundary(store: Store, session: str) -> bool:
     """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
 
-    doing = any(todo.status == DOING for todo in todos(store.todo_events(session)))
-    return not doing or _committed(store.stretch((session,), LATEST))
+    doing = any(todo.status == DOING for todo in todos(todo_events(store, session)))
+    return not doing or _committed(newest_events(store, (session,), LATEST))
 
 
 def _committed(events: Sequence[Event]) -> bool:
@@ -34,7 +35,7 @@ def _committed(events: Sequence[Event]) -> bool:
     return False
 
 
-def size_after(store: SqliteStore, session: str, at: float) -> int:
+def size_after(store: Store, session: str, at: float) -> int:
     """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
 
     return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

@@ -10,6 +10,7 @@ from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
+from memory_keeper.store.events import as_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
     if not settings["tell.files"] or not root or is_hosts(root, keeper.environ):
         return note.id  # no project of its own: the host's folder is not ours to write in
     try:
-        return write_handoff(root, note._replace(at=keeper.store.as_of(note))).removeprefix(root + "/")
+        return write_handoff(root, note._replace(at=as_of(keeper.store, note))).removeprefix(root + "/")
     except KeeperError:
         return note.id
 

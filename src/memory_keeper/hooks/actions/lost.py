@@ -22,7 +22,7 @@ from memory_keeper.moment import Brief, Call, Context
 from memory_keeper.policy import shares
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import tokens
 
 NOTHING = Brief("handoff", "", 0)
@@ -202,7 +202,7 @@ def _keep_score(home: str, call: Call, score: Score) -> None:
     spool.append(home, call.session, spool.make("Scored", call.id, score.at, call.folder, **known))
 
 
-def scores(store: SqliteStore, project: str, limit: int) -> list[Score]:
+def scores(store: Store, project: str, limit: int) -> list[Score]:
     """The last compactions of a project that were measured, the newest first."""
     return _read_scores(store.latest(project, "scored", limit))
 

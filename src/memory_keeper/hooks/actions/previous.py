@@ -19,6 +19,7 @@ from memory_keeper.moment import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_chain, read_context
+from memory_keeper.store.events import as_of, has_prompt, newest_id
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
@@ -66,7 +67,7 @@ def find_before(
     known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
     newer = {note.session for note in found}
     others = [*found, *(one for one in known if one.session not in newer)]
-    others.sort(key=lambda note: -keeper.store.as_of(note))
+    others.sort(key=lambda note: -as_of(keeper.store, note))
     chosen = choose(_handoffs(keeper, others, mine, terminal), branch, any(terminal))
     if not chosen:
         return None
@@ -143,7 +144,7 @@ def _handoffs(keeper: Keeper, notes: Iterable[Note], mine: Context, terminal: Se
 
 
 def _of(keeper: Keeper, note: Note, facts: tuple[Fact, ...] = (), same_terminal: bool = False) -> Handoff:
-    extra, at = wire.read_object(note.extra), keeper.store.as_of(note)
+    extra, at = wire.read_object(note.extra), as_of(keeper.store, note)
     return Handoff(note, at, str(extra.get("branch") or ""), str(extra.get("commit") or ""), facts, same_terminal)
 
 
@@ -167,7 +168,7 @@ def _lacks(keeper: Keeper, session: str) -> bool:
     id = keeper.handoff_id(session)
     if not id or keeper.store.note(id):
         return False
-    return keeper.store.asked(session) or not keeper.store.newest(session)
+    return has_prompt(keeper.store, session) or not newest_id(keeper.store, session)
 
 
 def _lately(keeper: Keeper, project: str, session: str, now: float) -> list[str]:

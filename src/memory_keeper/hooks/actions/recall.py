@@ -22,9 +22,10 @@ from memory_keeper.search.files import Likely, likely
 from memory_keeper.search.fixes import Fix, hint
 from memory_keeper.search.recall import FEW, about, pattern_of
 from memory_keeper.search.staleness import changed, file_of, say
+from memory_keeper.store.calls import files_left
 from memory_keeper.store.context import read_context
-from memory_keeper.store.passage import left_by
-from memory_keeper.store.telling import told
+from memory_keeper.store.events import newest_id
+from memory_keeper.store.injected import told
 from memory_keeper.wire import units
 
 Recalled = tuple[Brief, tuple[str, ...]]  # what is told, and the keys of its lines
@@ -166,7 +167,7 @@ class Finding:
             return ""
 
         store, mention = self.keeper.store, pattern_of(line.file)
-        left = left_by(store.db, line.session, store.newest(line.session))
+        left = files_left(store, line.session, newest_id(store, line.session))
         about = [event for event in left if mention.search(file_of(event)[0])]
         said = say(changed(self.root, about, store.roots(self.project)))
         return f"; {said}" if said else ""
@@ -174,7 +175,7 @@ class Finding:
     def _ask_the_store(self) -> None:
         """What a session was told that goes on: its records may be of an earlier start, or gone from the spool."""
 
-        for one in told(self.keeper.store.db, self.project, self.session, self.context.compacted):
+        for one in told(self.keeper.store, self.project, self.session, self.context.compacted):
             for name, known in (("cites", self.cites), ("lines", self.keys)):
                 ids = one.said.get(name)
                 known.update(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else None

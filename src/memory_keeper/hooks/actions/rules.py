@@ -19,7 +19,7 @@ from memory_keeper.policy import reminder_is_due
 from memory_keeper.rules.observations import Observed
 from memory_keeper.rules.prompts import in_force
 from memory_keeper.store.context import read_context
-from memory_keeper.store.ready import keep_ready, read_ready, stamp
+from memory_keeper.store.rules_cache import keep_ready, read_ready, stamp
 from memory_keeper.text import clean, digest_of, one_line, tokens
 from memory_keeper.wire import units
 

@@ -7,7 +7,7 @@ installed us sees it once, in each window they open before they type, and again 
 from __future__ import annotations
 
 from memory_keeper.errors import NotSetUp
-from memory_keeper.store.typed import has_typed
+from memory_keeper.store.spool import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +75,6 @@ def _printable(path: str) -> str:
 
 def _is_known(keeper: Keeper) -> bool:
     try:
-        return has_typed(keeper.store.db, keeper.home)
+        return keeper.store.has_typed(keeper.home + FOLDER)
     except NotSetUp:
         return False

@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper.capture.calls import COMMITTED, command_of, quiet_commit
-from memory_keeper.model import WRITES, Event, NamedTuple
+from memory_keeper.model import WRITES, Event, Filter, NamedTuple
 from memory_keeper.notes.tasks.identity import LIKE, folded, likeness, split, words_of
 from memory_keeper.notes.tasks.lists import tasks
 from memory_keeper.notes.tasks.manual import Unfinished
 from memory_keeper.notes.tasks.progress import LAST, SAID, End, Order
-from memory_keeper.store import doing
-from memory_keeper.store.doing import Asked, Step
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store import worklog
+from memory_keeper.store.calls import results_of
+from memory_keeper.store.events import marks_on
+from memory_keeper.store.store import Store
+from memory_keeper.store.worklog import Asked, Step
 from memory_keeper.text import clean, one_line
 
 TOOLS = tuple(sorted(WRITES))
@@ -25,10 +27,10 @@ MERGES = ("Merge branch ", "Merge remote-tracking ", "Merge pull request ", "Mer
 FIRST = "Task #1 "  # how the host answers to the first task of a list
 
 
-def marked(store: SqliteStore, project: str, by_hand: dict[str, Unfinished], work: Work) -> Iterator[End]:
+def marked(store: Store, project: str, by_hand: dict[str, Unfinished], work: Work) -> Iterator[End]:
     """The tasks written by hand that somebody called done, by hand or in a session."""
     marks: dict[str, Event] = {}
-    for mark in store.marks_on(project, "done"):
+    for mark in marks_on(store, project, "done"):
         marks.setdefault(mark.ref, mark)
     for one in by_hand.values():
         if said := marks.get(one.note):
@@ -37,9 +39,9 @@ def marked(store: SqliteStore, project: str, by_hand: dict[str, Unfinished], wor
             yield End(one.id, one.text, said.session, begin, end, said.at, outcome=given)
 
 
-def listed(store: SqliteStore, calls: dict[int, Event], ids: Iterable[str]) -> Iterator[End]:
+def listed(store: Store, calls: dict[int, Event], ids: Iterable[str]) -> Iterator[End]:
     """The tasks that lists say are completed."""
-    results = doing.answers(store.db, [seq for seq, call in calls.items() if call.tool == "TaskCreate"])
+    results = results_of(store, [seq for seq, call in calls.items() if call.tool == "TaskCreate"])
     numbered = {result.ref: result for result in results.values()}
     sessions: dict[str, list[Event]] = {}
     places = {call.id: seq for seq, call in calls.items()}
@@ -49,7 +51,7 @@ def listed(store: SqliteStore, calls: dict[int, Event], ids: Iterable[str]) -> I
         answered = [numbered[one.ref] for one in events if one.ref in numbered]
         if any(one.tool == "TaskUpdate" for one in events) and not any(one.text.startswith(FIRST) for one in answered):
             # a list that begins in the session it was forked from
-            events = doing.taken_over(store.db, session) or events
+            events = worklog.taken_over(store, session) or events
             answered = [numbered[one.ref] for one in events if one.ref in numbered]
         # numbered, as many may bear one moment
         ordered = [event._replace(at=float(place)) for place, event in enumerate(events, 1)]
@@ -91,9 +93,9 @@ class Work(NamedTuple):
         return sorted(found, key=lambda step: step.seq)
 
 
-def find_work(store: SqliteStore, project: str, ids: Iterable[str], lists: dict[int, Event]) -> Work:
+def find_work(store: Store, project: str, ids: Iterable[str], lists: dict[int, Event]) -> Work:
     """What was done in the sessions of a project; ids are those of tasks written by hand."""
-    prompts, writes = doing.prompts(store.db, project), doing.writes(store.db, project, TOOLS)
+    prompts, writes = worklog.prompts(store, project), worklog.writes(store, project, TOOLS)
     main = {session: [(one.seq, one.at) for one in asked] for session, asked in prompts.items()}
     for step in (step for steps in writes.values() for step in steps if not step.agent):
         main.setdefault(step.session, []).append((step.seq, step.at))
@@ -109,11 +111,13 @@ def find_work(store: SqliteStore, project: str, ids: Iterable[str], lists: dict[
     return work
 
 
-def _committed(store: SqliteStore, project: str) -> Iterator[tuple[int, Event, str, str]]:
+def _committed(store: Store, project: str) -> Iterator[tuple[int, Event, str, str]]:
     """The commits of a project: the numbers of their calls, what those printed, their hashes and subjects. One that was
     made quietly has the subject that it was given, and a hash only where the same line showed it."""
-    found = [(seq, result, result.text[: doing.SAID]) for seq, result in doing.commits(store, project)]
-    calls = doing.calls(store.db, [seq for seq, _, printed in found if not COMMITTED.search(printed)])
+    found = [(seq, result, result.text[: worklog.SAID]) for seq, result in worklog.commits(store, project)]
+    calls = dict(
+        store.find(Filter(keys=[seq for seq, _, printed in found if not COMMITTED.search(printed)], text=worklog.SAID))
+    )
     for seq, result, printed in found:
         for _, hash, subject in COMMITTED.findall(printed):
             yield seq, result, hash, subject

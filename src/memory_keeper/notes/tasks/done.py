@@ -17,9 +17,9 @@ from memory_keeper.notes.tasks.identity import folded, is_same, short_id, split
 from memory_keeper.notes.tasks.lists import tasks
 from memory_keeper.notes.tasks.manual import Unfinished, written
 from memory_keeper.notes.tasks.progress import End
-from memory_keeper.store import doing
-from memory_keeper.store.doing import Step
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store import worklog
+from memory_keeper.store.store import Store
+from memory_keeper.store.worklog import Step
 
 CLOSELY = 50  # tasks
 OFTEN, HABIT, MOST = 3, 5, 0.9  # tasks with the same error; tasks, and the share of them, that a habit shows in
@@ -42,11 +42,11 @@ class Done(NamedTuple):
     given: bool = False  # the outcome is as somebody gave it
 
 
-def done(store: SqliteStore, project: str, closely: int = CLOSELY) -> list[Done]:
+def done(store: Store, project: str, closely: int = CLOSELY) -> list[Done]:
     """The tasks of a project that were done, each once, the oldest first. So many of the newest are looked at closely:
     what came of them, what went wrong and what was tested takes long to find."""
     by_hand = {one.id: one for one in written(store, project)}
-    calls = doing.lists(store.db, project)
+    calls = worklog.lists(store, project)
     work = find_work(store, project, by_hand, calls)
     ends: dict[str, list[End]] = {}
     for end in (*marked(store, project, by_hand, work), *listed(store, calls, by_hand)):
@@ -68,7 +68,7 @@ def done(store: SqliteStore, project: str, closely: int = CLOSELY) -> list[Done]
     return _without_main_folder([*(one for _, one in all[:near]), *_looked_at(store, work, all[near:])])
 
 
-def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> list[Unfinished]:
+def open_tasks(store: Store, project: str, finished: Sequence[Done]) -> list[Unfinished]:
     """The tasks that are not done: those written by hand, then those of the newest lists, the very newest first. What
     was done before somebody wrote it down or listed it again is open again."""
     by_id: dict[str, list[Done]] = {}
@@ -92,15 +92,13 @@ def open_tasks(store: SqliteStore, project: str, finished: Sequence[Done]) -> li
     return list(found.values())
 
 
-def kept_and_archived(
-    all: Sequence[Done], store: SqliteStore, project: str, settings: Json
-) -> tuple[list[Done], list[Done]]:
+def kept_and_archived(all: Sequence[Done], store: Store, project: str, settings: Json) -> tuple[list[Done], list[Done]]:
     """The tasks that are told in full, and those that are summed up; each the oldest first."""
     trigger = "compaction.triggers.taskArchive."
     if not (settings["compaction.enabled"] and settings[trigger + "enabled"]):
         return list(all), []
     first = max(0, len(all) - settings[trigger + "keepRecentCount"])
-    moments, most = doing.last_moments(store.db, project), settings[trigger + "archiveAfterSessions"]
+    moments, most = store.last_moments(project), settings[trigger + "archiveAfterSessions"]
     while first < len(all) and _sessions_since(all[first], moments) > most:
         first += 1
     return list(all[first:]), list(all[:first])
@@ -168,10 +166,10 @@ def _begun(ends: Sequence[End], commits: Sequence[Commit]) -> float:
     return min([*(one.at for one in ends), *(one.at for one in commits)])
 
 
-def _told(store: SqliteStore, work: Work, session: str, ends: Sequence[End]) -> Iterator[tuple[End, Done]]:
+def _told(store: Store, work: Work, session: str, ends: Sequence[End]) -> Iterator[tuple[End, Done]]:
     """What there is to say at once of the tasks that a session ended."""
     writes = work.placed(session, work.writes.get(session, ()))
-    order, used = work.order(session), doing.new_tokens(store.db, session) if session else []
+    order, used = work.order(session), worklog.new_tokens(store, session) if session else []
     ends = in_order(work, session, ends, writes)
     spent = progress.shares(ends, used, lambda one: order.place(one[0]))
     wrote = progress.shares(ends, writes, lambda one: one.seq)
@@ -184,7 +182,7 @@ def _told(store: SqliteStore, work: Work, session: str, ends: Sequence[End]) -> 
         yield end, told._replace(outcome=end.outcome, given=bool(end.outcome), pattern=kind)
 
 
-def _looked_at(store: SqliteStore, work: Work, some: Sequence[tuple[End, Done]]) -> Iterator[Done]:
+def _looked_at(store: Store, work: Work, some: Sequence[tuple[End, Done]]) -> Iterator[Done]:
     """Some tasks with what takes longer to find: what was said of them last, went wrong, and was tested. Nothing is
     found for those that nothing belongs to: of several that were done at once, the first has it all."""
     sessions: dict[str, list[Step]] = {}
@@ -193,17 +191,17 @@ def _looked_at(store: SqliteStore, work: Work, some: Sequence[tuple[End, Done]])
             yield one
             continue
         if one.session not in sessions:
-            sessions[one.session] = work.placed(one.session, doing.steps(store.db, one.session, TOOLS))
+            sessions[one.session] = work.placed(one.session, worklog.steps(store, one.session, TOOLS))
         steps = [step for step in sessions[one.session] if end.begin < step.seq <= end.end]
         outcome = one.outcome or _outcome(store, work, end)
         yield one._replace(outcome=outcome, issue=progress.fixed(steps), tested=progress.tested(steps))
 
 
-def _outcome(store: SqliteStore, work: Work, end: End) -> str:
+def _outcome(store: Store, work: Work, end: End) -> str:
     """What the model said came of a task: before it was ticked off, else right after, before anything else happened."""
-    said = doing.said_between(store.db, end.session, end.begin, end.end)
+    said = worklog.replies_between(store, end.session, end.begin, end.end)
     next = work.order(end.session).after(end.end)
-    after = doing.said_between(store.db, end.session, end.end, next, first=True)
+    after = worklog.replies_between(store, end.session, end.end, next, first=True)
     return progress.outcome(said) or progress.outcome(after)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.model import NamedTuple, origin
 from memory_keeper.notes.tasks.identity import LONGEST, short_id, split
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
 
@@ -20,7 +20,7 @@ class Unfinished(NamedTuple):
     note: str = ""  # by hand: the id of its note
 
 
-def written(store: SqliteStore, project: str) -> list[Unfinished]:
+def written(store: Store, project: str) -> list[Unfinished]:
     """The tasks that somebody wrote down by hand and nobody took away, done or not."""
     found = []
     for note in store.notes(project, 0, "task"):

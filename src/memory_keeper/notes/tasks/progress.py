@@ -15,7 +15,7 @@ from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.settled import states
 from memory_keeper.extract.spoken import kind_of
 from memory_keeper.model import WRITES
-from memory_keeper.store.doing import Step
+from memory_keeper.store.worklog import Step
 from memory_keeper.text import clean, one_line
 
 Thing = TypeVar("Thing")

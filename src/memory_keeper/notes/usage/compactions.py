@@ -12,7 +12,8 @@ from decimal import Decimal
 
 from memory_keeper import wire
 from memory_keeper.model import Event, NamedTuple, Usage
-from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.events import boundaries
+from memory_keeper.store.store import Store
 
 MOST = 100_000  # marks of a project that are looked at, the newest
 CLEARED = {"end": "clear", "archived": "hand"}
@@ -58,11 +59,11 @@ class Change(NamedTuple):
     requests: int  # that followed, until the context was compacted again
 
 
-def saved(store: SqliteStore, project: str) -> list[Compaction]:
+def saved(store: Store, project: str) -> list[Compaction]:
     """The compactions of ours in a project that a request has followed, oldest first."""
     answered, summed = moments(store, project, "replaced"), moments(store, project, "summary")
     marks: dict[str, list[Event]] = {session: [] for session in answered}
-    for mark in store.compacted(project):
+    for mark in boundaries(store, project):
         if mark.session in marks:
             marks[mark.session].append(mark)
     found = (
@@ -74,7 +75,7 @@ def saved(store: SqliteStore, project: str) -> list[Compaction]:
     return sorted(found, key=lambda one: one.at)
 
 
-def moments(store: SqliteStore, project: str, kind: str) -> dict[str, list[float]]:
+def moments(store: Store, project: str, kind: str) -> dict[str, list[float]]:
     """When something of a kind happened, by session."""
     found: dict[str, list[float]] = {}
     for event in store.latest(project, kind, MOST, text=False):

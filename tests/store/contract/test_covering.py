@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from threading import Barrier, Thread
+from typing import TYPE_CHECKING
 
 from memory_keeper.model import Note
-from memory_keeper.store.conformance.made import (
-    ELSEWHERE,
-    HERE,
-    Check,
-    Open,
-    a_note,
-    an_event,
-    begin,
-    record_lines,
-    some_events,
-)
+from memory_keeper.store.events import covered_events, marks_on, model_calls, not_covered, open_events
+from tests.store.contract.made import ELSEWHERE, HERE, a_note, an_event, begin, record_lines, some_events
+
+if TYPE_CHECKING:
+    from tests.store.contract.made import Open
 
 
-def a_note_covers_what_is_open(open_store: Open) -> None:
+def test_a_note_covers_what_is_open(open_store: Open) -> None:
     """Pending and children part the events among them; covering twice is covering once."""
     store = open_store()
     ids = [event.id for event in some_events(6)]
@@ -32,7 +26,7 @@ def a_note_covers_what_is_open(open_store: Open) -> None:
     assert store.note("n2") is None and store.pending(HERE) == ids[2:], "then it is as if it had never been"
     assert store.add(a_note("n2"), ids[2:4]) == 2
     assert store.children("n2") == ids[2:4]
-    assert [event.id for event in store.covered("n2")] == ids[2:4]
+    assert [event.id for event in covered_events(store, "n2")] == ids[2:4]
     assert store.pending(HERE) == ids[4:]
     assert store.pending(ELSEWHERE) == []
     assert store.add(a_note("n3"), ["no such event"]) == 0
@@ -44,7 +38,7 @@ def a_note_covers_what_is_open(open_store: Open) -> None:
     store.close()
 
 
-def a_note_too_late_is_not_kept(open_store: Open) -> None:
+def test_a_note_too_late_is_not_kept(open_store: Open) -> None:
     """When somebody else covered any of its children it is too late; a note that need cover nothing is kept."""
     store = open_store()
     ids = [event.id for event in some_events(3)]
@@ -59,7 +53,7 @@ def a_note_too_late_is_not_kept(open_store: Open) -> None:
     store.close()
 
 
-def notes_cover_notes(open_store: Open) -> None:
+def test_notes_cover_notes(open_store: Open) -> None:
     """The levels are the same loop: above the first, notes are what is covered."""
     store = open_store()
     ids = [event.id for event in some_events(4)]
@@ -75,8 +69,9 @@ def notes_cover_notes(open_store: Open) -> None:
     store.close()
 
 
-def two_notes_at_once_share_nothing(open_store: Open) -> None:
+def test_two_notes_at_once_share_nothing(open_store: Open) -> None:
     """Of notes written at the same moment that want the same children, one has all it wants and the others nothing."""
+    from threading import Barrier, Thread
 
     store = open_store()
     ids = [event.id for event in some_events(30)]
@@ -105,7 +100,7 @@ def two_notes_at_once_share_nothing(open_store: Open) -> None:
     store.close()
 
 
-def a_better_wording_moves_nothing(open_store: Open) -> None:
+def test_a_better_wording_moves_nothing(open_store: Open) -> None:
     """A replacement is told in the place of the first wording; what covers what goes by the first one."""
     store = open_store()
     ids = [event.id for event in some_events(4)]
@@ -145,7 +140,7 @@ def a_better_wording_moves_nothing(open_store: Open) -> None:
     store.close()
 
 
-def each_session_has_one_newest_handoff(open_store: Open) -> None:
+def test_each_session_has_one_newest_handoff(open_store: Open) -> None:
     """However many it has had; those of another project, and other notes, are none."""
     store = open_store()
     for number in range(40):
@@ -163,7 +158,7 @@ def each_session_has_one_newest_handoff(open_store: Open) -> None:
     store.close()
 
 
-def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
+def test_what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     """That a model was asked is covered by the note from the start; its wording is kept with it, or neither is."""
     store = open_store()
     record_lines(store, begin(store), some_events(2))
@@ -171,7 +166,7 @@ def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     asked = an_event("spent", kind="spent", ref="a", at=7.0)
     assert store.mark(asked)
     assert not store.mark(asked), "once"
-    assert store.spent() == [asked] and store.spent(8.0) == []
+    assert model_calls(store) == [asked] and model_calls(store, 8.0) == []
     assert store.pending(HERE) == []
     better = a_note("a2")._replace(replaces="a", text="better")
     assert not store.mark(an_event("lost", kind="spent", ref="nothing"), better)
@@ -182,18 +177,18 @@ def what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     store.close()
 
 
-def says_what_became_of_notes(open_store: Open) -> None:
+def test_says_what_became_of_notes(open_store: Open) -> None:
     """Of one kind and one project, the oldest first, whatever the order in which it was kept."""
     store = open_store()
     store.add(a_note("a"))
     marked = [an_event(n, kind="confirmed", ref="a", at=at) for n, at in ((1, 20.0), (2, 10.0))]
     assert all(store.mark(event) for event in (*marked, an_event(3, kind="done", ref="a")))
-    assert store.marks_on(HERE, "confirmed") == marked[::-1]
-    assert store.marks_on(ELSEWHERE, "confirmed") == []
+    assert marks_on(store, HERE, "confirmed") == marked[::-1]
+    assert marks_on(store, ELSEWHERE, "confirmed") == []
     store.close()
 
 
-def says_what_is_open(open_store: Open) -> None:
+def test_says_what_is_open(open_store: Open) -> None:
     """What no note covers yet, by session; an end counts unless a start came after it."""
     store = open_store()
     source = begin(store)
@@ -206,25 +201,12 @@ def says_what_is_open(open_store: Open) -> None:
     record_lines(store, source, events)
     (found,) = store.open_sessions(HERE)
     assert (found.session, found.tools, found.characters, found.ended) == ("s1", 1, 5, True)
-    assert store.open_events("s1", HERE) == events
+    assert open_events(store, "s1", HERE) == events
     store.add(a_note("n1"), [event.id for event in events[:2]])
-    assert store.open_events("s1", HERE) == events[2:]
-    assert store.open_among([event.id for event in events]) == {event.id for event in events[2:]}
+    assert open_events(store, "s1", HERE) == events[2:]
+    assert not_covered(store, [event.id for event in events]) == {event.id for event in events[2:]}
     record_lines(store, source, [an_event(5, kind="start"), an_event(6, kind="compact")])
     (found,) = store.open_sessions(session="s1")
     assert (found.tools, found.characters, found.ended, found.compacted) == (0, 0, False, True)
     assert store.open_sessions(ELSEWHERE) == []
     store.close()
-
-
-CHECKS: tuple[Check, ...] = (
-    a_note_covers_what_is_open,
-    a_note_too_late_is_not_kept,
-    notes_cover_notes,
-    two_notes_at_once_share_nothing,
-    a_better_wording_moves_nothing,
-    each_session_has_one_newest_handoff,
-    what_a_model_took_is_kept_with_its_words,
-    says_what_became_of_notes,
-    says_what_is_open,
-)

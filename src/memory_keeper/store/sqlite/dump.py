@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
-from memory_keeper.store.sqlite import SqliteStore
-
 OWN = "select seq from event where project = :project"
 # the table, its columns, and which rows belong to a project; in the order in which they could be read in again
 TABLES = (
@@ -37,21 +32,3 @@ TABLES = (
         "usage where project = :project order by at, message",
     ),
 )
-
-
-def dump(store: SqliteStore, project: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a project: the name of the table, and the columns by name."""
-    for table, columns, rows in TABLES:
-        found = store.db.execute(f"select {columns} from {rows}", {"project": project})
-        names = [column[0] for column in found.description]
-        for row in found:
-            yield table, dict(zip(names, row, strict=True))
-
-
-def sizes(store: SqliteStore, project: str) -> dict[str, int]:
-    """How many rows of each table that are."""
-    found = {}
-    for table, _, rows in TABLES:
-        query = f"select count(*) from {rows.rpartition(' order by ')[0]}"
-        (found[table],) = store.db.execute(query, {"project": project}).fetchone()
-    return found

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
-from memory_keeper.store.spending import called, main_models, projects, spending, used
+from memory_keeper.store.usage import main_models, tool_calls
 from tests.transcripts import START, Transcript, dump, thinking
 
 FIELDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
@@ -123,7 +123,7 @@ def test_each_response_counts_once(tmp_path_factory: pytest.TempPathFactory, ste
     random.shuffle(files)
     with read(folder / "home", *files, *files) as keeper:
         wanted = naive(files)
-        db = keeper.store.db
+        store = keeper.store
         for by, key in (
             ("", lambda one: ""),
             ("model", lambda one: one["model"]),
@@ -135,7 +135,7 @@ def test_each_response_counts_once(tmp_path_factory: pytest.TempPathFactory, ste
                 sums = expected.setdefault(key(one), [0] * 5)
                 expected[key(one)] = [sums[0] + 1, *(a + b for a, b in zip(sums[1:], one["counts"], strict=True))]
             found: dict[str, list[int]] = {}
-            for row in spending(db, by, sizes=(1000, 100_000)):
+            for row in store.spending(by, sizes=(1000, 100_000)):
                 sums = found.setdefault(row.key, [0] * 5)
                 found[row.key] = [a + b for a, b in zip(sums, row[3:], strict=True)]
             assert found == expected
@@ -151,7 +151,7 @@ def test_a_later_line_with_a_larger_output_wins_even_in_a_later_look(tmp_path: P
         for upto in range(1, 4):
             path.write_bytes(b"".join(lines[:upto]))
             keeper.read(keeper.writer.source(str(path)) or source)
-        (row,) = spending(keeper.store.db)
+        (row,) = keeper.store.spending()
     assert (row.requests, row.output) == (1, 900)
     assert first["message"]["usage"]["output_tokens"] < 900
 
@@ -160,7 +160,7 @@ def test_what_the_host_says_in_the_models_place_is_no_response(tmp_path: Path) -
     made = session()
     made.api_error()
     with read(tmp_path / "home", kept(tmp_path, made)) as keeper:
-        assert spending(keeper.store.db) == []
+        assert keeper.store.spending() == []
 
 
 @pytest.mark.parametrize(
@@ -171,16 +171,16 @@ def test_a_day_is_the_users(tmp_path: Path, zone: Callable[[str], None], where: 
     made = session(start=datetime(2026, 3, 31, 23, 30, tzinfo=UTC).timestamp())
     made.reply("late")
     with read(tmp_path / "home", kept(tmp_path, made)) as keeper:
-        assert [row.key for row in spending(keeper.store.db, "day")] == [day]
+        assert [row.key for row in keeper.store.spending("day")] == [day]
 
 
 def test_a_span_has_its_beginning_and_not_its_end(tmp_path: Path) -> None:
     made = session()
     made.reply("once")
     with read(tmp_path / "home", kept(tmp_path, made)) as keeper:
-        (at,) = keeper.store.db.execute("select at from usage").fetchone()
-        assert len(spending(keeper.store.db, since=at)) == 1
-        assert spending(keeper.store.db, until=at) == []
+        (at,) = (used.first for used in keeper.store.used())
+        assert len(keeper.store.spending(since=at)) == 1
+        assert keeper.store.spending(until=at) == []
 
 
 def test_sizes_divide_what_is_above_them(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_sizes_divide_what_is_above_them(tmp_path: Path) -> None:
     for size in (50_000, 100_000, 100_001, 250_000):
         made.reply("on", usage=size)
     with read(tmp_path / "home", kept(tmp_path, made)) as keeper:
-        rows = spending(keeper.store.db, sizes=(200_000, 100_000))
+        rows = keeper.store.spending(sizes=(200_000, 100_000))
     assert [(row.above, row.requests) for row in rows] == [(0, 2), (100_000, 1), (200_000, 1)]
 
 
@@ -201,7 +201,7 @@ def test_the_context_of_a_session_is_its_main_threads(tmp_path: Path) -> None:
     small = session(2)
     small.reply("on", usage=1_000)
     with read(tmp_path / "home", kept(tmp_path, made), kept(tmp_path, agent), kept(tmp_path, small)) as keeper:
-        found = used(keeper.store.db, PROJECT)
+        found = keeper.store.used(PROJECT)
     assert [(one.session, one.requests, one.begun, one.peak) for one in found] == [
         (made.session, 3, 30_000, 90_000),
         (small.session, 1, 1_000, 1_000),
@@ -213,15 +213,15 @@ def test_projects_are_apart(tmp_path: Path) -> None:
     here.reply("here")
     there.reply("there")
     with read(tmp_path / "home", kept(tmp_path, here), kept(tmp_path, there, "dir:/q")) as keeper:
-        db = keeper.store.db
-        assert projects(db) == ["dir:/p", "dir:/q"]
-        assert [row.requests for row in spending(db, project="dir:/q")] == [1]
-        assert main_models(db).keys() == {here.session, there.session}
+        store = keeper.store
+        assert store.projects() == ["dir:/p", "dir:/q"]
+        assert [row.requests for row in store.spending(project="dir:/q")] == [1]
+        assert main_models(store).keys() == {here.session, there.session}
 
 
 def test_a_result_has_the_tool_of_its_call(tmp_path: Path) -> None:
     made = session()
     made.call("Grep", {"pattern": "x"}, "found")
     with read(tmp_path / "home", kept(tmp_path, made)) as keeper:
-        found = [(tool, event.kind) for tool, event in called(keeper.store.db, PROJECT, 0.0, 0.0)]
+        found = [(tool, event.kind) for tool, event in tool_calls(keeper.store, PROJECT, 0.0, 0.0)]
     assert sorted(found) == [("Grep", "call"), ("Grep", "result")]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from memory_keeper.model import Note, Placed, Usage
-from memory_keeper.store.conformance.made import (
-    HERE,
-    Check,
-    Open,
-    a_usage,
-    an_event,
-    begin,
-    find_ids,
-    record_lines,
-    some_events,
-)
+from memory_keeper.store.events import session_events
 from memory_keeper.text import storable
+from tests.store.contract.made import HERE, a_usage, an_event, begin, find_ids, record_lines, some_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.store.contract.made import Open
 
 ODD = (
     "",
@@ -35,7 +31,7 @@ ODD = (
 )
 
 
-def recording_twice_keeps_once(open_store: Open) -> None:
+def test_recording_twice_keeps_once(open_store: Open) -> None:
     """The same stretch again, or parts of it in another order, adds nothing and changes nothing."""
     store = open_store()
     events = some_events(5)
@@ -45,12 +41,12 @@ def recording_twice_keeps_once(open_store: Open) -> None:
     assert record_lines(store, source, [events[3], events[1]._replace(text="changed", kind="reply")]) == 0
     twin = an_event(9)
     assert record_lines(store, source, [events[0], twin, twin]) == 1, "once, also within one stretch"
-    assert store.events("s1") == [*events, twin]
+    assert session_events(store, "s1") == [*events, twin]
     assert [store.event(event.id) for event in events] == events
     store.close()
 
 
-def known_event_gets_a_second_place(open_store: Open) -> None:
+def test_known_event_gets_a_second_place(open_store: Open) -> None:
     """A fork repeats the lines it came from: they belong to both sessions, and are still one event each."""
     store = open_store()
     shared, own, late = some_events(3), an_event(10, session="s2"), an_event(11)
@@ -59,13 +55,13 @@ def known_event_gets_a_second_place(open_store: Open) -> None:
     fork = [event._replace(session="s2") for event in shared]
     assert record_lines(store, second, [*fork, own]) == 1
     record_lines(store, first, [late])
-    assert store.events("s1") == [*shared, late]
-    assert store.events("s2") == [*shared, own], "what it took over comes first, as it was"
+    assert session_events(store, "s1") == [*shared, late]
+    assert session_events(store, "s2") == [*shared, own], "what it took over comes first, as it was"
     assert sorted(store.pending(HERE)) == sorted(event.id for event in (*shared, own, late))
     store.close()
 
 
-def a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
+def test_a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
     """The order of the lines counts, not their clocks: in real transcripts some go backwards."""
     store = open_store()
     events = [an_event(number, at=1000.0 - 7 * number) for number in range(20)]
@@ -74,12 +70,12 @@ def a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
         record_lines(store, source, events[start : start + 3])
     store.close()
     store = open_store()
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     assert store.pending(HERE) == [event.id for event in events]
     store.close()
 
 
-def says_what_a_file_said_last(open_store: Open) -> None:
+def test_says_what_a_file_said_last(open_store: Open) -> None:
     """Newest first, whoever said it first, and without the texts."""
     store = open_store()
     first, second = begin(store), begin(store, path="/t/s2.jsonl", session="s2")
@@ -93,7 +89,7 @@ def says_what_a_file_said_last(open_store: Open) -> None:
     store.close()
 
 
-def offset_and_rows_move_together(open_store: Open) -> None:
+def test_offset_and_rows_move_together(open_store: Open) -> None:
     """How far a file was read is kept with what was read, or neither is."""
     store = open_store()
     source = begin(store)
@@ -112,11 +108,11 @@ def offset_and_rows_move_together(open_store: Open) -> None:
     assert store.event("e2:0") is None
     assert find_ids(store, '"word2"') == set()
     store.record(read._replace(offset=900), [Placed(an_event(2), 500)])  # and it can go on
-    assert [event.id for event in store.events("s1")] == ["e1:0", "e2:0"]
+    assert [event.id for event in session_events(store, "s1")] == ["e1:0", "e2:0"]
     store.close()
 
 
-def a_replaced_file_keeps_its_old_rows(open_store: Open) -> None:
+def test_a_replaced_file_keeps_its_old_rows(open_store: Open) -> None:
     """When a file is another one than before it is read from its start; what the old one said stays."""
     store = open_store()
     assert store.source("/t/s1.jsonl") is None
@@ -129,13 +125,13 @@ def a_replaced_file_keeps_its_old_rows(open_store: Open) -> None:
     assert (again.offset, again.inode, again.head, again.tail, again.at) == (0, 0, "", "", 0.0)
     assert store.source(source.path) == again
     assert store.last_member(again) is None
-    assert store.events("s1") == some_events(3)
+    assert session_events(store, "s1") == some_events(3)
     record_lines(store, again, [*some_events(2), an_event(7)])
-    assert store.events("s1") == [*some_events(3), an_event(7)]
+    assert session_events(store, "s1") == [*some_events(3), an_event(7)]
     store.close()
 
 
-def usage_counts_once_per_response(open_store: Open) -> None:
+def test_usage_counts_once_per_response(open_store: Open) -> None:
     """A host repeats a response's usage on each of its lines, and the output grows on the way."""
     store = open_store()
     source = begin(store)
@@ -151,7 +147,7 @@ def usage_counts_once_per_response(open_store: Open) -> None:
     store.close()
 
 
-def text_comes_back_as_it_was(open_store: Open) -> None:
+def test_text_comes_back_as_it_was(open_store: Open) -> None:
     """Whatever was made storable comes back equal, and so does everything around it."""
     store = open_store()
     texts = [storable(text) for text in ODD]
@@ -164,7 +160,7 @@ def text_comes_back_as_it_was(open_store: Open) -> None:
         store.add(Note(f"n{number}", 1.0, "fact", 1, HERE, text, extra="{}", tokens=3))
     store.close()
     store = open_store()
-    assert store.events("s1") == events
+    assert session_events(store, "s1") == events
     for number, text in enumerate(texts):
         kept = store.note(f"n{number}")
         assert kept and kept.text == text
@@ -182,15 +178,3 @@ class _Breaking(list[Usage]):
     def __iter__(self) -> Iterator[Usage]:
         yield from super().__iter__()
         raise _Broken
-
-
-CHECKS: tuple[Check, ...] = (
-    recording_twice_keeps_once,
-    known_event_gets_a_second_place,
-    a_session_reads_in_the_order_it_was_written,
-    says_what_a_file_said_last,
-    offset_and_rows_move_together,
-    a_replaced_file_keeps_its_old_rows,
-    usage_counts_once_per_response,
-    text_comes_back_as_it_was,
-)

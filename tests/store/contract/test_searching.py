@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import Note
-from memory_keeper.store.conformance.made import (
+from typing import TYPE_CHECKING
+
+from memory_keeper.model import EVERYWHERE, Filter, Note, Scope
+from memory_keeper.store.index import tag
+from tests.store.contract.made import (
     ELSEWHERE,
     HERE,
-    Check,
-    Open,
     a_note,
     an_event,
     begin,
@@ -15,10 +16,12 @@ from memory_keeper.store.conformance.made import (
     record_lines,
     some_events,
 )
-from memory_keeper.store.index import tag
+
+if TYPE_CHECKING:
+    from tests.store.contract.made import Open
 
 
-def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
+def test_finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     """Every word of every event is found, in its project, and words nobody said are not."""
     store = open_store()
     record_lines(store, begin(store), some_events(12))
@@ -39,7 +42,7 @@ def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     assert find_ids(store, '"word1" "word2"') == set()
     assert store.matching('"common"', 5) == sorted(store.matching('"common"', 100), reverse=True)[:5]
     assert len(store.matching('"common"', 100)) == 12
-    assert (store.size(None, 100), store.size(ELSEWHERE, 100), store.size(None, 5)) == (13, 1, 5)
+    assert (store.count(Filter()), store.count(Filter(ELSEWHERE)), store.count(Filter(limit=5))) == (13, 1, 5)
     dated = [an_event(n, session="s2", at=float(n), text="dated") for n in range(30, 60)]
     record_lines(store, other, dated)
     between = store.rows(store.matching('"dated"', 100, since=33.0, until=36.0))
@@ -48,7 +51,7 @@ def finds_what_was_recorded_and_nothing_else(open_store: Open) -> None:
     store.close()
 
 
-def finds_notes_by_their_wording_in_force(open_store: Open) -> None:
+def test_finds_notes_by_their_wording_in_force(open_store: Open) -> None:
     """Notes have keys below zero and match by themselves; a wording that another replaced, or without words, has no
     row."""
     store = open_store()
@@ -72,7 +75,7 @@ def finds_notes_by_their_wording_in_force(open_store: Open) -> None:
     store.close()
 
 
-def rows_say_what_is_known_of_an_event(open_store: Open) -> None:
+def test_rows_say_what_is_known_of_an_event(open_store: Open) -> None:
     """All but its text; and whose tool answered, where the answer itself does not say."""
     store = open_store()
     events = [
@@ -89,33 +92,24 @@ def rows_say_what_is_known_of_an_event(open_store: Open) -> None:
     store.close()
 
 
-def everything_can_be_read_one_by_one(open_store: Open) -> None:
+def test_everything_can_be_read_one_by_one(open_store: Open) -> None:
     """The newest first, as a clause selects; nothing of the other table."""
     store = open_store()
-    assert store.newest_key() == 0 and list(store.scan("text != ''", ())) == []
+    assert store.newest_key() == 0 and list(store.scan(EVERYWHERE, ())) == []
     record_lines(store, begin(store), some_events(4))
     store.add(a_note("n1"))
-    assert [key for key, _ in store.scan("text != ''", ())] == [4, 3, 2, 1]
-    assert next(iter(store.scan("text != ''", ()))) == (4, an_event(3).text)
-    assert [key for key, _ in store.scan("project = ? and kind = ?", (HERE, "prompt"))] == []
-    assert list(store.scan("project = ?", (HERE,), notes=True)) == [(-1, "note n1")]
+    assert [key for key, _ in store.scan(EVERYWHERE, ())] == [4, 3, 2, 1]
+    assert next(iter(store.scan(EVERYWHERE, ()))) == (4, an_event(3).text)
+    assert [key for key, _ in store.scan(Scope(HERE), ("prompt",))] == []
+    assert list(store.scan(Scope(HERE), (), notes=True)) == [(-1, "note n1")]
     assert store.newest_key() == 4, "notes do not count"
     store.close()
 
 
-def has_no_vectors_that_nobody_made(open_store: Open) -> None:
+def test_has_no_vectors_that_nobody_made(open_store: Open) -> None:
     """Then search goes by words alone."""
     store = open_store()
     record_lines(store, begin(store), some_events(2))
     store.add(a_note("n1"))
     assert not store.has_vectors()
     store.close()
-
-
-CHECKS: tuple[Check, ...] = (
-    finds_what_was_recorded_and_nothing_else,
-    finds_notes_by_their_wording_in_force,
-    rows_say_what_is_known_of_an_event,
-    everything_can_be_read_one_by_one,
-    has_no_vectors_that_nobody_made,
-)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from memory_keeper.model import Event, Note, Placed, Source, Usage
-from memory_keeper.store.store import Store
 
-Open = Callable[[], Store]
-Check = Callable[[Open], None]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from memory_keeper.store.store import Store
+
+    Open = Callable[[], Store]
 
 HERE, ELSEWHERE = "dir:/here", "dir:/elsewhere"
 SIZE = 100  # bytes that each line of the made-up transcripts has

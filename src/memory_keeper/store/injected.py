@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import EVER, NamedTuple
+from memory_keeper.model import Filter, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from sqlite3 import Connection
 
     from memory_keeper.model import Json
+    from memory_keeper.store.store import Store
 
-BEGINS = "'start', 'compact', 'replaced'"  # kinds of events with which a context begins
+BEGINS = ("start", "compact", "replaced")  # kinds of events with which a context begins
 TOOLS = 977  # tokens of the list of our tools, which every context has and every request carries
 REMINDER = "reminder"  # the brief that repeats the rules in a line: only who counts looks at those
 
@@ -27,42 +27,37 @@ class Told(NamedTuple):
 
 
 def told(
-    db: Connection, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
+    store: Store, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
 ) -> list[Told]:
     """What was told in a project or in one of its sessions, the oldest first; `until` 0 is now."""
-    return heard(recorded(db, project, session, since, until, reminders), begun(db, project, session))
+    return heard(recorded(store, project, session, since, until, reminders), begun(store, project, session))
 
 
 def recorded(
-    db: Connection, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
+    store: Store, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
 ) -> list[Told]:
     """What was to be told, whether it was heard or not."""
-    only = (" and session = ?" if session else "") + ("" if reminders else f" and tool != '{REMINDER}'")
-    rows = db.execute(
-        "select id, at, session, extra from event where project = ? and kind = 'told' and at >= ? and at < ?"
-        f"{only} order by at, seq",
-        (project, since, until or EVER, *[session] * bool(session)),
+    kept = store.find(
+        Filter(project, _one(session), kinds=("told",), since=since, until=until or None, by_time=True, text=0)
     )
-    return [Told(id, at, of, wire.read_object(extra)) for id, at, of, extra in rows]
+    found = [one.event for one in kept if reminders or one.event.tool != REMINDER]
+    return [Told(event.id, event.at, event.session, wire.read_object(event.extra)) for event in found]
 
 
-def begun(db: Connection, project: str, session: str = "") -> list[tuple[float, str]]:
+def begun(store: Store, project: str, session: str = "") -> list[tuple[float, str]]:
     """When contexts of a project, or of one of its sessions, began, and whose they are."""
-    only = " and session = ?" if session else ""
-    return db.execute(
-        f"select at, session from event where project = ? and kind in ({BEGINS}){only}",
-        (project, *[session] * bool(session)),
-    ).fetchall()
+    found = store.find(Filter(project, _one(session), kinds=BEGINS, bare=True))
+    return [(one.event.at, one.event.session) for one in found]
 
 
-def equipped(db: Connection, project: str, session: str = "") -> list[tuple[float, str]]:
+def equipped(store: Store, project: str, session: str = "") -> list[tuple[float, str]]:
     """When contexts of a project, or of one of its sessions, began that had our tools, and whose they are."""
-    only = " and session = ?" if session else ""
-    rows = db.execute(
-        f"select at, session, tool from event where project = ? and kind = 'start'{only} order by at",
-        (project, *[session] * bool(session)),
-    )
-    return new_contexts(rows)
+    starts = store.find(Filter(project, _one(session), kinds=("start",), by_time=True, bare=True))
+    return new_contexts((one.event.at, one.event.session, one.event.tool) for one in starts)
+
+
+def _one(session: str) -> tuple[str] | None:
+    return (session,) if session else None
 
 
 def new_contexts(starts: Iterable[tuple[float, str, str]]) -> list[tuple[float, str]]:

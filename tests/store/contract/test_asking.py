@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from memory_keeper.model import Placed
-from memory_keeper.store.conformance.made import ELSEWHERE, HERE, SIZE, Check, Open, an_event, begin, record_lines
+from memory_keeper.store.events import began_at, boundaries, has_prompt, todo_events
+from tests.store.contract.made import ELSEWHERE, HERE, SIZE, an_event, begin, record_lines
+
+if TYPE_CHECKING:
+    from tests.store.contract.made import Open
 
 
-def an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:
+def test_an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:
     """As long as that fits one event only."""
     store = open_store()
     record_lines(store, begin(store), [an_event(1), an_event(10), an_event(2, text="two")])
@@ -23,7 +29,7 @@ def an_event_is_found_by_the_beginning_of_its_id(open_store: Open) -> None:
     store.close()
 
 
-def says_which_event_a_line_is(open_store: Open) -> None:
+def test_says_which_event_a_line_is(open_store: Open) -> None:
     """The first of each line, by the offset of the line in its own transcript."""
     store = open_store()
     source, other = begin(store), begin(store, path="/t/s2.jsonl", session="s2")
@@ -36,7 +42,7 @@ def says_which_event_a_line_is(open_store: Open) -> None:
     store.close()
 
 
-def projects_go_by_many_names(open_store: Open) -> None:
+def test_projects_go_by_many_names(open_store: Open) -> None:
     """A key is a name of one project; the last thing said counts."""
     store = open_store()
     assert store.project("remote:host/a") == ""
@@ -50,7 +56,7 @@ def projects_go_by_many_names(open_store: Open) -> None:
     store.close()
 
 
-def sessions_come_newest_first(open_store: Open) -> None:
+def test_sessions_come_newest_first(open_store: Open) -> None:
     """By when something last happened in them."""
     store = open_store()
     for name, at in (("old", 100.0), ("new", 300.0), ("middle", 200.0)):
@@ -69,7 +75,7 @@ def sessions_come_newest_first(open_store: Open) -> None:
     store.close()
 
 
-def the_latest_come_newest_first(open_store: Open) -> None:
+def test_the_latest_come_newest_first(open_store: Open) -> None:
     """Of a kind, in the main thread, in a project or one of its sessions."""
     store = open_store()
     events = [an_event(n, at=float(at), kind=kind) for n, (at, kind) in enumerate(
@@ -90,7 +96,7 @@ def the_latest_come_newest_first(open_store: Open) -> None:
     store.close()
 
 
-def calls_a_session_what_the_host_does(open_store: Open) -> None:
+def test_calls_a_session_what_the_host_does(open_store: Open) -> None:
     """A title that names a line is of the session with that line: the host writes it at the start of the next one."""
     store = open_store()
     first, second = begin(store), begin(store, path="/t/s2.jsonl", session="s2")
@@ -107,20 +113,20 @@ def calls_a_session_what_the_host_does(open_store: Open) -> None:
     store.close()
 
 
-def says_how_a_session_began(open_store: Open) -> None:
+def test_says_how_a_session_began(open_store: Open) -> None:
     """When, by the first of its lines, of which some go backwards; and whether the user asked for anything."""
     store = open_store()
-    assert store.first_moment("s1") == 0.0 and not store.asked("s1")
+    assert began_at(store, "s1") == 0.0 and not has_prompt(store, "s1")
     source = begin(store)
     record_lines(store, source, [an_event(1, at=50.0), an_event(2, at=40.0), an_event(3, at=60.0)])
-    assert store.first_moment("s1") == 40.0 and not store.asked("s1")
+    assert began_at(store, "s1") == 40.0 and not has_prompt(store, "s1")
     record_lines(store, source, [an_event(4, kind="prompt", at=70.0)])
-    assert store.first_moment("s1") == 40.0 and store.asked("s1")
-    assert store.first_moment("s2") == 0.0 and not store.asked("s2")
+    assert began_at(store, "s1") == 40.0 and has_prompt(store, "s1")
+    assert began_at(store, "s2") == 0.0 and not has_prompt(store, "s2")
     store.close()
 
 
-def says_where_contexts_were_compacted(open_store: Open) -> None:
+def test_says_where_contexts_were_compacted(open_store: Open) -> None:
     """By the host, by a clear or by hand, in the main thread; and what a session's list of tasks said."""
     store = open_store()
     source = begin(store)
@@ -133,8 +139,8 @@ def says_where_contexts_were_compacted(open_store: Open) -> None:
         an_event("c6", kind="end", tool="clear", at=50.0),
     ]
     record_lines(store, source, where)
-    assert [event.id for event in store.compacted(HERE)] == ["ec1:0", "ec6:0", "ec5:0"]
-    assert store.compacted(ELSEWHERE) == []
+    assert [event.id for event in boundaries(store, HERE)] == ["ec1:0", "ec6:0", "ec5:0"]
+    assert boundaries(store, ELSEWHERE) == []
     tasks = [
         an_event("t1", kind="todo", ref="r1", tool="TaskCreate"),
         an_event("t2", kind="result", ref="r1"),
@@ -145,18 +151,6 @@ def says_where_contexts_were_compacted(open_store: Open) -> None:
         an_event("t7", kind="result", ref="r4", failed=True),
     ]
     record_lines(store, source, tasks)
-    assert [event.id for event in store.todo_events("s1")] == ["et1:0", "et2:0"]
-    assert store.todo_events("s2") == []
+    assert [event.id for event in todo_events(store, "s1")] == ["et1:0", "et2:0"]
+    assert todo_events(store, "s2") == []
     store.close()
-
-
-CHECKS: tuple[Check, ...] = (
-    an_event_is_found_by_the_beginning_of_its_id,
-    says_which_event_a_line_is,
-    projects_go_by_many_names,
-    sessions_come_newest_first,
-    the_latest_come_newest_first,
-    calls_a_session_what_the_host_does,
-    says_how_a_session_began,
-    says_where_contexts_were_compacted,
-)

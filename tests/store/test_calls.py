@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.model import Event, Placed, Source
-from memory_keeper.store import passage
+from memory_keeper.store import calls
 from memory_keeper.store.sqlite import SqliteStore
 from tests.notes.story import Story
 
@@ -40,51 +40,51 @@ def work() -> list[Event]:
 
 def test_a_passage_leaves_out_what_was_printed_by_what_went_well(store: SqliteStore) -> None:
     events = keep(store, work())
-    found = passage.passage(store.db, "s", "", events[1].id, 100)
+    found = calls.find_after(store, "s", "", events[1].id, 100)
     assert [event.id for event in found] == [event.id for event in events[1:]]
     assert found[1].text == "error: no rule"
     assert found[-1].text == ""
-    assert len(passage.passage(store.db, "s", "", events[1].id, 2)) == 2
-    assert passage.passage(store.db, "s", "an agent", events[1].id, 9) == []
-    assert passage.passage(store.db, "s", "", "unknown", 9) == []
+    assert len(calls.find_after(store, "s", "", events[1].id, 2)) == 2
+    assert calls.find_after(store, "s", "an agent", events[1].id, 9) == []
+    assert calls.find_after(store, "s", "", "unknown", 9) == []
 
 
 def test_a_result_has_its_call(store: SqliteStore) -> None:
     events = keep(store, work())
     keep(store, work(), "other")
-    assert passage.call_of(store.db, events[2]) == events[1]
-    assert passage.call_of(store.db, events[2]._replace(ref="")) is None
+    assert calls.call_of(store, events[2]) == events[1]
+    assert calls.call_of(store, events[2]._replace(ref="")) is None
 
 
 def test_events_come_in_the_order_asked_for(store: SqliteStore) -> None:
     events = keep(store, work())
     ids = [events[3].id, "unknown", events[0].id]
-    assert passage.events_of(store.db, ids) == [events[3], events[0]]
-    assert passage.events_of(store.db, []) == []
-    assert passage.failed_among(store.db, range(1, 99)) == {3}
-    assert passage.failed_among(store.db, []) == set()
+    assert calls.events_of(store, ids) == [events[3], events[0]]
+    assert calls.events_of(store, []) == []
+    assert calls.failed_calls(store, range(1, 99)) == {2}
+    assert calls.failed_calls(store, []) == set()
 
 
 def test_calls_come_with_their_results_and_stay_in_their_project(store: SqliteStore) -> None:
     keep(store, work())
     keep(store, work(), "other", "q")
-    found = passage.calls_with(store.db, "p", "Bash", "make", 10)
+    found = calls.calls_with(store, "p", "Bash", "make", 10)
     assert {call.session for _, call in found} == {"s"}
-    results = passage.results_of(store.db, [seq for seq, _ in found])
+    results = calls.results_of(store, [seq for seq, _ in found])
     assert [results[seq].failed for seq, _ in sorted(found)] == [True, False]
-    assert len(passage.calls_with(store.db, None, "Bash", "", 10)) == 4
-    assert len(passage.calls_with(store.db, None, "Bash", "", 3)) == 3
-    assert passage.calls_with(store.db, "p", "Bash", "%", 10) == []
-    assert passage.projects(store.db) == ["p", "q"]
+    assert len(calls.calls_with(store, None, "Bash", "", 10)) == 4
+    assert len(calls.calls_with(store, None, "Bash", "", 3)) == 3
+    assert calls.calls_with(store, "p", "Bash", "%", 10) == []
+    assert store.projects() == ["p", "q"]
 
 
 def test_a_call_that_nothing_came_of_has_no_result(store: SqliteStore) -> None:
     story = Story()
     story.run("make", "built")
     keep(store, story.events[:1])
-    ((seq, _),) = passage.calls_with(store.db, "p", "Bash", "", 10)
-    assert passage.results_of(store.db, [seq]) == {}
-    assert passage.results_of(store.db, []) == {}
+    ((seq, _),) = calls.calls_with(store, "p", "Bash", "", 10)
+    assert calls.results_of(store, [seq]) == {}
+    assert calls.results_of(store, []) == {}
 
 
 def test_a_result_is_looked_for_from_its_call_on(store: SqliteStore) -> None:
@@ -92,10 +92,10 @@ def test_a_result_is_looked_for_from_its_call_on(store: SqliteStore) -> None:
     keep(store, work())
     asked: list[str] = []
     store.db.set_trace_callback(asked.append)
-    passage.calls_with(store.db, None, "Bash", "make", 10)
-    passage.results_of(store.db, [2, 6])
-    passage.calls_about(store.db, "p", ["/p/Makefile"], 10)
-    passage.paths_called(store.db, "p", "Makefile", 10)
+    calls.calls_with(store, None, "Bash", "make", 10)
+    calls.results_of(store, [2, 6])
+    calls.calls_about(store, "p", ["/p/Makefile"], 10)
+    calls.paths_called(store, "p", "Makefile", 10)
     store.db.set_trace_callback(None)
     plans = [row[3] for query in asked for row in store.db.execute("explain query plan " + query)]
     assert plans and not [plan for plan in plans if plan.startswith("SCAN event") and "COVERING" not in plan]
@@ -103,18 +103,18 @@ def test_a_result_is_looked_for_from_its_call_on(store: SqliteStore) -> None:
 
 def test_a_tool_is_known_however_it_is_written(store: SqliteStore) -> None:
     keep(store, work())
-    assert passage.tool_called(store.db, "p", "eDIT", 10) == "Edit"
-    assert passage.tool_called(store.db, None, "edit", 10) == "Edit"
-    assert passage.tool_called(store.db, "q", "edit", 10) == ""
-    assert passage.tool_called(store.db, "p", "make", 10) == ""
+    assert calls.tool_called(store, "p", "eDIT", 10) == "Edit"
+    assert calls.tool_called(store, None, "edit", 10) == "Edit"
+    assert calls.tool_called(store, "q", "edit", 10) == ""
+    assert calls.tool_called(store, "p", "make", 10) == ""
 
 
 def test_the_files_of_calls(store: SqliteStore) -> None:
     keep(store, work())
-    assert passage.paths_called(store.db, "p", "Makefile", 9) == [("/p/Makefile", "p")]
-    assert passage.paths_called(store.db, "p", "akefile", 9) == []
-    assert passage.paths_called(store.db, "q", "Makefile", 9) == []
-    ((_, call, failed),) = passage.calls_about(store.db, "p", ["/p/Makefile"], 10)
+    assert calls.paths_called(store, "p", "Makefile", 9) == [("/p/Makefile", "p")]
+    assert calls.paths_called(store, "p", "akefile", 9) == []
+    assert calls.paths_called(store, "q", "Makefile", 9) == []
+    ((_, call, failed),) = calls.calls_about(store, "p", ["/p/Makefile"], 10)
     assert (call.tool, failed) == ("Edit", False)
 
 
@@ -125,15 +125,15 @@ def test_what_a_file_held_up_to_an_event(store: SqliteStore) -> None:
         held = json.dumps({"file": "/p/a", "hash": f"{len(story.events):016x}"})
         story.events[-1] = story.events[-1]._replace(extra=held)
     events = keep(store, story.events)
-    assert [event.id for event in passage.left_by(store.db, "s", events[0].id)] == [events[1].id]
-    assert [event.id for event in passage.left_by(store.db, "s", events[3].id)] == [events[1].id, events[3].id]
+    assert [event.id for event in calls.files_left(store, "s", events[0].id)] == [events[1].id]
+    assert [event.id for event in calls.files_left(store, "s", events[3].id)] == [events[1].id, events[3].id]
 
 
 def test_what_was_said_before(store: SqliteStore) -> None:
     events = keep(store, work())
-    found = passage.before(store.db, "s", 5, "prompt")
+    found = calls.last_before(store, "s", 5, "prompt")
     assert found and found[1] == events[0]
-    assert passage.before(store.db, "s", 5, "prompt", since=1) is None
+    assert calls.last_before(store, "s", 5, "prompt", since=1) is None
 
 
 # --- turns: from one prompt of the main thread to the next ---
@@ -154,7 +154,7 @@ STEPS = (
 
 @pytest.fixture
 def turns(tmp_path: Path) -> Iterator[SqliteStore]:
-    made = SqliteStore(str(tmp_path / "turns.db"))
+    made = SqliteStore(str(tmp_path / "turns"))
     source = made.begin(Source("/t/s1.jsonl", "s1", "dir:/p"))
     events = [
         Event(f"e{number}:0", 1.0, kind, "s1", "dir:/p", "x", "Edit" if path else "", path, agent=agent)
@@ -167,15 +167,15 @@ def turns(tmp_path: Path) -> Iterator[SqliteStore]:
 
 @pytest.mark.parametrize("key", [2, 3, 5, 8])
 def test_all_of_a_turn_belongs_to_it(turns: SqliteStore, key: int) -> None:
-    turn = passage.turn_of(turns.db, "s1", key)
-    assert turn == passage.Turn("s1", 2, 9)
-    assert passage.replies_in(turns.db, turn, 9) == [8, 6]
-    assert passage.replies_in(turns.db, turn, 1) == [8]
-    assert passage.written_in(turns.db, turn, ["Edit"]) == {"/p/a.py", "/p/b.py"}
-    assert passage.written_in(turns.db, turn, ["Write"]) == set()
+    turn = calls.turn_of(turns, "s1", key)
+    assert turn == calls.Turn("s1", 2, 9)
+    assert calls.replies_in(turns, turn, 9) == [8, 6]
+    assert calls.replies_in(turns, turn, 1) == [8]
+    assert calls.written_in(turns, turn, ["Edit"]) == {"/p/a.py", "/p/b.py"}
+    assert calls.written_in(turns, turn, ["Write"]) == set()
 
 
 def test_the_first_and_the_last_are_open(turns: SqliteStore) -> None:
-    assert passage.turn_of(turns.db, "s1", 1) == passage.Turn("s1", 0, 2)
-    assert passage.turn_of(turns.db, "s1", 10) == passage.Turn("s1", 9, 10 + passage.SOON)
-    assert passage.replies_in(turns.db, passage.turn_of(turns.db, "s2", 1), 9) == []
+    assert calls.turn_of(turns, "s1", 1) == calls.Turn("s1", 0, 2)
+    assert calls.turn_of(turns, "s1", 10) == calls.Turn("s1", 9, 10 + calls.SOON)
+    assert calls.replies_in(turns, calls.turn_of(turns, "s2", 1), 9) == []

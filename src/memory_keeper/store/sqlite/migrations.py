@@ -128,11 +128,11 @@ def _levels(db: Connection) -> None:
 
 def _index(db: Connection) -> None:
     """Words, pieces of names, and tags: made new from all the texts, which takes a while in a large store."""
-    from memory_keeper.store.matches import Matches
+    from memory_keeper.store.sqlite.fulltext import FullText
 
-    matches = Matches()
-    matches.db = db
-    matches._renew_index()
+    words = FullText()
+    words.db = db
+    words._renew_index()
 
 
 STEPS = (_tables, _levels, _index)

@@ -10,8 +10,8 @@ import pytest
 
 from memory_keeper import wire
 from memory_keeper.model import Event, Placed, Source
+from memory_keeper.store.injected import equipped, tally, told
 from memory_keeper.store.sqlite import SqliteStore
-from memory_keeper.store.telling import equipped, tally, told
 
 
 @pytest.fixture
@@ -38,15 +38,15 @@ def _event(at: float, session: str, project: str, **said: Any) -> Event:
 
 
 def test_what_was_told_comes_in_order_and_without_reminders(store: SqliteStore) -> None:
-    assert [one.at for one in told(store.db, "p")] == [10, 40, 60]
-    assert [one.at for one in told(store.db, "p", "a", reminders=True)] == [10, 20, 30]
-    assert [one.said["brief"] for one in told(store.db, "p", since=11, until=60)] == ["handoff"]
+    assert [one.at for one in told(store, "p")] == [10, 40, 60]
+    assert [one.at for one in told(store, "p", "a", reminders=True)] == [10, 20, 30]
+    assert [one.said["brief"] for one in told(store, "p", since=11, until=60)] == ["handoff"]
 
 
 @pytest.fixture
 def racing(tmp_path: Path) -> Iterator[SqliteStore]:
     """A session in which two hooks find the same at the same time, again and again."""
-    store = SqliteStore(str(tmp_path / "racing.db"))
+    store = SqliteStore(str(tmp_path / "racing"))
     source = store.begin(Source("/s.spool", "a", "p"))
     events = [
         _event(10, "a", "p", brief="rules", tokens=1, hash="x"),
@@ -75,18 +75,18 @@ def racing(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def test_who_comes_second_is_not_heard_and_not_charged(racing: SqliteStore) -> None:
-    moments = [one.at for one in told(racing.db, "p")]
+    moments = [one.at for one in told(racing, "p")]
     assert moments == [10, 12, 20, 22, 30, 31, 40, 41, 51, 53, 54, 60, 61]
-    costs = tally(told(racing.db, "p", "a", reminders=True))
+    costs = tally(told(racing, "p", "a", reminders=True))
     assert costs == {"rules": (5, 5), "recall": (2, 20), "fix": (1, 10), "subagent": (2, 10), "handoff": (2, 200)}
 
 
 def test_it_costs_what_its_records_say(store: SqliteStore) -> None:
-    costs = tally(told(store.db, "p", reminders=True))
+    costs = tally(told(store, "p", reminders=True))
     assert costs == {"start": (1, 500), "reminder": (2, 60), "handoff": (1, 400), "replay": (1, 300)}
-    assert tally(told(store.db, "p", "a", reminders=True)) == {"start": (1, 500), "reminder": (2, 60)}
-    assert tally(told(store.db, "p", since=20, until=30, reminders=True)) == {"reminder": (1, 30)}
-    assert tally(told(store.db, "q", reminders=True)) == {}
+    assert tally(told(store, "p", "a", reminders=True)) == {"start": (1, 500), "reminder": (2, 60)}
+    assert tally(told(store, "p", since=20, until=30, reminders=True)) == {"reminder": (1, 30)}
+    assert tally(told(store, "q", reminders=True)) == {}
 
 
 def test_a_context_has_our_tools_where_a_hook_saw_it_begin(store: SqliteStore) -> None:
@@ -94,6 +94,6 @@ def test_a_context_has_our_tools_where_a_hook_saw_it_begin(store: SqliteStore) -
     starts = [("b", 42, "startup"), ("b", 43, "resume"), ("b", 44, "compact"), ("d", 45, "resume"), ("d", 46, "resume")]
     events = [Event(f"start-{of}-{at}:0", at, "start", of, "p", "", tool=how) for of, at, how in starts]
     store.record(source, [Placed(event, 0) for event in events], now=1.0)
-    assert equipped(store.db, "p") == [(42, "b"), (44, "b"), (45, "d")]
-    assert equipped(store.db, "p", "b") == [(42, "b"), (44, "b")]
-    assert equipped(store.db, "p", "a") == equipped(store.db, "q") == []
+    assert equipped(store, "p") == [(42, "b"), (44, "b"), (45, "d")]
+    assert equipped(store, "p", "b") == [(42, "b"), (44, "b")]
+    assert equipped(store, "p", "a") == equipped(store, "q") == []
