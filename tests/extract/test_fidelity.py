@@ -37,6 +37,7 @@ SAID = "We retry three times because the gateway drops one request in ten"
         (fact("reference", "#123"), "fixes #1234", False),
         (fact("decision", SAID), "- **Retrying three times**, as the gateway drops a tenth of requests", True),
         (fact("decision", SAID), SAID.lower(), True),
+        (fact("goal", "Write docs/limits.md.", about="Asked last"), "Now write docs/limits.md about it.", True),
         (fact("decision", SAID), "We retry.", False),
         (fact("decision", SAID), "retry three times. " + "Other words here. " * 40 + "The gateway drops.", False),
         (fact("commit", "Add a retry", about="abc1234"), 'Committed abc1234 "Add a retry".', True),

@@ -50,7 +50,7 @@ def _places(summary: str) -> list[frozenset[str]]:
 
 def _stated(fact: Fact) -> str:
     """What a fact states, without the words of ours that it is told in: a summary need not have those."""
-    if fact.kind == "step":
+    if fact.kind in ("step", "goal"):
         return fact.text  # what it is about is only how it is introduced
     return f"{fact.text} {fact.about} {fact.why}" if fact.kind in WORK else say(fact)
 
