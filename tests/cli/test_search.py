@@ -92,3 +92,13 @@ def test_the_deepest_search_reads_the_transcripts_lines(machine: Machine) -> Non
     assert search(machine, "quagga").stdout == "nothing found\n"
     assert "«quagga»" in search(machine, "quagga", "--deep").stdout
     assert "quagga" in search(machine, "qua[g]+a", "--deep", "--regex").stdout
+
+
+def test_what_nobody_has_read_yet_is_found(machine: Machine) -> None:
+    session = machine.session()
+    session.turn("Where is the zebra?", "In the zoo.")
+    machine.look()
+    session.turn("Where is the giraffe?", "Behind the aviary.")
+    assert "nothing found" in search(machine, "okapi").stdout
+    session.turn("Where is the okapi?", "In its house.")
+    assert "In its «house»." in search(machine, "okapi", "house").stdout

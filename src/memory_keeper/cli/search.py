@@ -173,12 +173,27 @@ def run(asked: dict[str, Any]) -> int:
 
     with Keeper(asked["home"]) as keeper:
         scope = _scope(keeper, asked)
-        hits = _from_roots(keeper, _find(keeper, keeper.searchable, asked, scope))
+        hits = _find(keeper, keeper.searchable, asked, scope) or _find_once_more(keeper, asked, scope)
+        hits = _from_roots(keeper, hits)
         if asked["json"]:
             _print_json(hits)
         else:
             _print(keeper, hits, asked, scope)
     return 0
+
+
+def _find_once_more(keeper: Keeper, asked: dict[str, Any], scope: Scope) -> list[Hit]:
+    """What is found when all that is new was read: a session that has just ended may still be on its way."""
+    grown = keeper.behind(scope.project) if scope.project else None
+    if grown is None:
+        return []
+    from memory_keeper.errors import Busy
+
+    try:
+        keeper.look(grown)
+    except (Busy, OSError):
+        return []  # another process reads it, or nothing can be written here: what there is will do
+    return _find(keeper, keeper.searchable, asked, scope)
 
 
 def _find(keeper: Keeper, store: Store, asked: dict[str, Any], scope: Scope) -> list[Hit]:

@@ -41,6 +41,7 @@ WORK = {
 }
 FAVOUR = {"announces": 0.35, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.5, 0.4, 0.7, 0.6, 1.25, 1.8
+REASONED = 1.8  # a decision that says why: nobody else will
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
 RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
@@ -156,6 +157,7 @@ def _sentences(
         score *= CHEERS if CHEER.search(text) and one.fact.who != "user" else 1.0
         if one.source == "thinking":
             score *= THOUGHT * (HEDGED if ranker.CUES["hedge"].search(text) else 1.0)
+        score *= REASONED if one.fact.kind == "decision" and one.fact.why and one.fact.status != "dropped" else 1.0
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         if one.source == "request":

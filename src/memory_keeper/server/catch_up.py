@@ -21,10 +21,6 @@ HOUR = 3600.0  # and between two looks at what falls due by the calendar
 UPKEEP = "upkeep"  # in the place of a session
 
 
-def _prepare() -> None:
-    """Load what the first prompt needs to tell what the user said before: a tenth of a second that nobody waits for."""
-
-
 class CatchUp:
     """The thread that moves what is new into the store, while the host waits for nothing."""
 
@@ -56,7 +52,6 @@ class CatchUp:
         return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
 
     def _run(self) -> None:
-        _prepare()
         told = False
         with Keeper(self.home) as keeper:
             while True:

@@ -49,5 +49,5 @@ def test_it_says_the_same_as_json(tmp_path: Path) -> None:
     assert said["handoff"].startswith("---\n")
     assert said["brief"].startswith('<memory-keeper brief="start"')
     assert DECIDED in said["raw"]
-    for known in ("did not take tenacity", "httpx is the only runtime dependency"):
+    for known in (DECIDED, "httpx is the only runtime dependency"):
         assert known in said["brief"], "the next session knows what was decided, and why"
