@@ -7,6 +7,7 @@ ticks off its steps, but a step names files: what was edited since says more tha
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,7 +28,8 @@ FILE = re.compile(r"[\w@.+-]+\.(?:[a-z]{1,5}\d?)\b")
 PLANNED = re.compile(r"(?:^|[/_-])plans?(?:[/_.-]|$)", re.I)
 RUN = re.compile(r"`([a-z][\w./-]* [^`\n]{2,80})`")
 SAYS_DONE = r"\b{} {}\b[^.\n]{{0,60}}?(?:done|complete|finished|implemented|✅|✓)|(?:✅|✓)[^.\n]{{0,20}}\b{} {}\b"
-SAID_DONE = "said to be done"
+SAID_DONE, NOT_EDITED = "said to be done", "not edited"
+NO_STEP = re.compile(r"out of scope|not implemented|non-?goals?|not in this|future|later|optional", re.I)
 STEPS, TITLE, LATER = 9, 60, 3  # steps that are told, characters of a title, requests after which a plan is old
 
 
@@ -56,10 +58,14 @@ def plan(events: Sequence[Event]) -> Iterator[Fact]:
     edited = frozenset(event.path.rpartition("/")[2] for event in calls if event.path)
     ran = "\n".join(filter(None, map(command_of, after)))
     said = "\n".join(event.text for event in after if event.kind == "reply")
-    states = [_state(step, edited, ran, said) for step in those]
-    if not edited and SAID_DONE not in states:
+    named = Counter(file for step in those for file in step.files)
+    shared = {file for file, times in named.items() if times > 1}  # an edit of one says nothing of either step
+    states = [_state(step._replace(files=step.files - shared), edited, ran, said) for step in those]
+    if sum(map(bool, states)) <= len(states) // 2 or not any(state not in ("", NOT_EDITED) for state in states):
         return
-    told = "; ".join(f"{step.number} {step.title} ({state})" for step, state in zip(those, states, strict=True))
+    told = "; ".join(
+        f"{step.number} {step.title}{f' ({state})' if state else ''}" for step, state in zip(those, states, strict=True)
+    )
     event = events[place]
     yield Fact(
         "next",
@@ -93,6 +99,8 @@ def steps(text: str) -> Iterator[Step]:
     main = next((kind for kind in kinds if kind), "")
     found = [match for match, kind in zip(found, kinds, strict=True) if not main or kind == main]
     for number, match in enumerate(found):
+        if NO_STEP.search(match["title"]):
+            continue
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
         body = text[match.start() : min(end, match.start() + 6000)]
         title = one_line(match["title"].replace("*", "").replace("`", "").rstrip(": "), TITLE)
@@ -108,4 +116,4 @@ def _state(step: Step, edited: frozenset[str], ran: str, said: str) -> str:
         return "edited" if here == step.files else "partly edited"
     if any(one in ran for one in step.runs):
         return "run"
-    return "not edited" if step.files else "not known"
+    return NOT_EDITED if step.files else ""

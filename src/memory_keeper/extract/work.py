@@ -41,6 +41,7 @@ FAILED_TEST = re.compile(
     r"^[ \t]*(?:--- FAIL: (\S+)|FAILED (\S+)|✕ (.{3,80})$|× (.{3,80})$|test (\S+) \.\.\. FAILED)", re.M
 )
 ASSERTS = re.compile(r"^.*\w\.\w{1,4}:\d+:.*\b(?:want|expected|got|assert\w*|error|cannot|fail\w*)\b.*$", re.M | re.I)
+OF_FILES = re.compile(r"^[ \t]*Test (?:Files|Suites):?[ \t].*$", re.M)  # a sum of files, not of tests
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUBLISHES = re.compile(r"\bgit\b|\bjj\b")
 ELSEWHERE = re.compile(r"^\s*cd ([~/][^\s;&|]+)\s*(?:&&|;)|\bgit -C ([~/]\S+)")  # the repository, where it is said
@@ -139,7 +140,7 @@ def is_check(line: str) -> bool:
 
 def _sum(said: str) -> tuple[str, str]:
     """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
-    passed = [int(found[1]) for found in PASSED.finditer(said[-20_000:])]
+    passed = [int(found[1]) for found in PASSED.finditer(OF_FILES.sub("", said[-20_000:]))]
     total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
     summed = next(filter(SUMS.search, reversed(said[-END:].splitlines())), "")
     return total, one_line(summed.strip("=─ "), LINE)
@@ -230,7 +231,9 @@ def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -
 
 def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
     """The files that were changed in each turn, with what was defined in them; not what was refused or taken back."""
+    answered = {event.ref for event in events if event.kind == "result"}
     refused = {event.ref for event in events if event.kind == "result" and event.failed}
+    refused |= {event.ref for event in events if event.kind == "call"} - answered  # it waits for leave, or was cut off
     gone = undone(events)
     known: set[str] = set()
     edits: dict[tuple[int, str], list[tuple[int, Event, list[str], bool]]] = {}
