@@ -214,7 +214,7 @@ def test_names_stand_with_their_file_and_files_with_their_folder() -> None:
         Fact("file", "src/tell/lexer.py", ("e3:0",), 1.0, "tool"),
     ]
     text = show(named, NONCE)
-    assert text.count("src/briefs/") == 1 and "parser.py: strict_mode" in text and "lexer.py" in text
+    assert text.count("src/tell/") == 1 and "parser.py: strict_mode" in text and "lexer.py" in text
 
 
 HOSTILE = (

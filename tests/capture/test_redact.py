@@ -6,8 +6,6 @@ import json
 import random
 import re
 import string
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -337,20 +335,3 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
 
 
 # --- cost -------------------------------------------------------------------------------------------------------------
-
-
-def test_the_gate_loads_nothing_dear() -> None:
-    program = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from memory_keeper.capture.redact import known_values, redact, redact_line, suspicious
-known = known_values({"API_TOKEN": "some known value"}, ["A_SECRET=some other value"])
-assert not suspicious("fix the parser, please", known)
-assert redact("fix the parser, please", b"salt", known) == "fix the parser, please"
-redact_line(b'{"type":"user","message":"fix the parser, please"}', b"salt", known)
-print(*[name for name in ("re", "json", "typing", "hashlib", "collections", "enum") if name in sys.modules])
-"""
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program, str(SRC)], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == ""

@@ -550,7 +550,7 @@ def test_a_start_with_a_busy_writer_waits_no_longer_than_it_may(desk: Desk, monk
     desk.render()
     desk.edit(lambda text: text.replace("- A.", "- A by hand.").replace("- B.", "- B by hand.") + "\nAppended.\n")
     clock = [0.0]
-    for module in ("keep.home", "app.pages.adopt"):
+    for module in ("store.home", "pages.adopt"):
         monkeypatch.setattr(f"memory_keeper.{module}.monotonic", lambda: clock[0])
     monkeypatch.setattr("memory_keeper.store.home.sleep", lambda seconds: clock.append(clock.pop() + seconds))
     with Lock(desk.keeper.home, 0.0), pytest.raises(Busy):

@@ -26,6 +26,11 @@ def open_store(path: str, *, write: bool = True, migrate: bool = True, cache: in
     return SqliteStore(path, write=write, migrate=migrate, cache=cache)
 
 
+def load_engine() -> None:
+    """Load what opens a store, for whoever is about to take its files away."""
+    from memory_keeper.store import sqlite as sqlite
+
+
 def read_remains(path: str, kinds: Sequence[str], uncovered: Sequence[str]) -> Remains:
     """What can still be read in a damaged store: events of some kinds, and notes. Of the `uncovered` kinds are events
     that a note need not cover."""

@@ -27,6 +27,7 @@ from memory_keeper.terminal import as_called, paint, print_json, say, say_proble
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 _, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
+    "capture": "what is kept",
     "tell": "what a context is told",
     "reduce": "how notes are made",
     "summarize": "who words them, and what that may take",

@@ -8,8 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import memory_keeper.store.sqlite  # noqa: F401 - loaded while it is there: what is uninstalled may be our own folder
-from memory_keeper import config, schedule
+from memory_keeper import config, schedule, store
 from memory_keeper.briefs.files import removable, remove_all
 from memory_keeper.cli.commands import confirm
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
@@ -40,6 +39,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Unregister, give the user's settings back their bytes, and leave the store alone unless told otherwise."""
     registration.enter(args.project)
+    store.load_engine()  # what is uninstalled may be our own folder
     if args.purge:
         registration.check_home(args.home)
     known = bool(installed_at(registration.claude_folder()))
