@@ -196,7 +196,7 @@ def test_a_writer_that_is_killed_leaves_nothing_untold(machine: Machine) -> None
     machine.look()
     code = (
         f"import sys, time; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
-        "from memory_keeper.keeper import Keeper; from memory_keeper.jobs import distil\n"
+        "from memory_keeper.keeper import Keeper; from memory_keeper.jobs import summarize as distil\n"
         f"keeper = Keeper({str(machine.home)!r}, {{}})\n"
         "distil._kept = lambda *a: (print('now', flush=True), time.sleep(60))\n"
         "distil.distil(keeper, time.time(), force=True)\n"
