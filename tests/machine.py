@@ -263,11 +263,13 @@ class Session:
         self.reply(reply)
 
     def fill(self, tokens: int) -> None:
-        """A response comes, now, that was given so many tokens."""
+        """A response comes, now, that was given so many tokens; never in the millisecond of a hook."""
+        sleep(0.002)
         (row,) = self.transcript.reply("I go on.", usage=tokens)
         self.transcript.at = time()
         row["timestamp"] = datetime.fromtimestamp(self.transcript.at, UTC).isoformat(timespec="milliseconds")[:23] + "Z"
         self.write()
+        sleep(0.002)
 
     @property
     def handoff(self) -> Path:

@@ -46,9 +46,9 @@ def test_it_lists_exactly_what_the_model_was_sent(sandbox: Sandbox, api: Model) 
         session.ask("And the weather now?")
     told = json.loads(why(sandbox, "--json"))
     assert Counter(map(words, told)) == sent(api.of("main")[-1])
-    assert [one["brief"] for one in told] == ["start", "rules", "recall", "reminder", "reminder"]
+    assert [one["brief"] for one in told] == ["start", "rules", "reminder", "recall", "reminder"]
     assert [one["event"] for one in told] == ["SessionStart", *["UserPromptSubmit"] * 4]
-    (line,) = [line for line in told[2]["lines"] if DECIDED in line["text"]]
+    (line,) = [line for line in told[3]["lines"] if DECIDED in line["text"]]
     assert (line["source"], line["session"][:8]) == ("reply", "0000000a")
     shown = why(sandbox)
     for label in ("start (startup): start", "prompt 1: rules", "prompt 2: recall", "prompt 3: reminder"):

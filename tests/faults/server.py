@@ -125,6 +125,13 @@ class Server:
             return 0
         return int(said.split()[-1]) if said.split() else 0
 
+    def await_worker(self) -> int:
+        """The worker's process id: the front greets before it has started one."""
+        end = time.monotonic() + LONG
+        while not self.worker and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.worker
+
     def kill_worker(self, number: int = signal.SIGKILL) -> int:
         """Send a worker a signal, if there is one; whom."""
         pid = self.worker

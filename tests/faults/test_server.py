@@ -191,6 +191,7 @@ def test_a_host_that_ignores_its_children_does_not_confuse_the_server(scene: Sce
 def test_a_worker_that_hangs_is_replaced(scene: Scene) -> None:
     with Server(scene) as server:
         server.ask(*handshake(server))
+        server.await_worker()
         hung = server.kill_worker(signal.SIGSTOP)
         server.ask(server.hook("UserPromptSubmit"), server.hook("Stop"))
         assert server.worker != hung
@@ -202,7 +203,7 @@ def test_a_worker_with_much_to_do_is_left_alone(scene: Scene) -> None:
     """Long lines, and more of them at once than any pipe holds."""
     with Server(scene) as server:
         server.ask(*handshake(server))
-        first = server.worker
+        first = server.await_worker()
         asked = [server.hook("PostToolUse") for _ in range(300)]
         asked += [server.hook("UserPromptSubmit", prompt="long. " + "x" * (5 << 20))]
         server.ask(*asked)
