@@ -199,6 +199,11 @@ class Scope(NamedTuple):
     until: float = 0.0
     session: str = ""
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that it names; none: all of them."""
+        return (self.kind,) if self.kind else ROLES.get(self.role, ())
+
 
 EVERYWHERE = Scope()
 # whose words an event has
@@ -207,6 +212,14 @@ ROLES = {
     "assistant": ("reply", "thinking", "call", "todo", "task"),
     "tool": ("result",),
 }
+
+
+class Phrase(NamedTuple):
+    """Words in a row that a row of the search index has."""
+
+    words: str  # letters and digits, with blanks between
+    column: str = ""  # text, or parts: the pieces of its names, signs, pairs of characters; empty: either
+    begins: bool = False  # the last word may go on
 
 
 class Filter(NamedTuple):

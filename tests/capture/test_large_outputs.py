@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Source
+from memory_keeper.model import EVERYWHERE, Phrase, Source
 from memory_keeper.store.events import session_events
 from tests.transcripts import Transcript
 
@@ -53,7 +53,7 @@ def test_it_is_kept_whole_and_found_and_archived(tmp_path: Path, tool: str, agen
     assert text.startswith(f"{LONG}\n<REDACTED:")
     assert SECRET not in text
     with Keeper(str(home), {"HOME": str(home)}) as keeper:
-        assert len(keeper.store.matching('"zeppelin"', 9)) == 1
+        assert len(keeper.store.matching([[Phrase("zeppelin")]], EVERYWHERE, 9)) == 1
     packed = b"".join(gzip.decompress(path.read_bytes()) for path in (home / "archive").iterdir())
     assert b"the zeppelin has landed" in packed
     assert SECRET.encode() not in packed

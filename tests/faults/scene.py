@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from memory_keeper.capture.redact import redact_line
 from memory_keeper.errors import NotSetUp
-from memory_keeper.model import Event
+from memory_keeper.model import EVERYWHERE, Event, Phrase
 from memory_keeper.store import archive, spool
 from memory_keeper.store.context import MARKS
 from memory_keeper.store.events import session_events
@@ -272,7 +272,8 @@ class Scene:
         verdict = compare(expected, [mark_of(event) for event in events])
         if any(verdict):
             return verdict
-        wrong = [f"{mark} is not found once" for mark in expected if mark and len(store.matching(f'"{mark}"', 9)) != 1]
+        found = {mark: store.matching([[Phrase(mark)]], EVERYWHERE, 9, deep=True) for mark in expected if mark}
+        wrong = [f"{mark} is not found once" for mark, keys in found.items() if len(keys) != 1]
         for event, mark in zip(events, expected, strict=True):
             where = store.line(event.id)
             if not where:

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.search.query import LONGEST, MOST, STOP, Term, is_question, nearly, read_query, words_in
-from memory_keeper.store.index import TABLE
+from memory_keeper.model import EVERYWHERE, Phrase
+from memory_keeper.search.query import LONGEST, MOST, STOP, Term, is_question, nearly, read_query
+from memory_keeper.store.index import TABLE, words_in
+from memory_keeper.store.sqlite.expression import expression
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=80)
 
@@ -36,7 +38,8 @@ def test_every_term_is_an_expression(table: sqlite3.Connection, text: str) -> No
     for term in terms:
         assert 0 < term.weight <= 1
         assert term.marks and all(mark == mark.lower() for mark in term.marks)
-        table.execute("select rowid from words where words match ?", (f"{{text parts}} : ({term.match})",))
+        match = expression([term.match], EVERYWHERE, (), notes=False, deep=False)
+        table.execute("select rowid from words where words match ?", (match,))
 
 
 @given(ANY)
@@ -62,14 +65,14 @@ def test_what_is_quoted_must_be_there() -> None:
 
 def test_a_name_is_looked_for_whole_and_more_weakly_by_its_pieces() -> None:
     terms = read_query("retryPolicy")
-    weights = {part: term.weight for term in terms for part in term.match.split('"')[1::2]}
+    weights = {part: term.weight for term in terms for part in [one.words for one in term.match]}
     assert weights["retryPolicy"] >= weights["retry Policy"] > weights["retry"] == weights["policy"]
     assert {term.marks for term in terms if term.of} == {("retry",), ("policy",)}
 
 
 def test_the_folders_of_a_path_say_little() -> None:
     terms = read_query("src/uploader/retry_policy.py")
-    assert '"src uploader retry policy py"' in terms[0].match
+    assert terms[0].match == (Phrase("src uploader retry policy py", "text"),)
     assert [term.marks for term in terms if term.of] == [("retry", "policy", "py")], "without the file"
 
 
@@ -79,7 +82,7 @@ def test_forms_are_found_by_each_other() -> None:
 
 
 def test_a_star_asks_for_a_beginning() -> None:
-    assert read_query("uplo*") == [Term('"uplo" *', 1.0, ("uplo",))]
+    assert read_query("uplo*") == [Term((Phrase("uplo", begins=True),), 1.0, ("uplo",))]
 
 
 def test_long_queries_are_cut() -> None:

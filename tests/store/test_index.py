@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 from time import gmtime
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.model import Event, Placed, Source
+from memory_keeper.model import EVERYWHERE, Event, Phrase, Placed, Scope, Source
 from memory_keeper.store import index
 from memory_keeper.store.sqlite import SqliteStore
 from memory_keeper.text import storable
@@ -97,7 +98,7 @@ def test_the_index_takes_any_text(tmp_path_factory: pytest.TempPathFactory, text
     events = [Event(f"e{n}:0", float(n), "reply", "s", "p", storable(text)) for n, text in enumerate(texts)]
     store.record(source, [Placed(event, n) for n, event in enumerate(events)])
     assert store.index_problem() == ""
-    assert sorted(store.matching(f"tags : {index.tag('p', 'p')}", 99)) == list(range(1, len(texts) + 1))
+    assert sorted(store.matching((), Scope("p"), 99)) == list(range(1, len(texts) + 1))
     store.close()
 
 
@@ -124,17 +125,17 @@ def test_the_tags_of_a_row_tell_it_apart(tmp_path: Path) -> None:
     ]
     store.record(source, [Placed(event, n) for n, event in enumerate(made)])
 
-    def keys(*tags: str) -> list[int]:
-        return sorted(store.matching(f"tags : ({' AND '.join(tags)})", 9))
+    def keys(**scope: Any) -> list[int]:
+        return sorted(store.matching((), Scope(**scope), 9, deep=True))
 
-    assert keys(index.tag("p", "p")) == [1, 2, 3]
-    assert keys(index.tag("s", "t")) == [4]
-    assert keys(index.tag("k", "call")) == [2, 4]
-    assert keys(index.tag("t", "bash")) == [2, 3], "what it answered too"
-    assert keys(index.month(86_400.0 * 40)) == [1]
-    assert keys(index.day(86_400.0 * 80), index.tag("p", "q")) == [4]
-    assert keys("l0") == [1, 2, 3, 4]
-    assert store.matching('"p"', 9) == [], "no name of a tag is a word"
+    assert keys(project="p") == [1, 2, 3]
+    assert keys(session="t") == [4]
+    assert keys(kind="call") == [2, 4]
+    assert keys(tool="bash") == [2, 3], "what it answered too"
+    assert keys(until=86_400.0 * 41) == [1]
+    assert keys(project="q", since=86_400.0 * 80, until=86_400.0 * 81) == [4]
+    assert keys(since=0.0, until=86_400.0 * 99) == [1, 2, 3, 4]
+    assert store.matching([[Phrase("p")]], EVERYWHERE, 9) == [], "no name of a tag is a word"
     store.close()
 
 
@@ -144,7 +145,7 @@ def test_a_result_that_comes_later_than_its_call_has_its_tool(tmp_path: Path) ->
     store.record(source, [Placed(Event("b:0", 1.0, "call", "s", "p", "x", tool="Bash", ref="t1"), 0)])
     store.record(source, [Placed(Event("c:0", 2.0, "result", "s", "p", "x", ref="t1"), 1)])
     store.record(source, [Placed(Event("d:0", 3.0, "result", "s", "p", "x", ref="nobody"), 2)])
-    assert sorted(store.matching(f"tags : {index.tag('t', 'bash')}", 9)) == [1, 2]
+    assert sorted(store.matching((), Scope(tool="Bash"), 9)) == [1, 2]
     store.close()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
-from memory_keeper.model import Event, Filter, Member, Note, Placed, Source, Usage
+from memory_keeper.model import EVERYWHERE, Event, Filter, Member, Note, Phrase, Placed, Source, Usage
 from memory_keeper.store.events import model_calls, open_events, session_events
 from memory_keeper.store.sqlite import SqliteStore, migrations
 from tests.raw import change
@@ -301,8 +301,8 @@ def test_what_is_not_in_the_index_is_noticed_and_mended(path: Path) -> None:
         assert store.index_problem()
         store.rebuild_index()
         assert store.index_problem() == ""
-    assert len(store.matching('"text"', 100)) == store.count(Filter())
-    assert len(store.matching('"note"', 100, notes=True)) == 1
+    assert len(store.matching([[Phrase("text")]], EVERYWHERE, 100)) == store.count(Filter())
+    assert len(store.matching([[Phrase("note")]], EVERYWHERE, 100, notes=True)) == 1
     store.close()
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import memory_keeper
+from memory_keeper.model import EVERYWHERE, Phrase
 from memory_keeper.store.events import session_events
 from tests import transcripts
 from tests.machine import START, Machine, Session
@@ -367,7 +368,7 @@ def test_r17_a_session_id_that_goes_up(machine: Machine) -> None:
     assert {path for path in after - before if path != ours and ours not in path.parents} == set()
     assert {path.name.partition("-x-")[0] for path in ours.glob("memory/handoffs/*.md")} <= {"HANDOFF"}
     with machine.store() as store:
-        assert store.matching('"zebra"', 10) == []
+        assert store.matching([[Phrase("zebra")]], EVERYWHERE, 10) == []
 
 
 def test_r17b_without_a_transcript_none_is_guessed(machine: Machine) -> None:
@@ -386,7 +387,7 @@ def test_r17b_without_a_transcript_none_is_guessed(machine: Machine) -> None:
     assert "Ours." in text
     assert "zebra" not in text
     with machine.store() as store:
-        assert store.matching('"zebra"', 10) == []
+        assert store.matching([[Phrase("zebra")]], EVERYWHERE, 10) == []
 
 
 @pytest.mark.parametrize("query", ["[", "(", "*", '"', "a OR", "NEAR(", "\\", "what's (x", "\ufffd", "--", "%"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.model import EVERYWHERE, Phrase
 from tests.machine import Machine
 
 ALPHABET = string.ascii_letters + string.digits
@@ -223,7 +224,7 @@ def test_what_a_repository_brings_is_not_believed(machine: Machine) -> None:
     assert "Hello." in text
     assert "CANARY" not in text
     with machine.store() as store:
-        assert store.matching('"CANARY"', 10) == []
+        assert store.matching([[Phrase("CANARY")]], EVERYWHERE, 10) == []
 
 
 def test_nothing_in_our_home_is_followed_elsewhere(machine: Machine) -> None:

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from time import time
 
-from memory_keeper.model import EVERYWHERE, Hit, Row, Scope
+from memory_keeper.model import EVERYWHERE, Hit, Phrase, Row, Scope
 from memory_keeper.search import semantic
-from memory_keeper.search.candidates import WORDS, find_candidates
+from memory_keeper.search.candidates import find_candidates
 from memory_keeper.search.pattern import find_pattern
 from memory_keeper.search.periods import Period, read_periods
-from memory_keeper.search.query import Term, any_of, is_question, literals, nearly, read_query, says_nothing
+from memory_keeper.search.query import Term, is_question, literals, nearly, read_query, says_nothing
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
-from memory_keeper.search.scope import scoped, tagged, within
+from memory_keeper.search.scope import scoped, tables
 from memory_keeper.search.snippet import snippet
 from memory_keeper.store.store import Store
 
@@ -179,9 +179,7 @@ def _of_times(store: Store, periods: Sequence[Period], scope: Scope, limit: int)
         if period.last:
             there = scope._replace(since=max(scope.since, period.first), until=period.last)
             there = there if there.kind or there.role else there._replace(kind="prompt")
-            rows = scoped(there)(
-                store.rows(store.matching(tagged(there, False), 10 * limit, since=there.since, until=there.until))
-            )
+            rows = scoped(there)(store.rows(store.matching((), there, 10 * limit)))
             found += [Ranked(row, 1.0, 1.0) for row in rows]
     return sorted(found, key=lambda one: -one.row.at)
 
@@ -195,23 +193,19 @@ def _mended(store: Store, terms: Sequence[Term], scope: Scope) -> list[Term]:
     for term in terms:
         word = term.marks[0] if len(term.marks) == 1 else ""
         if not word.isascii() or not word.isalnum() or not TYPED[0] <= len(word) <= TYPED[1]:
-            found.append(term._replace(of=""))
+            found.append(term._replace(of=()))
             continue
-        begun = Term(f'"{word}" *', term.weight, (word,))
-        if _is_said(store, begun.match, scope):
-            found.append(begun)
+        begun = (Phrase(word, begins=True),)
+        if _is_said(store, begun, scope):
+            found.append(Term(begun, term.weight, (word,)))
             continue
         near = _nearly_said(store, word, scope)
-        found.append(Term(any_of(near), term.weight, near) if near else term._replace(of=""))
+        found.append(Term(tuple(map(Phrase, near)), term.weight, near) if near else term._replace(of=()))
     return found if [term.match for term in found] != [term.match for term in terms] else []
 
 
-def _is_said(store: Store, match: str, scope: Scope) -> bool:
-    return any(
-        store.matching(f"{WORDS} : ({match}){within(scope, notes)}", 1, notes)
-        for notes in (False, True)
-        if not (notes and (scope.tool or scope.role))
-    )
+def _is_said(store: Store, phrases: Sequence[Phrase], scope: Scope) -> bool:
+    return any(store.matching([phrases], scope, 1, notes) for notes in tables(scope))
 
 
 def _nearly_said(store: Store, word: str, scope: Scope) -> tuple[str, ...]:
@@ -219,9 +213,9 @@ def _nearly_said(store: Store, word: str, scope: Scope) -> tuple[str, ...]:
     found: list[str] = []
     words = nearly(word)
     for start in range(0, len(words), DOZENS):
-        some = tuple(words[start : start + DOZENS])
-        if any(store.matching(f"{WORDS} : {any_of(some)}", 1, notes) for notes in (False, True)):
-            found += [one for one in some if _is_said(store, f'"{one}"', scope)]
+        some = words[start : start + DOZENS]
+        if _is_said(store, [Phrase(one) for one in some], EVERYWHERE):
+            found += [one for one in some if _is_said(store, [Phrase(one)], scope)]
         if len(found) >= NEARLY:
             break
     return tuple(found[:NEARLY])

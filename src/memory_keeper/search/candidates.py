@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.model import Filter, NamedTuple, Scope
+from memory_keeper.model import EVERYWHERE, Filter, NamedTuple, Phrase, Scope
 from memory_keeper.search.query import Term
 from memory_keeper.search.ranking import Weighed, rarity
-from memory_keeper.search.scope import tables, tagged, within
+from memory_keeper.search.scope import tables
 from memory_keeper.store.store import Store
 
 COUNTED = 5_000  # rows of a project that are counted: with more it is large, and how large is estimated
@@ -22,7 +22,6 @@ PLANNED = 20  # terms of a long query that are looked for, the rarest
 TOGETHER = 3  # of the common terms that are looked for in pairs
 ENOUGH = 20  # rows with a name: its pieces need not be looked for
 SHARE = 0.9  # of all rows that a term can have at most
-WORDS = "{text parts}"
 
 
 class Candidates(NamedTuple):
@@ -59,10 +58,10 @@ def find_candidates(store: Store, terms: Sequence[Term], scope: Scope, deep: boo
 
 def _density(events: _Asked, scope: Scope) -> tuple[int, float]:
     """The newest row of a scope, and how many of the newest rows of the store are of that scope."""
-    tags = tagged(scope, False)
-    if not tags:
+    scope = scope._replace(level=None, file="")
+    if scope == EVERYWHERE:
         return events.store.newest_key(), 1.0
-    newest = events.store.matching(tags, events.cap)
+    newest = events.store.matching((), scope, events.cap, deep=True)
     return (newest[0], len(newest) / (newest[0] - newest[-1] + 1)) if newest else (0, 1.0)
 
 
@@ -70,15 +69,13 @@ class _Asked:
     """What one of the two tables said to each term."""
 
     def __init__(self, store: Store, scope: Scope, notes: bool, cap: int, deep: bool) -> None:
-        self.store, self.notes, self.within, self.cap = store, notes, within(scope, notes, deep), cap
-        self.since, self.until = scope.since, scope.until
+        self.store, self.scope, self.notes, self.cap, self.deep = store, scope, notes, cap, deep
         self.found: list[set[int]] = []  # the rows of each term, as far as they are known
         self.full: list[bool] = []  # whether there may be more
         self.oldest: list[int] = []  # of those that came
 
-    def keys(self, match: str) -> list[int]:
-        match = f"{WORDS} : ({match}){self.within}"
-        return self.store.matching(match, self.cap, self.notes, self.since, self.until)
+    def keys(self, *wanted: Sequence[Phrase]) -> list[int]:
+        return self.store.matching(wanted, self.scope, self.cap, self.notes, deep=self.deep)
 
     def join(self, sought: Sequence[tuple[Term, list[int]]]) -> None:
         """Keep what was found, and ask for the rows of common terms that also have a rarer one, or another such."""
@@ -87,24 +84,24 @@ class _Asked:
         self.oldest = [keys[-1] if keys else 0 for _, keys in sought]
         rare = [place for place, full in enumerate(self.full) if not full and self.found[place]]
         common = [place for place, full in enumerate(self.full) if full]
-        some = " OR ".join(sought[place][0].match for place in rare)
+        some = [phrase for place in rare for phrase in sought[place][0].match]
         for place in common:
             if some:
-                self.found[place].update(self.keys(f"({some}) AND {sought[place][0].match}"))
+                self.found[place].update(self.keys(some, sought[place][0].match))
         if len(common) > 2 and not rare:
-            every = self.keys(" AND ".join(term.match for term, _ in sought))
+            every = self.keys(*(term.match for term, _ in sought))
             for place in common:
                 self.found[place].update(every)
         pairs = [(one, other) for one in common[:TOGETHER] for other in common[:TOGETHER] if one < other]
         for one, other in pairs if len(rare) < TOGETHER else ():
-            both = self.keys(f"{sought[one][0].match} AND {sought[other][0].match}")
+            both = self.keys(sought[one][0].match, sought[other][0].match)
             self.found[one].update(both)
             self.found[other].update(both)
 
 
 def _look_up(terms: Sequence[Term], asked: Sequence[_Asked]) -> list[tuple[Term, list[list[int]]]]:
     """What each table has of each term; the pieces of a name are looked for only where the name is hardly found."""
-    found: dict[str, list[list[int]]] = {}
+    found: dict[tuple[Phrase, ...], list[list[int]]] = {}
     for term in sorted(terms, key=lambda term: bool(term.of)):
         if sum(map(len, found.get(term.of, ()))) < ENOUGH:
             found[term.match] = [one.keys(term.match) for one in asked]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from memory_keeper.capture.runs import Run, went_wrong
 from memory_keeper.capture.signature import holds, likeness, says, signatures, words
-from memory_keeper.model import Event, NamedTuple, Row, Scope
+from memory_keeper.model import Event, NamedTuple, Phrase, Row, Scope
 from memory_keeper.store.calls import SHOWN as LOOKED_AT
 from memory_keeper.store.calls import call_of, events_of
-from memory_keeper.store.index import tag
+from memory_keeper.store.index import words_in
 from memory_keeper.store.store import Store
 
 HITS = 5_000  # results that have all the words, the newest
@@ -19,7 +18,6 @@ TELLING = 6  # words of an error that are searched for
 LOOKED = 24  # of them that are looked at
 ALL = 40  # errors of one output in which one is looked for
 NEAR = 0.8  # two signatures that share so much may be of the same error
-PART = re.compile(r"[^\W_]+")
 
 
 class Seen(NamedTuple):
@@ -48,12 +46,11 @@ def find_seen(store: Store, asked: Sequence[str], scope: Scope, nearly: bool = T
 
 def _having(store: Store, told: Sequence[str], scope: Scope) -> list[Row]:
     """The newest results with all of some words: those that failed, then some of which that is not said."""
-    phrases = [" ".join(PART.findall(word)) for word in told]
-    match = " AND ".join(f'"{phrase}"' for phrase in phrases if phrase)
-    where = [tag("k", "result"), *([tag("p", scope.project)] if scope.project is not None else [])]
-    if not match or not store.indexed:
+    phrases = [Phrase(" ".join(words_in(word)), "text") for word in told]
+    wanted = [(phrase,) for phrase in phrases if phrase.words]
+    if not wanted or not store.indexed:
         return []
-    keys = store.matching(f"text : ({match}) AND tags : ({' AND '.join(where)})", HITS)
+    keys = store.matching(wanted, Scope(scope.project), HITS, kinds=("result",))
     failed = {row.key for row in store.rows(keys) if row.failed}
     rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
     rows.sort(key=lambda row: (not row.failed, -row.at))

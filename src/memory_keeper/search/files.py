@@ -13,11 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
 from memory_keeper.capture.project import short_path
-from memory_keeper.model import WRITES, Filter, NamedTuple
+from memory_keeper.model import WRITES, Filter, NamedTuple, Scope
 from memory_keeper.search.query import STOP, read_query
 from memory_keeper.search.ranking import rarity
 from memory_keeper.store.calls import Touch, files_touched
-from memory_keeper.store.index import tag
 from memory_keeper.store.store import Store
 
 READS = ("Read", "NotebookRead")
@@ -133,10 +132,9 @@ def _counts(
     """For each of the rarest terms of a prompt its weight, and in how many messages each session has it."""
     if not places or not store.indexed:
         return []
-    said = f"tags : ({tag('p', project)} AND ({tag('k', 'prompt')} OR {tag('k', 'reply')}))"
     rows: list[tuple[float, list[int]]] = []
     for term in read_query(text.replace('"', " ")):
-        keys = store.matching(f"{{text parts}} : ({term.match}) AND {said}", CAP)
+        keys = store.matching([term.match], Scope(project), CAP, kinds=("prompt", "reply"))
         if 0 < len(keys) < CAP:
             rows.append((term.weight, keys))
     rows.sort(key=lambda one: len(one[1]))

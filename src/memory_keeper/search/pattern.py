@@ -10,9 +10,9 @@ from time import monotonic
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Hit, Row, Scope
-from memory_keeper.search.query import words_in
-from memory_keeper.search.scope import FILE, kinds_of, scoped, tables, tagged
+from memory_keeper.search.scope import scoped, tables
 from memory_keeper.search.snippet import OFF, ON, WIDTH
+from memory_keeper.store.index import file_words, words_in
 from memory_keeper.store.store import Store
 
 PAGE = 200  # rows that are looked up at once
@@ -27,7 +27,7 @@ def find_pattern(store: Store, pattern: str, scope: Scope, limit: int, deep: boo
     for notes in tables(scope):
         waiting: dict[int, str] = {}
         here: list[Hit] = []
-        for key, text in store.scan(scope, kinds_of(scope), notes):
+        for key, text in store.scan(scope, notes):
             if (one := compiled.search(text)) and names_file(text, scope.file):
                 waiting[key] = shown(text, one)
             if len(waiting) >= PAGE:
@@ -44,7 +44,7 @@ def let_through(store: Store, scope: Scope, deep: bool) -> Callable[[Iterable[Ro
     through = scoped(scope, deep)
     if not scope.tool:
         return through
-    of_tool = set(store.matching(tagged(scope, False), -1))
+    of_tool = set(store.matching((), scope._replace(file=""), -1, deep=True))
     return lambda rows: [row for row in through(rows) if row.key in of_tool]
 
 
@@ -86,7 +86,7 @@ def names_file(text: str, file: str) -> bool:
     """Whether a text names a file, by the last parts of its path; every text does where none is given."""
     if not file:
         return True
-    words = words_in(file.lower())[-FILE:]
+    words = file_words(file.lower())
     low = text.lower()
     if not all(word in low for word in words):
         return False

@@ -1,14 +1,14 @@
 """What a query asks for: words, phrases, names and moments, as terms that the index can look up.
 
-Whatever a query contains it is never a syntax error: only letters and digits of it ever reach the index, and quoted.
+Whatever a query contains it is never a syntax error: only letters and digits of it ever reach the index.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.model import NamedTuple
-from memory_keeper.store.index import SYMBOLS, composed, pairs, pieces, runs
+from memory_keeper.model import NamedTuple, Phrase
+from memory_keeper.store.index import SYMBOLS, composed, pairs, pieces, runs, words_in
 from memory_keeper.text import storable
 
 LONGEST, MOST = 4096, 40  # characters and terms of a query
@@ -50,11 +50,11 @@ FORMS = """
 class Term(NamedTuple):
     """One thing to look for."""
 
-    match: str  # an expression of FTS5
+    match: tuple[Phrase, ...]  # any of them
     weight: float = 1.0
     marks: tuple[str, ...] = ()  # the words that show it in a text, in lower case
     must: bool = False  # what lacks it is no answer
-    of: str = ""  # a piece of this other one, to look for where that is hardly found
+    of: tuple[Phrase, ...] = ()  # a piece of this other one, to look for where that is hardly found
 
 
 def read_query(text: str) -> list[Term]:
@@ -70,7 +70,7 @@ def read_query(text: str) -> list[Term]:
         for chunk in part.split():
             terms = _read_chunk(chunk)
             (idle if terms and all(mark in STOP for mark in terms[0].marks) else found).extend(terms)
-    once: dict[str, Term] = {}
+    once: dict[tuple[Phrase, ...], Term] = {}
     for term in found or idle:
         if term.match not in once or once[term.match].of:
             once[term.match] = term if not term.of or term.match not in once else once[term.match]
@@ -104,17 +104,12 @@ def literals(text: str, terms: Sequence[Term]) -> tuple[tuple[str, ...], str]:
     return names[:LITERALS], whole if " " in whole and not is_question(text, terms) else ""
 
 
-def words_in(text: str) -> list[str]:
-    """The runs of letters and digits."""
-    return "".join(char if char.isalnum() else " " for char in text).split()
-
-
 def _phrase(said: str) -> list[Term]:
     """What stands in quotes must stand so in the text, but for endings."""
     if runs(said):
         return [term._replace(must=term.weight == 1) for term in _read_chunk(said)]
     words = words_in(said)
-    return [Term(_quoted(words), 1.0, _marks(words), must=True)] if words else []
+    return [Term((_row(words),), 1.0, _marks(words), must=True)] if words else []
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -137,18 +132,18 @@ def _without_short(chunk: str) -> str:
 def _run(run: str) -> list[Term]:
     """Any part of a run without blanks is found; of a long one, its pairs too, as nobody may have said all of it."""
     if len(run) == 1:
-        return [Term(f'parts : "{run}" *', 1.0, (run,))]
+        return [Term((Phrase(run, "parts", begins=True),), 1.0, (run,))]
     two = pairs(run)[:-1][:PAIRS]
-    whole = Term(f'parts : "{" ".join(two)}"', 1.0, (run,))
+    whole = Term((Phrase(" ".join(two), "parts"),), 1.0, (run,))
     if len(two) < 2:
         return [whole]
-    return [whole, *[Term(f'parts : "{pair}"', WEAK, (pair,), of=whole.match) for pair in two]]
+    return [whole, *[Term((Phrase(pair, "parts"),), WEAK, (pair,), of=whole.match) for pair in two]]
 
 
 def _name(chunk: str) -> list[Term]:
     """A word in all its forms; a name or path as a whole, and more weakly its pieces."""
     if word := SYMBOLS.get(chunk.strip("\"'`()[]{},;:?!").lower()):
-        return [Term(f'parts : "{word}"', 1.0, (chunk.lower(),))]
+        return [Term((Phrase(word, "parts"),), 1.0, (chunk.lower(),))]
     words = words_in(chunk)
     split = [piece for word in words for piece in pieces(word)]
     if not words:
@@ -156,11 +151,11 @@ def _name(chunk: str) -> list[Term]:
     if len(split) == 1:
         return [_word(words[0], chunk.endswith("*"))]
     marks = _marks(words)
-    as_written = Term(f"text : {_quoted(words)}", 1.0, marks)
-    whole = Term(f"({' OR '.join(dict.fromkeys((_quoted(words), _quoted(split))))})", OTHERWISE, marks)
+    as_written = Term((_row(words)._replace(column="text"),), 1.0, marks)
+    whole = Term(tuple(dict.fromkeys((_row(words), _row(split)))), OTHERWISE, marks)
     last = words_in(chunk.rstrip("/").rpartition("/")[2]) if "/" in chunk else []
     if last and last != words:  # a path: its folders say little without the file
-        return [as_written, whole, Term(_quoted(last), OTHERWISE, _marks(last), of=whole.match)]
+        return [as_written, whole, Term((_row(last),), OTHERWISE, _marks(last), of=whole.match)]
     pieced = sorted({piece.lower() for piece in split if len(piece) > 1} - STOP)
     return [as_written, whole, *[_word(piece)._replace(weight=WEAK, of=whole.match) for piece in pieced]]
 
@@ -168,40 +163,35 @@ def _name(chunk: str) -> list[Term]:
 def _word(word: str, begun: bool = False) -> Term:
     low = word.lower()
     if begun:
-        return Term(f'"{word}" *', 1.0, (low,))
-    forms = _forms().get(low, (low,))
-    return Term(any_of(forms), 1.0, forms)
-
-
-def any_of(forms: tuple[str, ...]) -> str:
-    """An expression that any of these words satisfies."""
-    return "(" + " OR ".join(f'"{form}"' for form in forms) + ")"
+        return Term((Phrase(word, begins=True),), 1.0, (low,))
+    forms = FORMS_OF.get(low, (low,))
+    return Term(tuple(map(Phrase, forms)), 1.0, forms)
 
 
 def _marks(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.lower() for word in words[-PHRASE:]))
 
 
-def _quoted(words: list[str]) -> str:
+def _row(words: list[str]) -> Phrase:
     """Words in a row: of many the last, and none twice, which in a text that repeats it would cost the square."""
     row: list[str] = []
     for word in reversed(words):
         if word.lower() in {known.lower() for known in row} or len(row) == PHRASE:
             break
         row.append(word)
-    return '"' + " ".join(reversed(row)) + '"'
+    return Phrase(" ".join(reversed(row)))
 
 
-_known: dict[str, tuple[str, ...]] = {}
+def _read_forms() -> dict[str, tuple[str, ...]]:
+    known: dict[str, tuple[str, ...]] = {}
+    for group in FORMS.replace("\n    ", "").strip().split("|"):
+        forms = tuple(group.replace(">", " ").split())
+        for form in forms[:1] if ">" in group else forms:
+            known[form] = tuple(dict.fromkeys((form, *known.get(form, ()), *forms)))
+    return known
 
 
-def _forms() -> dict[str, tuple[str, ...]]:
-    if not _known:
-        for group in FORMS.replace("\n    ", "").strip().split("|"):
-            forms = tuple(group.replace(">", " ").split())
-            for form in forms[:1] if ">" in group else forms:
-                _known[form] = tuple(dict.fromkeys((form, *_known.get(form, ()), *forms)))
-    return _known
+FORMS_OF = _read_forms()
 
 
 # --- typing errors ----------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from memory_keeper.capture.named import NAMED, Name, names_in
-from memory_keeper.model import WRITES, NamedTuple, Row
+from memory_keeper.model import WRITES, NamedTuple, Phrase, Row, Scope
 from memory_keeper.store.calls import Turn, replies_in, turn_of, written_in
-from memory_keeper.store.index import tag
+from memory_keeper.store.index import words_in
 from memory_keeper.store.store import Store
 
 ROWS = 48  # newest rows with a name that are counted
@@ -30,10 +30,8 @@ GENERAL = frozenset((
     "mod.rs", "lib.rs", "setup.py", "pyproject.toml", "cargo.toml", "go.mod", "tsconfig.json", "claude.md", "agents.md",
     "changelog.md", "license", ".gitignore", "makefile", "dockerfile", "conftest.py", "utils.py", "types.ts",
 ))  # fmt: skip
-WORD = re.compile(r"[^\W_]+")
 HAND = ("note", "project", "architecture", "conventions", "decision", "issue", "fact")
-BY_HAND = " OR ".join(tag("k", kind) for kind in HAND)
-SPOKEN = " OR ".join(tag("k", kind) for kind in ("prompt", "reply"))
+SPOKEN = ("prompt", "reply")
 SAYS, ASKED, WROTE = "says", "asked", "wrote"
 
 
@@ -69,24 +67,22 @@ class _Looking:
 
     def all(self) -> list[About]:
         """What is about the name: notes, what was said with it, what was said next to it."""
-        words = WORD.findall(self.name.base)
-        if not words:
-            return []
-        phrase = f'text : "{" ".join(words)}" AND tags : ({tag("p", self.project)} AND '
-        noted = self.rows(f"{phrase}({BY_HAND}))", notes=True)
-        said = self.rows(f"{phrase}({SPOKEN}))")
+        noted, said = self.rows(HAND, notes=True), self.rows(SPOKEN)
         common = self.name.base.lower() in GENERAL or len({row.session for row in said}) > OFTEN or len(said) >= ROWS
         direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *said[:LATEST]])]
         if common or self.name.kind == "word":
             return direct
         turns = [turn_of(self.store, one.row.session, one.row.key) for one in direct if _asks(one)][:TURNS]
-        written = self.written(f"{phrase}{tag('k', 'call')})") if self.name.kind == "file" else []
+        written = self.written() if self.name.kind == "file" else []
         near = [(turn, ASKED) for turn in turns] + [(turn, WROTE) for turn in written if turn not in turns]
         return [*direct, *self.answers(near)]
 
-    def rows(self, match: str, notes: bool = False) -> list[Row]:
-        """The newest rows that match and may be told, newest first; a tag may be another's too."""
-        keys = self.store.matching(match, ROWS, notes)
+    def rows(self, kinds: Sequence[str], notes: bool = False) -> list[Row]:
+        """The newest rows with the name that may be told, newest first; a tag may be another's too."""
+        words = " ".join(words_in(self.name.base))
+        if not words:
+            return []
+        keys = self.store.matching([[Phrase(words, "text")]], Scope(self.project), ROWS, notes, kinds)
         rows = {row.key: row for row in self.store.rows(keys)} if keys else {}
         told = (rows[key] for key in keys if key in rows)
         return [row for row in told if row.project == self.project and self.fresh(row)]
@@ -100,9 +96,9 @@ class _Looking:
         others -= {row.session for row in rows if (had := found[row.key]) and "/" in had[0]}
         return [(row, texts[row.key]) for row in rows if found[row.key] and (row.key < 0 or row.session not in others)]
 
-    def written(self, match: str) -> list[Turn]:
+    def written(self) -> list[Turn]:
         """The newest turns that wrote a file of this name, and few others."""
-        calls = [row for row in self.rows(match) if row.tool in WRITES and self.mention.search(row.path)]
+        calls = [row for row in self.rows(("call",)) if row.tool in WRITES and self.mention.search(row.path)]
         found = dict.fromkeys(turn_of(self.store, row.session, row.key) for row in calls[:CALLS])
         wrote = [turn for turn in found if len(written_in(self.store, turn, sorted(WRITES))) <= FEW]
         return wrote[:TURNS]

@@ -28,6 +28,7 @@ TABLE = f"create virtual table {{}} using fts5({COLUMNS}, content='', tokenize='
 RUN = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
 LONGEST, MOST = 48, 7  # characters and pieces of a name: what has more is no name but encoded bytes
 NAMES = 2000  # of one text
+FILE = 4  # words of a path that are looked for
 LONG = 2000  # days and months that a span of time may be said in
 # names that have no word in them but a letter, and the words that the index has for them
 SYMBOLS = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
@@ -44,6 +45,16 @@ _SHAPE = b" " * 48 + b"a" * 10 + b" " * 7 + b"A" * 26 + b" " * 6 + b"a" * 26 + b
 _pieces: dict[str, list[str]] = {}
 _tags: dict[str, str] = {}
 _NO_RUNS = bytes({*range(256)} - {*range(0xE3, 0xEE), 0xEF, 0xF0})  # with which no character of a run begins in UTF-8
+
+
+def words_in(text: str) -> list[str]:
+    """The runs of letters and digits."""
+    return "".join(char if char.isalnum() else " " for char in text).split()
+
+
+def file_words(path: str) -> list[str]:
+    """The last words of a path, which a text that names the file has in a row."""
+    return words_in(path)[-FILE:]
 
 
 def pieces(name: str) -> list[str]:

@@ -17,6 +17,7 @@ from memory_keeper.model import (
     Member,
     Note,
     Open,
+    Phrase,
     Placed,
     Row,
     Scope,
@@ -230,9 +231,16 @@ class Store(Protocol):
     # --- search ---
 
     def matching(
-        self, match: str, limit: int, notes: bool = False, since: float = 0.0, until: float = 0.0
+        self,
+        wanted: Sequence[Sequence[Phrase]],
+        scope: Scope,
+        limit: int,
+        notes: bool = False,
+        kinds: Sequence[str] = (),
+        deep: bool = False,
     ) -> list[int]:
-        """The keys of the newest rows that match an expression."""
+        """The keys of the newest rows of a scope that have one phrase of each group, and are of one of these kinds;
+        `deep`: also those that only repeat others. Rows outside of the scope may be among them: few, and seldom."""
 
     def rows(self, keys: Sequence[int]) -> list[Row]:
         """What is known of rows but their text; of a note only if its wording is in force."""
@@ -240,8 +248,8 @@ class Store(Protocol):
     def texts(self, keys: Sequence[int], most: int = -1) -> dict[int, str]:
         """The texts of rows, or their first characters."""
 
-    def scan(self, scope: Scope, kinds: Sequence[str], notes: bool = False) -> Iterator[tuple[int, str]]:
-        """The keys and texts of the rows of a scope and of some kinds, the newest first, one at a time."""
+    def scan(self, scope: Scope, notes: bool = False) -> Iterator[tuple[int, str]]:
+        """The keys and texts of the rows of a scope, the newest first, one at a time."""
 
     def has_vectors(self, model: str = "") -> bool:
         """Whether there are vectors, or some of this model."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memory_keeper.model import Event, Filter, NamedTuple
+from memory_keeper.model import Event, Filter, NamedTuple, Phrase, Scope
 from memory_keeper.store.calls import failed_calls
-from memory_keeper.store.index import tag
 from memory_keeper.store.store import Store
 
 COMMAND, SAID = 400, 4_000  # characters of a command line; of what went wrong, or the model said
@@ -79,8 +78,8 @@ def commits(store: Store, project: str) -> list[tuple[int, Event]]:
     calls, in order."""
     if not store.indexed:
         return []
-    where = f"{tag('p', project)} AND {tag('k', 'call')} AND {tag('t', 'bash')}"
-    calls = sorted(store.matching(f"text : (git AND commit) AND tags : ({where})", COMMITS))
+    wanted = [[Phrase(word, "text")] for word in ("git", "commit")]
+    calls = sorted(store.matching(wanted, Scope(project, kind="call", tool="Bash"), COMMITS))
     results = store.results(calls, SAID)
     return [(key, results[key].event) for key in calls if key in results and not results[key].event.failed]
 

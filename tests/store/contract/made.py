@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_keeper.model import Event, Note, Placed, Source, Usage
+from memory_keeper.model import EVERYWHERE, Event, Note, Phrase, Placed, Scope, Source, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,5 +60,10 @@ def record_lines(store: Store, source: Source, events: Sequence[Event]) -> int:
     return store.record(source._replace(offset=begin + len(events) * SIZE), placed)
 
 
-def find_ids(store: Store, match: str) -> set[str]:
-    return {row.id for row in store.rows(store.matching(match, 100))}
+def find_keys(store: Store, *words: str, scope: Scope = EVERYWHERE, limit: int = 100, notes: bool = False) -> list[int]:
+    """The keys of what has all of these words."""
+    return store.matching([[Phrase(word)] for word in words], scope, limit, notes, deep=True)
+
+
+def find_ids(store: Store, *words: str, scope: Scope = EVERYWHERE) -> set[str]:
+    return {row.id for row in store.rows(find_keys(store, *words, scope=scope))}

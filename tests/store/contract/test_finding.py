@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from memory_keeper.model import EVERYWHERE, Filter, Kept, Member, Note, Placed, Scope, Spending, Usage, Used
+from memory_keeper.model import EVERYWHERE, Filter, Kept, Member, Note, Phrase, Placed, Scope, Spending, Usage, Used
 from tests.store.contract.made import ELSEWHERE, HERE, SIZE, a_note, a_usage, an_event, begin, record_lines
 
 if TYPE_CHECKING:
@@ -210,7 +210,9 @@ def test_says_how_much_there_is_and_that_it_is_sound(open_store: Open) -> None:
     assert counts["notes"] == {"1": 1} and counts["kinds"]["call"] == 4 and store.counts()["events"] == 10
     assert (store.problems(), store.index_problem()) == ([], "")
     store.rebuild_index()
-    assert store.index_problem() == "" and [row.id for row in store.rows(store.matching('"built"', 9))] == ["e6:0"]
+    assert store.index_problem() == "" and [
+        row.id for row in store.rows(store.matching([[Phrase("built")]], EVERYWHERE, 9))
+    ] == ["e6:0"]
     rows = list(store.dump(HERE))
     assert {table: sum(name == table for name, _ in rows) for table in store.sizes(HERE)} == store.sizes(HERE)
     assert next(row for table, row in rows if table == "note")["text"] == "note n1"

@@ -6,7 +6,7 @@ store of a million rows answers as soon as one of a thousand.
 
 from __future__ import annotations
 
-from memory_keeper.model import EVER, ROLES, Row
+from memory_keeper.model import EVER, Row
 from memory_keeper.store.sqlite.connection import Connection
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlite3 import Connection as Database
     from typing import Any
 
-    from memory_keeper.model import Scope
+    from memory_keeper.model import Phrase, Scope
 
 TABLES = {"event_words": "event", "note_words": "note"}
 GATHERED = 4 << 20  # bytes of an index that are gathered before they are written
@@ -56,15 +56,26 @@ class FullText(Connection):
     indexed = True  # as we write it now: not yet in a store that only a reader has opened since an update
 
     def matching(
-        self, match: str, limit: int, notes: bool = False, since: float = 0.0, until: float = 0.0
+        self,
+        wanted: Sequence[Sequence[Phrase]],
+        scope: Scope,
+        limit: int,
+        notes: bool = False,
+        kinds: Sequence[str] = (),
+        deep: bool = False,
     ) -> list[int]:
-        """The keys of the newest rows that match, and lie between two moments where any is given."""
+        """The keys of the newest rows of a scope that have one phrase of each group, and are of one of these kinds."""
+        from memory_keeper.store.sqlite.expression import expression  # not for who only reads a brief
+
         index, table = ("note_words", "note") if notes else ("event_words", "event")
+        match = expression(wanted, scope, kinds or scope.kinds, notes, deep)
+        if not match:
+            return []
         given: tuple[str | float, ...] = (match, limit)
         among = f"select rowid from {index} where {index} match ?"
-        if since or until:
+        if scope.since or scope.until:
             among = f"select {index}.rowid from {index} join {table} on seq = {index}.rowid where {index} match ?"
-            among, given = f"{among} and at >= ? and at < ?", (match, since, until or EVER, limit)
+            among, given = f"{among} and at >= ? and at < ?", (match, scope.since, scope.until or EVER, limit)
         rows = self._all(f"{among} order by {index}.rowid desc limit ?", given)
         return [-key for (key,) in rows] if notes else [key for (key,) in rows]
 
@@ -101,12 +112,12 @@ class FullText(Connection):
         """The number of the newest event."""
         return int(self._value("select coalesce(max(seq), 0) from event"))
 
-    def scan(self, scope: Scope, kinds: Sequence[str], notes: bool = False) -> Iterator[tuple[int, str]]:
-        """The keys and texts of the rows of a scope and of some kinds, the newest first, one by one."""
+    def scan(self, scope: Scope, notes: bool = False) -> Iterator[tuple[int, str]]:
+        """The keys and texts of the rows of a scope, the newest first, one by one."""
         table, sign = ("note", -1) if notes else ("event", 1)
         clauses, given = _limits(scope)
-        if kinds:
-            clauses, given = f"{clauses} and kind in ({blanks(kinds)})", [*given, *kinds]
+        if scope.kinds:
+            clauses, given = f"{clauses} and kind in ({blanks(scope.kinds)})", [*given, *scope.kinds]
         if notes and scope.level is not None:
             clauses, given = f"{clauses} and level = ?", [*given, scope.level]
         rows = self._each(f"select seq, text from {table} where text != ''{clauses} order by seq desc", given)
@@ -161,7 +172,7 @@ class FullText(Connection):
         # without a project no index has the times in order: then the order counts in which they were kept
         events, notes = ("at desc", "at desc") if scope.project is not None else ("key desc", "key")
         found: list[tuple[int, bytes]] = []
-        for kind in (scope.kind,) if scope.kind else ROLES.get(scope.role, KINDS):
+        for kind in scope.kinds or KINDS:
             if not scope.level:  # one kind at a time: so the index of times is of use
                 found += self._all(
                     f"select key, data from {_joined('event', 'seq', scope)} where kind = ? and model = ?{clauses}"
