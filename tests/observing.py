@@ -18,11 +18,11 @@ from memory_keeper.model import Note, Source
 from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
+from tests.command import Done, typed
 from tests.transcripts import START, Transcript
 
 ROOT = Path(__file__).parents[1]
 DAY = 86_400.0
-PATIENCE = 60  # seconds; a command that takes longer hangs
 
 
 class Project:
@@ -65,17 +65,9 @@ class Project:
     def rules(self) -> list[str]:
         return [rule.text for rule in rules_of(self.keeper.store, self.key, shipped=False)]
 
-    def run(self, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *argv: str, **environ: str) -> Done:
         """A command of ours, run where there is no terminal."""
-        return subprocess.run(
-            [str(ROOT / "memory-keeper"), *argv],
-            cwd=self.folder,
-            env={**os.environ, **environ},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
+        return typed(self.folder, *argv, **environ)
 
     def type(self, answer: str, *argv: str) -> str:
         """The same at a terminal, where a person answers the question."""

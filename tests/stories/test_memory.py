@@ -20,18 +20,10 @@ from memory_keeper.model import Note
 from memory_keeper.project_settings import Settings
 from memory_keeper.store.home import Lock
 from memory_keeper.text import digest_of, tokens
+from tests.command import memory_keeper
 from tests.machine import Machine, Session
 
 ROOT = Path(__file__).parents[2]
-
-
-def memory_keeper(machine: Machine, *argv: str) -> str:
-    """A command of the user's, in a shell."""
-    done = subprocess.run(
-        [str(ROOT / "memory-keeper"), *argv], cwd=machine.project, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def work(session: Session, name: str) -> None:

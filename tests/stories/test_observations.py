@@ -20,8 +20,9 @@ from memory_keeper.model import USER, Note, Source
 from memory_keeper.rules.prompts import in_force, unlearnt
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
+from tests.command import typed
 from tests.machine import Machine
-from tests.observing import DAY, PATIENCE, ROOT, Project
+from tests.observing import DAY, ROOT, Project
 from tests.raw import change
 from tests.transcripts import START, Transcript
 
@@ -159,7 +160,7 @@ def test_a_model_cannot_hide_that_it_runs_in_a_session(machine: Machine) -> None
         env={**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(machine.project)},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=60,
     )
     assert "run it in a terminal of your own" in done.stderr
     with machine.store() as store:
@@ -518,13 +519,7 @@ def test_a_project_that_is_not_on_this_machine(project: Project) -> None:
     project.say(0, "Always run the tests with make test.")
     (one,) = project.observed()
     project.folder.rename(project.folder.with_name("gone"))
-    done = subprocess.run(
-        [str(ROOT / "memory-keeper"), "observe", "list", "--all", "--project", str(project.folder)],
-        cwd=project.root,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    done = typed(project.root, "observe", "list", "--all", "--project", str(project.folder))
     assert one.id in done.stdout, done.stderr
 
 

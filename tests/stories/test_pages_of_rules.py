@@ -20,6 +20,7 @@ from memory_keeper.pages.adopt import adopt_rules, waiting
 from memory_keeper.pages.render import foreign
 from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
+from tests.command import memory_keeper
 from tests.machine import Machine, Session
 from tests.pages.desk import NOW, Desk
 
@@ -49,15 +50,6 @@ def observe(desk: Desk, text: str, by: str = "said", days: float = 3.0) -> Note:
 
 def observations(desk: Desk) -> dict[str, Observed]:
     return {one.text: one for one in observed(desk.keeper.store, desk.project, DEFAULTS, NOW)}
-
-
-def memory_keeper(machine: Machine, *argv: str) -> str:
-    """A command of the user's, in a shell."""
-    done = subprocess.run(
-        [str(ROOT / "memory-keeper"), *argv], cwd=machine.project, capture_output=True, text=True, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def worked(machine: Machine) -> tuple[Session, str]:
