@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import memory_keeper
 from memory_keeper import config
 from memory_keeper.hooks.hook import respond
-from memory_keeper.jobs.catch_up import look
+from memory_keeper.jobs.run import look
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
 from memory_keeper.store.sqlite import SqliteStore

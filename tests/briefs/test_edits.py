@@ -16,10 +16,10 @@ from memory_keeper.briefs.pages import texts
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
-from memory_keeper.pages.adopt import adopt_rules, waiting
+from memory_keeper.pages.adopt import adopt_rules
 from memory_keeper.rules.observations import Observed
 from tests.briefs.test_observations import seen
-from tests.pages.desk import NOW, Desk
+from tests.pages.desk import Desk
 
 LINE = st.text(st.characters(codec="utf-8"), max_size=60)
 SLOW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -33,7 +33,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def wait(desk: Desk) -> list[str]:
-    return waiting(desk.keeper, desk.project, str(desk.root))
+    return desk.pages.waiting()
 
 
 @SLOW
@@ -54,7 +54,7 @@ def test_whatever_is_written_there_is_taken_over_once(desk: Desk, lines: list[st
     page = desk.folder / ACTIVE_RULES
     page.write_text(page.read_text() + "".join(f"{before}{line}\n" for line in lines), errors="replace")
     edited = bool(wait(desk))
-    assert bool(adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)) == edited
+    assert bool(adopt_rules(desk.pages, False)) == edited
     assert wait(desk) == []
     desk.render()
     assert wait(desk) == []

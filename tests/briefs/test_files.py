@@ -44,6 +44,21 @@ def test_a_handoff(root: Path) -> None:
     assert names(root) == [*ignored, ".claude/memory/handoffs/HANDOFF-s1.md"]
 
 
+def test_an_edited_handoff_is_kept_beside_the_new_one(root: Path) -> None:
+    path = Path(write_handoff(str(root), NOTE))
+    mine = path.read_text() + "\nAsk Kim about the ports.\n"
+    path.write_text(mine)
+    assert write_handoff(str(root), NOTE._replace(text="## Asked last\n- Ship it. [a2]\n")) == str(path)
+    assert "Ship it." in path.read_text()
+    aside = path.with_name(f"{path.name}.before-memory-keeper")
+    assert aside.read_text() == mine
+    assert removable(str(root)) == [str(path)], "a purge takes away only what we wrote"
+    write_handoff(str(root), NOTE)
+    assert not path.with_name(f"{aside.name}.1").exists(), "what we wrote ourselves is not kept"
+    path.write_text(mine)
+    assert removable(str(root)) == []
+
+
 def test_a_repository_s_own_rules_do_not_make_it_committable(root: Path) -> None:
     (root / ".claude/memory").mkdir(parents=True)
     (root / ".claude/memory/.gitignore").write_text("!*\n")

@@ -11,6 +11,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.pages.adopt import adopt
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
@@ -46,13 +47,21 @@ class Desk:
             self.keeper.writer.add(note, covers)
         return note
 
+    @property
+    def pages(self) -> Pages:
+        return self.pages_at(NOW)
+
+    def pages_at(self, now: float) -> Pages:
+        """They are read anew each time, as each hook and command does."""
+        return Pages(self.keeper, self.project, str(self.root), now)
+
     def render(self, **more: Any) -> list[str]:
-        paths = render(self.keeper, self.project, str(self.root), NOW, **more)
+        paths = render(self.pages, **more)
         return [path.removeprefix(f"{self.folder}/") for path in paths]
 
     def adopt(self, **more: Any) -> list[Note]:
         """What a start does."""
-        return adopt(self.keeper, self.project, str(self.root), more.pop("now", NOW), **more)
+        return adopt(self.pages_at(more.pop("now", NOW)), **more)
 
     def edit(self, change: Callable[[str], str], name: str = "memory.md") -> None:
         path = self.folder / name
@@ -69,5 +78,5 @@ class Desk:
         levels = [self.keeper.store.notes(self.project, level) for level in range(4)]
         return [note for notes in levels for note in notes if note.text]
 
-    def pages(self) -> dict[str, str]:
+    def texts(self) -> dict[str, str]:
         return {path.name: path.read_text() for path in sorted(self.folder.glob("*")) if path.name != ".gitignore"}

@@ -22,6 +22,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.schema import check, read
 from memory_keeper.pages import render as rendering
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import foreign, render
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
@@ -57,9 +58,9 @@ def test_rendering_twice_is_rendering_once(desk: Desk) -> None:
     desk.add()
     desk.add("Standing.", "project", 0, who="user")
     assert desk.render()
-    before, times = desk.pages(), {path: path.stat().st_mtime_ns for path in desk.folder.iterdir()}
+    before, times = desk.texts(), {path: path.stat().st_mtime_ns for path in desk.folder.iterdir()}
     assert desk.render() == []
-    assert desk.pages() == before
+    assert desk.texts() == before
     assert {path: path.stat().st_mtime_ns for path in desk.folder.iterdir()} == times
 
 
@@ -231,7 +232,7 @@ def test_a_page_that_is_just_being_written_is_left_alone(desk: Desk) -> None:
     desk.edit(lambda text: text[: text.index("sentence")])
     half = desk.memory.read_text()
     written = desk.memory.stat().st_mtime
-    assert render(desk.keeper, desk.project, str(desk.root), written + 0.5) == []
+    assert render(Pages(desk.keeper, desk.project, str(desk.root), written + 0.5)) == []
     assert desk.memory.read_text() == half
     assert [note.text for note in desk.in_force()] == ["A long sentence."]
 
@@ -252,13 +253,13 @@ def test_two_worktrees(desk: Desk, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     desk.render()
-    render(desk.keeper, desk.project, str(other), NOW)
+    render(Pages(desk.keeper, desk.project, str(other), NOW))
     page = other / ".claude/memory/memory.md"
     desk.replace("- A.", "- A here.")
     desk.edit(lambda text: text.replace(section_of(text, gone), ""))
     page.write_text(page.read_text().replace("- A.", "- A there."))
     desk.render()
-    render(desk.keeper, desk.project, str(other), NOW)
+    render(Pages(desk.keeper, desk.project, str(other), NOW))
     assert {"A here.", "A there."} <= {one.text for one in desk.in_force()}
     assert desk.keeper.store.wording(note.id)
     desk.render()
@@ -271,10 +272,10 @@ def test_a_stale_page_that_nobody_touched_brings_nothing_back(desk: Desk, tmp_pa
     other = tmp_path / "other"
     other.mkdir()
     desk.render()
-    render(desk.keeper, desk.project, str(other), NOW)
+    render(Pages(desk.keeper, desk.project, str(other), NOW))
     desk.edit(lambda text: text.replace(section_of(text, gone), ""))
     desk.render()
-    render(desk.keeper, desk.project, str(other), NOW)
+    render(Pages(desk.keeper, desk.project, str(other), NOW))
     assert [note.text for note in desk.in_force()] == ["Stays."]
 
 
@@ -407,9 +408,9 @@ def test_a_file_that_is_not_ours_is_left_alone(desk: Desk, text: str) -> None:
         (desk.folder / name).write_text(text)
     desk.add("Standing.", "project", 0, who="user")
     assert desk.render() == []
-    assert {value for name, value in desk.pages().items()} == {text}
+    assert {value for name, value in desk.texts().items()} == {text}
     assert desk.adopt() == []
-    assert len(foreign(desk.keeper, desk.project, str(desk.root))) == 4
+    assert len(foreign(desk.pages)) == 4
     assert not changed(str(desk.root))
     assert sorted(note.text for note in desk.in_force()) == ["A.", "Standing."]
 
@@ -442,12 +443,12 @@ def test_another_project_s_page_is_not_ours(desk: Desk, tmp_path: Path) -> None:
     other.add("Three.")
     other.render()
     other.keeper.close()
-    theirs = other.pages()
+    theirs = other.texts()
     assert len(theirs) == 5
     other.folder.parent.rename(desk.folder.parent)
     assert desk.render() == []
-    assert desk.pages() == theirs
-    assert len(foreign(desk.keeper, desk.project, str(desk.root))) == 5
+    assert desk.texts() == theirs
+    assert len(foreign(desk.pages)) == 5
     assert desk.adopt() == []
     assert sorted(note.text for note in desk.in_force()) == ["A.", "Standing."]
 
@@ -466,7 +467,7 @@ def test_a_predecessor_s_file_is_taken_over_on_request(desk: Desk) -> None:
     ]
     assert "Fixed the login.\nIt was the clock." in desk.memory.read_text()
     assert (desk.folder / "memory.md.before-memory-keeper").read_text() == theirs
-    assert foreign(desk.keeper, desk.project, str(desk.root)) == []
+    assert foreign(desk.pages) == []
     assert desk.render() == []
 
 
@@ -483,17 +484,17 @@ def test_what_is_no_file_is_left_alone(desk: Desk, place: str, tmp_path: Path) -
         desk.memory.symlink_to(tmp_path / "victim")
     assert desk.render() == ["memory-index.json"]
     assert (tmp_path / "victim").read_text() == "mine"
-    assert foreign(desk.keeper, desk.project, str(desk.root)) == [str(desk.memory)]
+    assert foreign(desk.pages) == [str(desk.memory)]
 
 
 def test_nothing_is_written_where_it_should_not(desk: Desk, tmp_path: Path) -> None:
     desk.add("A.")
     environ = {"HOME": str(tmp_path), "MEMORY_KEEPER_TELL_FILES": "false"}
     with Keeper(desk.keeper.home, environ) as keeper:
-        assert render(keeper, desk.project, str(desk.root), NOW) == []
+        assert render(Pages(keeper, desk.project, str(desk.root), NOW)) == []
     with Keeper(desk.keeper.home, {"HOME": str(desk.root)}) as keeper:
-        assert render(keeper, desk.project, str(desk.root), NOW) == []
-    assert render(desk.keeper, desk.project, "", NOW) == []
+        assert render(Pages(keeper, desk.project, str(desk.root), NOW)) == []
+    assert render(Pages(desk.keeper, desk.project, "", NOW)) == []
     (tmp_path / "elsewhere").mkdir()
     (desk.root / ".claude").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(KeeperError, match="a link is not followed"):
@@ -577,10 +578,10 @@ def test_the_secrets_of_a_folder_that_no_hook_has_named_yet(desk: Desk, tmp_path
     project = desk.keeper.project(str(other))
     with Lock(desk.keeper.home, 5.0):
         desk.keeper.writer.add(Note("note-x", AT, "session", 1, project, "A.", tokens=2))
-    render(desk.keeper, project, str(other), NOW)
+    render(Pages(desk.keeper, project, str(other), NOW))
     page = other / ".claude/memory/memory.md"
     page.write_text(page.read_text().replace("- A.", "- It is correct-horse-battery."))
-    render(desk.keeper, project, str(other), NOW)
+    render(Pages(desk.keeper, project, str(other), NOW))
     assert "correct-horse" not in page.read_text()
 
 
@@ -592,10 +593,10 @@ def test_what_was_handed_to_an_agent_is_no_page(desk: Desk) -> None:
     desk.render()
     path = Path(write(str(desk.root), (HANDED_OUT,), "what there is to sum up"))
     assert desk.render() == []
-    assert foreign(desk.keeper, desk.project, str(desk.root)) == []
-    render(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 60)
+    assert foreign(desk.pages) == []
+    render(Pages(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 60))
     assert path.exists()
-    render(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 7200)
+    render(Pages(desk.keeper, desk.project, str(desk.root), path.stat().st_mtime + 7200))
     assert not path.exists(), "nobody answers any more"
 
 
@@ -605,7 +606,7 @@ def test_what_was_handed_to_an_agent_is_no_page(desk: Desk) -> None:
 def test_a_folder_that_cannot_be_written_is_told_of(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.add("A.")
     desk.render()
-    before = desk.pages()
+    before = desk.texts()
     desk.add("B.")
 
     def full(*given: Any, **more: Any) -> None:
@@ -615,7 +616,7 @@ def test_a_folder_that_cannot_be_written_is_told_of(desk: Desk, monkeypatch: pyt
     with pytest.raises(KeeperError, match=r"memory cannot be written: No space left on device"):
         desk.render()
     monkeypatch.undo()
-    assert desk.pages() == before, "nothing half-made is left"
+    assert desk.texts() == before, "nothing half-made is left"
     assert "memory.md" in desk.render()
 
 
@@ -672,7 +673,7 @@ def test_many_render_at_once(desk: Desk) -> None:
 
     def once(_: int) -> None:
         with Keeper(desk.keeper.home, desk.keeper.environ) as keeper:
-            render(keeper, desk.project, str(desk.root), NOW)
+            render(Pages(keeper, desk.project, str(desk.root), NOW))
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(once, range(8)))
@@ -743,7 +744,7 @@ def test_everything_can_be_taken_away_but_edits(desk: Desk) -> None:
     desk.replace("- B.", "- B by hand.")
     (desk.folder / "mine.md").write_text("mine")
     assert remove_all(str(desk.root)) == 4
-    assert sorted(desk.pages()) == ["memory.md", "mine.md"]
+    assert sorted(desk.texts()) == ["memory.md", "mine.md"]
     assert (desk.folder / ".gitignore").exists(), "a page of ours is nothing to commit"
     desk.render()
     (desk.folder / "mine.md").unlink()
@@ -814,9 +815,9 @@ def _play(desk: Desk, steps: list[tuple[str, int]]) -> None:
             desk.rotate()
         elif what == "render":
             desk.render()
-            before = desk.pages()
+            before = desk.texts()
             assert desk.render() == []
-            assert desk.pages() == before
+            assert desk.texts() == before
         elif what == "start":
             desk.adopt()
             assert desk.adopt() == []
@@ -834,7 +835,7 @@ def _play(desk: Desk, steps: list[tuple[str, int]]) -> None:
         elif what == "delete" and chosen:
             desk.replace(chosen, "")
             mine -= {word for word in mine if word in chosen}
-        kept = [*(body_of(note) for note in desk.in_force()), *desk.pages().values()]
+        kept = [*(body_of(note) for note in desk.in_force()), *desk.texts().values()]
         assert mine <= words(kept)
     desk.render()
     assert mine <= words([body_of(note) for note in desk.in_force()]), "at last it is a note"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_keeper.capture.runs import runs
-from memory_keeper.search.slips import slips, word_of
+from memory_keeper.search.how import slips, word_of
 from tests.notes.story import Story
 
 MISSING = "Exit code 127\nbash: pytest: command not found"

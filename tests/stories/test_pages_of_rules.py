@@ -16,7 +16,8 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import USER, Note
-from memory_keeper.pages.adopt import adopt_rules, waiting
+from memory_keeper.pages.adopt import adopt_rules
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import foreign
 from memory_keeper.rules.observations import Observed, observed
 from memory_keeper.settings import DEFAULTS
@@ -79,19 +80,19 @@ def test_what_was_learnt_stands_on_its_pages(desk: Desk) -> None:
     observe(desk, "The linter needs Node 22.", "model")
     observe(desk, "Draws diagrams first.", "model", days=90)
     assert desk.render() == [OBSERVATIONS, ARCHIVE]
-    text = desk.pages()[OBSERVATIONS]
+    text = desk.texts()[OBSERVATIONS]
     assert text.index("Answer in short sentences.") < text.index("The linter needs Node 22."), "what is proposed first"
     assert "Confirmations: 8 (across 8 sessions) | First seen: 2026-05-06 | Last seen: 2026-05-08" in text
     assert f"`memory-keeper observation promote {often.id}`" in text
     assert "Draws diagrams first." not in text
-    assert "- Observation: Draws diagrams first.\n  | Confirmations: 0 | Archived: 2026-03-08" in desk.pages()[ARCHIVE]
+    assert "- Observation: Draws diagrams first.\n  | Confirmations: 0 | Archived: 2026-03-08" in desk.texts()[ARCHIVE]
 
     rule = add_rule(desk.keeper, desk.project, "Answer in short sentences.", source=often.id)
     assert desk.render() == [RULES, OBSERVATIONS, ARCHIVE]
-    assert "Answer in short sentences.\n\nWhy: 8 confirmations, 2026-05-06 to 2026-05-08" in desk.pages()[RULES]
-    assert "Answer in short" not in desk.pages()[OBSERVATIONS]
-    assert "- Pattern: Answer in short sentences. (8 confirmations)\n  → Added as Rule #1 on " in desk.pages()[ARCHIVE]
-    assert rule.id in desk.pages()[RULES]
+    assert "Answer in short sentences.\n\nWhy: 8 confirmations, 2026-05-06 to 2026-05-08" in desk.texts()[RULES]
+    assert "Answer in short" not in desk.texts()[OBSERVATIONS]
+    assert "- Pattern: Answer in short sentences. (8 confirmations)\n  → Added as Rule #1 on " in desk.texts()[ARCHIVE]
+    assert rule.id in desk.texts()[RULES]
     assert desk.render() == [], "rendering twice is rendering once"
 
 
@@ -103,7 +104,7 @@ def test_nothing_is_written_where_there_is_nothing_to_say(desk: Desk) -> None:
     assert desk.render() == [RULES]
     desk.keeper.write(note._replace(id="gone", text="", replaces=note.id))
     desk.render()
-    assert desk.pages() == {}, "and it goes when the last rule of the user's does"
+    assert desk.texts() == {}, "and it goes when the last rule of the user's does"
 
 
 def test_done_tasks_have_their_pages(desk: Desk) -> None:
@@ -111,9 +112,9 @@ def test_done_tasks_have_their_pages(desk: Desk) -> None:
         task = desk.add(f"TASK-{number}: Piece {number}", "task", 0, who="user")
         desk.keeper.mark("done", task, at=NOW - (20 - number) * DAY)
     assert desk.render() == ["DONE.md", "TASK_ARCHIVE.md"]
-    assert desk.pages()["DONE.md"].count("- Completed: ") == 10
-    assert "Piece 2" in desk.pages()["TASK_ARCHIVE.md"]
-    assert "Piece 2\n" not in desk.pages()["DONE.md"]
+    assert desk.texts()["DONE.md"].count("- Completed: ") == 10
+    assert "Piece 2" in desk.texts()["TASK_ARCHIVE.md"]
+    assert "Piece 2\n" not in desk.texts()["DONE.md"]
     assert desk.render() == []
 
 
@@ -122,24 +123,24 @@ def test_done_tasks_have_their_pages(desk: Desk) -> None:
 
 def adopt(desk: Desk, dry: bool = False) -> list[str]:
     """What a person says yes to; afterwards nothing waits, and no page changes any more."""
-    found = adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, dry)
+    found = adopt_rules(desk.pages, dry)
     if not dry:
         desk.render()
         assert wait(desk) == []
-        assert adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, dry) == [], "twice is once"
+        assert adopt_rules(desk.pages, dry) == [], "twice is once"
         assert desk.render() == []
     return found
 
 
 def wait(desk: Desk) -> list[str]:
-    return waiting(desk.keeper, desk.project, str(desk.root))
+    return desk.pages.waiting()
 
 
 def test_a_line_on_the_page_is_a_rule_once_a_person_says_so(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     desk.render()
     append(desk, RULES, "- Never push to main.\n- Ask before you add a package.")
-    before = desk.pages()
+    before = desk.texts()
     assert not changed(str(desk.root)), "a start does not even look"
     assert desk.adopt() == []
     assert desk.render() == []
@@ -147,12 +148,12 @@ def test_a_line_on_the_page_is_a_rule_once_a_person_says_so(desk: Desk) -> None:
     assert wait(desk) == [RULES]
     wanted = ["added: Never push to main.", "added: Ask before you add a package."]
     assert adopt(desk, dry=True) == wanted
-    assert desk.pages() == before
+    assert desk.texts() == before
     assert list(rules(desk)) == ["No tabs."]
     assert adopt(desk) == wanted
     assert list(rules(desk)) == ["No tabs.", "Never push to main.", "Ask before you add a package."]
     assert all(rule.id.startswith("rule-") for rule in rules(desk).values())
-    assert "## Rule #3\n" in desk.pages()[RULES]
+    assert "## Rule #3\n" in desk.texts()[RULES]
 
 
 def test_an_edited_page_stays_as_it_is_while_the_rules_change(desk: Desk) -> None:
@@ -160,11 +161,11 @@ def test_an_edited_page_stays_as_it_is_while_the_rules_change(desk: Desk) -> Non
     add_rule(desk.keeper, desk.project, "No blanks.")
     desk.render()
     append(desk, RULES, "- Never push to main.")
-    before = desk.pages()[RULES]
+    before = desk.texts()[RULES]
     desk.keeper.reword(gone, "")
     add_rule(desk.keeper, desk.project, "No print.")
     desk.render()
-    assert desk.pages()[RULES] == before
+    assert desk.texts()[RULES] == before
     assert adopt(desk) == ["added: Never push to main."], "what was taken away elsewhere does not come back"
     assert list(rules(desk)) == ["No blanks.", "No print.", "Never push to main."]
 
@@ -177,14 +178,14 @@ def test_a_changed_line_is_another_wording(desk: Desk) -> None:
     assert adopt(desk) == ["reworded: No tabs. -> No tabs but in Makefiles."]
     (rule,) = rules(desk).values()
     assert (rule.id, rule.text) == (note.id, "No tabs but in Makefiles.")
-    assert "Why: “Use blanks.”" in desk.pages()[RULES], "it is still known what it came of"
+    assert "Why: “Use blanks.”" in desk.texts()[RULES], "it is still known what it came of"
 
 
 def test_a_section_that_is_gone_takes_its_rule_away(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     add_rule(desk.keeper, USER, "Never push to main.")
     desk.render()
-    (section,) = [part for part in desk.pages()[RULES].split("## Rule #") if "Never push" in part]
+    (section,) = [part for part in desk.texts()[RULES].split("## Rule #") if "Never push" in part]
     desk.replace(f"## Rule #{section}", "", RULES)
     assert adopt(desk) == ["taken away: Never push to main. (in all projects)"]
     assert list(rules(desk)) == ["No tabs."]
@@ -193,7 +194,7 @@ def test_a_section_that_is_gone_takes_its_rule_away(desk: Desk) -> None:
 def test_a_rule_that_came_with_us_is_changed_and_taken_away_like_the_others(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     desk.render()
-    text = desk.pages()[RULES]
+    text = desk.texts()[RULES]
     first, second = rules_of(None, "")[:2]
     begins = text.index("## Rule #3")
     desk.edit(lambda text: text[:begins] + text[text.index("## Rule #4") :], RULES)
@@ -202,7 +203,7 @@ def test_a_rule_that_came_with_us_is_changed_and_taken_away_like_the_others(desk
     shipped = [rule for rule in rules_of(desk.keeper.store, desk.project) if rule.id.startswith(PREFIX)]
     assert shipped[0].text == "Ask before deleting."
     assert second.id not in [rule.id for rule in shipped]
-    assert "Comes with Memory Keeper, changed by you" in desk.pages()[RULES]
+    assert "Comes with Memory Keeper, changed by you" in desk.texts()[RULES]
 
 
 @pytest.mark.parametrize("place", ["project", "user"])
@@ -214,7 +215,7 @@ def test_an_observation_put_among_the_rules_is_one(desk: Desk, place: str) -> No
     desk.keeper.write(note)
     observe(desk, "The linter needs Node 22.", "model")
     desk.render()
-    text = desk.pages()[OBSERVATIONS]
+    text = desk.texts()[OBSERVATIONS]
     (moved,) = [
         f"## Observation #{part}" for part in text.partition(END)[0].split("## Observation #") if "short" in part
     ]
@@ -227,7 +228,7 @@ def test_an_observation_put_among_the_rules_is_one(desk: Desk, place: str) -> No
     assert rule.scope == place, "it holds where it was seen"
     (one,) = [one for one in observed(desk.keeper.store, project, DEFAULTS, NOW) if "short" in one.text]
     assert (one.state, one.id, one.instead) == ("rule", note.id, rule.id)
-    assert "(0 confirmations, promoted by hand)\n  → Added as Rule #" in desk.pages()[ARCHIVE]
+    assert "(0 confirmations, promoted by hand)\n  → Added as Rule #" in desk.texts()[ARCHIVE]
 
 
 def test_secrets_written_there_are_redacted(desk: Desk) -> None:
@@ -235,7 +236,7 @@ def test_secrets_written_there_are_redacted(desk: Desk) -> None:
     desk.render()
     append(desk, RULES, "- Log in with ghp_" + "a1B2" * 9)
     assert not any("ghp_a1B2" in line for line in adopt(desk))
-    assert "ghp_a1B2" not in desk.pages()[RULES]
+    assert "ghp_a1B2" not in desk.texts()[RULES]
     assert any("<REDACTED:" in text for text in rules(desk))
 
 
@@ -257,7 +258,7 @@ def test_only_what_was_looked_at_is_taken_over(desk: Desk) -> None:
     shown = adopt(desk, dry=True)
     append(desk, RULES, "- CANARY")
     with pytest.raises(KeeperError, match="changed meanwhile"):
-        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False, shown)
+        adopt_rules(desk.pages, False, shown)
     assert list(rules(desk)) == ["No tabs."]
 
 
@@ -267,8 +268,8 @@ def test_killed_before_it_says_that_all_is_taken_over(desk: Desk, monkeypatch: p
     desk.render()
     append(desk, RULES, "- Log in with ghp_" + "a1B2" * 9)
     with monkeypatch.context() as killed:
-        killed.setattr("memory_keeper.pages.adopt._settle", lambda *_: None)
-        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)
+        killed.setattr("memory_keeper.pages.adopt.Folder.keep", lambda *_: False)
+        adopt_rules(desk.pages, False)
     assert wait(desk) == [RULES]
     assert adopt(desk, dry=True) == []
     assert wait(desk) == []
@@ -296,7 +297,7 @@ def test_killed_while_it_is_taken_over_nothing_is_lost_or_doubled(
         return True
 
     with pytest.raises(KeyboardInterrupt):
-        adopt_rules(desk.keeper, desk.project, str(desk.root), NOW, False)
+        adopt_rules(desk.pages, False)
     left[0] = 100
     desk.render()
     adopt(desk)
@@ -334,7 +335,7 @@ def test_lines_on_the_page_of_observations_are_the_user_s(desk: Desk) -> None:
     assert adopt(desk) == ["added: Reviews on Fridays. (observation)"]
     one = observations(desk)["Reviews on Fridays."]
     assert (one.by, one.state) == ("user", "open")
-    assert "From: you wrote it" in desk.pages()[OBSERVATIONS]
+    assert "From: you wrote it" in desk.texts()[OBSERVATIONS]
     assert rules(desk) == {}, "nothing there is a rule"
 
 
@@ -348,8 +349,8 @@ def test_an_observation_that_is_struck_out_is_contradicted(desk: Desk) -> None:
     assert adopt(desk) == ["taken away: The linter needs Node 22. (observation)"]
     states = sorted(one.state for one in observations(desk).values())
     assert states == ["contradicted", "open"]
-    assert "Reason: Contradicted |" in desk.pages()[ARCHIVE]
-    assert desk.pages()[OBSERVATIONS].count("## Observation") == 1
+    assert "Reason: Contradicted |" in desk.texts()[ARCHIVE]
+    assert desk.texts()[OBSERVATIONS].count("## Observation") == 1
 
 
 def test_what_was_struck_out_may_be_written_again(desk: Desk) -> None:
@@ -361,10 +362,10 @@ def test_what_was_struck_out_may_be_written_again(desk: Desk) -> None:
     observe(desk, "Draws diagrams first.", "model")
     desk.render()
     append(desk, OBSERVATIONS, "- Always use tabs for indentation.\n- The linter needs Node 22.")
-    adopt_rules(desk.keeper, desk.project, str(desk.root), NOW + 1, False)
+    adopt_rules(Pages(desk.keeper, desk.project, str(desk.root), NOW + 1))
     desk.render()
     assert {one.state for one in observations(desk).values()} == {"open"}
-    assert desk.pages()[OBSERVATIONS].count("## Observation") == 3
+    assert desk.texts()[OBSERVATIONS].count("## Observation") == 3
 
 
 def test_an_observation_in_other_words_is_the_user_s(desk: Desk) -> None:
@@ -374,27 +375,27 @@ def test_an_observation_in_other_words_is_the_user_s(desk: Desk) -> None:
     assert adopt(desk) == ["reworded: The linter needs Node 22. -> The linter needs Node 24. (observation)"]
     found = observations(desk)
     assert found["The linter needs Node 24."].by == "user"
-    assert "Node 22" not in desk.pages()[OBSERVATIONS]
-    assert "Node 22" in desk.pages()[ARCHIVE], "what it said is not lost"
+    assert "Node 22" not in desk.texts()[OBSERVATIONS]
+    assert "Node 22" in desk.texts()[ARCHIVE], "what it said is not lost"
 
 
 def test_an_observation_in_all_projects_stays_one(desk: Desk) -> None:
     note = Note("note-everywhere", NOW - DAY, "observation", 0, USER, "Reviews on Fridays.", who="user")
     desk.keeper.write(note)
     desk.render()
-    assert "| Seen in: all projects |" in desk.pages()[OBSERVATIONS]
+    assert "| Seen in: all projects |" in desk.texts()[OBSERVATIONS]
     desk.replace("Fridays", "Mondays", OBSERVATIONS)
     assert [line.endswith(" (observation, in all projects)") for line in adopt(desk)] == [True]
     found = {one.text: one.state for one in observed(desk.keeper.store, USER, DEFAULTS, NOW)}
     assert found == {"Reviews on Fridays.": "contradicted", "Reviews on Mondays.": "open"}
-    assert "Mondays" in desk.pages()[OBSERVATIONS]
+    assert "Mondays" in desk.texts()[OBSERVATIONS]
 
 
 def test_an_observation_that_was_said_in_other_words_meanwhile_is_no_edit(desk: Desk) -> None:
     observe(desk, "Always use tabs for indentation.")
     desk.render()
     observe(desk, "From now on, always use tabs for indentation!", days=1)
-    copy = desk.pages()[OBSERVATIONS]
+    copy = desk.texts()[OBSERVATIONS]
     (desk.folder / OBSERVATIONS).write_text(copy)  # with another time: somebody may have changed it
     assert wait(desk) == []
     assert desk.render() == [OBSERVATIONS]
@@ -416,7 +417,7 @@ def test_what_a_repository_ships_is_no_rule(desk: Desk, adopts: bool) -> None:
     desk.render(foreign=adopts)
     assert list(rules(desk)) == ["No tabs."]
     assert observations(desk) == {}
-    assert len(foreign(desk.keeper, desk.project, str(desk.root))) == (4 if adopts else 5)
+    assert len(foreign(desk.pages)) == (4 if adopts else 5)
     kept = desk.folder / (f"{RULES}.before-memory-keeper" if adopts else RULES)
     assert kept.read_text() == POLICY
     assert (desk.folder / ARCHIVE).read_text() == POLICY
@@ -503,10 +504,10 @@ def test_a_page_that_is_only_read_is_left_alone_once_somebody_changed_it(desk: D
     desk.edit(lambda text: text.replace("Draws", "Never draws"), ARCHIVE)
     observe(desk, "Reads the end first.", "model", days=91)
     assert desk.render() == []
-    assert "Never draws" in desk.pages()[ARCHIVE]
+    assert "Never draws" in desk.texts()[ARCHIVE]
     assert desk.render(foreign=True) == [ARCHIVE]
-    assert "Reads the end first." in desk.pages()[ARCHIVE]
-    assert "Never draws" in desk.pages()[f"{ARCHIVE}.before-memory-keeper"]
+    assert "Reads the end first." in desk.texts()[ARCHIVE]
+    assert "Never draws" in desk.texts()[f"{ARCHIVE}.before-memory-keeper"]
 
 
 def test_all_of_them_can_be_taken_away_and_made_again(desk: Desk) -> None:
@@ -515,15 +516,15 @@ def test_all_of_them_can_be_taken_away_and_made_again(desk: Desk) -> None:
     observe(desk, "Draws diagrams first.", "model", days=90)
     desk.keeper.mark("done", desk.add("Piece 1", "task", 0, who="user"), at=NOW)
     desk.render()
-    before = desk.pages()
+    before = desk.texts()
     assert set(before) == {RULES, OBSERVATIONS, ARCHIVE, "DONE.md"}
     remove_all(str(desk.root))
     assert not desk.folder.exists()
     desk.render()
-    assert desk.pages() == before
+    assert desk.texts() == before
     desk.replace("No tabs.", "Tabs.", RULES)
     remove_all(str(desk.root))
-    assert list(desk.pages()) == [RULES], "what somebody wrote and nobody has read stays"
+    assert list(desk.texts()) == [RULES], "what somebody wrote and nobody has read stays"
 
 
 # --- at the command line and in the hooks -----------------------------------------------------------------------------

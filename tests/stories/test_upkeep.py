@@ -15,8 +15,9 @@ import pytest
 from memory_keeper.briefs.files import _checksum, remove_all
 from memory_keeper.briefs.spans import month_began, week_began
 from memory_keeper.jobs import upkeep
-from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Place, due, is_due
+from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, due, is_due
 from memory_keeper.keeper import Keeper
+from memory_keeper.pages.reading import Pages
 from memory_keeper.server.catch_up import CatchUp
 from tests.machine import START as LAUNCHED
 from tests.machine import Machine, Session
@@ -124,8 +125,8 @@ def test_only_what_the_user_wants(machine: Machine, settings: dict[str, Any], wh
         age(page, 40)
     set_to(machine, compaction=settings)
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper)
-        assert {*due(keeper, place, time())} == what
+        (place,) = upkeep.lately(keeper, time())
+        assert {*due(place)} == what
 
 
 def test_a_repository_switches_nothing_off(machine: Machine) -> None:
@@ -133,8 +134,8 @@ def test_a_repository_switches_nothing_off(machine: Machine) -> None:
     age(pages(machine) / "OBSERVATIONS.md", 40)
     (machine.project / ".claude/memory-keeper.json").write_text('{"compaction": {"enabled": false}}')
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper)
-        assert OBSERVATIONS in due(keeper, place, time())
+        (place,) = upkeep.lately(keeper, time())
+        assert OBSERVATIONS in due(place)
 
 
 def test_without_files_nothing_is_due(machine: Machine) -> None:
@@ -142,8 +143,8 @@ def test_without_files_nothing_is_due(machine: Machine) -> None:
     age(pages(machine) / "OBSERVATIONS.md", 40)
     set_to(machine, tell={"files": False})
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper)
-        assert due(keeper, place, time()) == ()
+        (place,) = upkeep.lately(keeper, time())
+        assert due(place) == ()
 
 
 def test_a_session_that_begins_hears_that_something_is_due(machine: Machine) -> None:
@@ -184,8 +185,8 @@ def test_an_edit_is_never_passed_off_as_ours(machine: Machine) -> None:
     page = pages(machine) / "OBSERVATIONS.md"
     page.write_text(page.read_text().replace("instead of npm", "instead of npm and yarn"))
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper)
-        done = upkeep.upkeep(keeper, place, (OBSERVATIONS,), time() + 10)
+        (place,) = upkeep.lately(keeper, time())
+        done = upkeep.upkeep(Pages(keeper, place.project, place.root, time() + 10), (OBSERVATIONS,))
         notes = keeper.store.notes(place.project, 0, "observation")
     assert not any("npm and yarn" in note.text for note in notes)
     assert "npm and yarn" in page.read_text()
@@ -206,17 +207,17 @@ def place(tmp_path: Path) -> Workplace:
     return made
 
 
-def at_home(place: Workplace) -> Place:
-    return Place(place.project(), str(place.folder("app")))
+def at_home(keeper: Keeper, place: Workplace, now: float) -> Pages:
+    return Pages(keeper, place.project(), str(place.folder("app")), now)
 
 
 def test_what_nobody_confirmed_for_four_weeks_is_archived(place: Workplace) -> None:
     folder = place.folder("app") / ".claude/memory"
     with place.keeper() as keeper:
-        first = upkeep.upkeep(keeper, at_home(place), (OBSERVATIONS,), place.now + DAY)
+        first = upkeep.upkeep(at_home(keeper, place, place.now + DAY), (OBSERVATIONS,))
         assert first.counts == {OBSERVATIONS: {"open": 1}}
         assert "use pnpm instead of npm" in (folder / "OBSERVATIONS.md").read_text()
-        later = upkeep.upkeep(keeper, at_home(place), (OBSERVATIONS,), place.now + 29 * DAY)
+        later = upkeep.upkeep(at_home(keeper, place, place.now + 29 * DAY), (OBSERVATIONS,))
     assert later.counts == {OBSERVATIONS: {"archived": 1}}
     assert not (folder / "OBSERVATIONS.md").exists()
     assert "use pnpm instead of npm" in (folder / "OBSERVATION_ARCHIVE.md").read_text()
@@ -229,14 +230,14 @@ def april(day: int) -> float:
 def test_the_report_of_a_month_that_is_over_is_written_once(place: Workplace) -> None:
     report = place.folder("app") / ".claude/memory/reports/2026-03.md"
     with place.keeper() as keeper:
-        upkeep.upkeep(keeper, at_home(place), (OBSERVATIONS,), place.now)
-        assert REPORT not in due(keeper, at_home(place), place.now)  # March goes on
-        assert REPORT in due(keeper, at_home(place), april(1))
-        done = upkeep.upkeep(keeper, at_home(place), (REPORT,), april(1))
+        upkeep.upkeep(at_home(keeper, place, place.now), (OBSERVATIONS,))
+        assert REPORT not in due(at_home(keeper, place, place.now))  # March goes on
+        assert REPORT in due(at_home(keeper, place, april(1)))
+        done = upkeep.upkeep(at_home(keeper, place, april(1)), (REPORT,))
         assert str(report) in done.files
         assert "March 2026" in report.read_text()
-        assert REPORT not in due(keeper, at_home(place), april(2))
-        assert REPORT not in due(keeper, at_home(place), april(40))  # nothing happened in April
+        assert REPORT not in due(at_home(keeper, place, april(2)))
+        assert REPORT not in due(at_home(keeper, place, april(40)))  # nothing happened in April
     assert remove_all(str(place.folder("app"))) >= 2
     assert not report.parent.exists()
 
@@ -244,14 +245,14 @@ def test_the_report_of_a_month_that_is_over_is_written_once(place: Workplace) ->
 def test_no_report_where_none_is_wanted(place: Workplace) -> None:
     (place.home / "config.json").write_text('{"compaction": {"monthlyReview": false}}')
     with place.keeper() as keeper:
-        assert REPORT not in due(keeper, at_home(place), april(1))
+        assert REPORT not in due(at_home(keeper, place, april(1)))
 
 
 def test_a_report_follows_no_link_out_of_the_project(place: Workplace, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     with place.keeper() as keeper:
-        upkeep.upkeep(keeper, at_home(place), (OBSERVATIONS,), place.now)
+        upkeep.upkeep(at_home(keeper, place, place.now), (OBSERVATIONS,))
         (place.folder("app") / ".claude/memory/reports").symlink_to(outside)
         problems: list[Exception] = []
         upkeep.keep_up(keeper, april(1), complain=problems.append)

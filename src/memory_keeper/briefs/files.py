@@ -33,8 +33,8 @@ CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE = "CONTEXT_ARCHIVE.md", "OBSERVATION_ARCHIV
 DONE, TASK_ARCHIVE = "DONE.md", "TASK_ARCHIVE.md"
 SEALED = (CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE, DONE, TASK_ARCHIVE)  # pages to read: whoever changes one keeps it
 REPORTS = "reports"  # a folder: those of the months that are over
-ENDINGS = {"sessions": ".l1.jsonl", REPORTS: ".md"}  # of our files, by their folder
-FOLDERS = (*((*FOLDER, name) for name in ("handoffs", *ENDINGS)), FOLDER)  # that we write in; what lies in others first
+ENDINGS = {"handoffs": ".md", "sessions": ".l1.jsonl", REPORTS: ".md"}  # of our files, by their folder
+FOLDERS = (*((*FOLDER, name) for name in ENDINGS), FOLDER)  # that we write in; what lies in others first
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -295,8 +295,6 @@ def _remove_from(root: str, path: tuple[str, ...], keep: Collection[str]) -> int
 
 def _may_go(folder: Folder, above: str, name: str) -> bool:
     own = _begun(name) or name
-    if above == "handoffs":
-        return own.startswith("HANDOFF-") and own.endswith(".md")
     rendered = is_rendered(own) if above == FOLDER[-1] else own.endswith(ENDINGS[above])
     return rendered and (own != name or folder.is_ours(name))
 
@@ -309,12 +307,20 @@ def _begun(name: str) -> str:
 
 
 def write(root: str, path: tuple[str, ...], text: str) -> str:
-    """Make a file below the project's memory folder have this text; its path."""
+    """Make a file below the project's memory folder have this text; its path. One that somebody has edited is kept
+    beside it."""
     *folders, name = path
     whole = "/".join((root, *FOLDER, *path))
     try:
         with Folder(root, (*FOLDER, *folders), make=True) as folder:
-            _put(folder.fd, name, clean(text))
+            data, before = clean(text).encode("utf-8", "replace"), folder.read(name)
+            if before and before.data == data:
+                return whole
+            own = _prepare(folder.fd, name, [data])
+            # where the times are too coarse for our mark, nobody can say who wrote it
+            if before and before.data.strip() and not before.ours and folder.is_ours(own):
+                folder.set_aside(name)
+            _replace(folder.fd, own, name)
     except OSError as error:
         raise Unwritable(f"{whole} cannot be written: {error.strerror}") from None
     except Unwritable as error:

@@ -84,14 +84,6 @@ class Outcome(NamedTuple):
     hint: str = ""  # what to do about that
 
 
-class Proposal(NamedTuple):
-    """What a wording would say; where it is not taken, what was answered, without secrets."""
-
-    text: str
-    extra: Json = {}  # noqa: RUF012  (never changed)
-    why: str = ""  # it is not taken
-
-
 class Draft(NamedTuple):
     """Another wording of a note that is not kept yet."""
 
@@ -146,7 +138,8 @@ def _ask(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     }
     outcome = Outcome(matter.first.id, matter.first.level, matter.first.project, job.by)
     begun = "spent-" + token_hex(6)
-    under_way = outcome._replace(tokens_in=estimate(matter), why="it never ended", model=_model(job))
+    model = str(job.settings["summarize.model"])
+    under_way = outcome._replace(tokens_in=estimate(matter), why="it never ended", model=model)
     _keep(keeper, _spent(begun + ":0", matter.first, under_way, job), None)
     try:
         form = prompt if matter.first.level == 1 else outline_answer.prompt
@@ -171,10 +164,6 @@ def _answered(outcome: Outcome, answer: Answer) -> Outcome:
     )
 
 
-def _model(job: Job) -> str:
-    return str(job.settings["summarize.model"])
-
-
 def estimate(matter: Matter) -> int:
     """About how many tokens a model would read."""
     return sum(map(tokens, matter.texts)) + ASIDE
@@ -182,34 +171,28 @@ def estimate(matter: Matter) -> int:
 
 def draft_of(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Draft:
     """What an answer would make of a note; without a wording, and with the reason, if it cannot be one."""
-    proposal = read_answer(keeper, matter, job, answer)
-    if proposal.why:
-        return Draft(matter.first, outcome._replace(why=proposal.why, code=1), proposal.text, begun=begun)
-    said = {name: getattr(outcome, name) for name in FACTS}
-    note = _wording(matter.first, proposal.text, {**proposal.extra, **said})
-    return Draft(matter.first, _worded(outcome, note), note.text, note, begun)
+    safe = _without_secrets(keeper, job, answer)
+    said, extra, why = read_answer(matter, answer) if safe == answer else (safe, {}, "there is a secret in it")
+    if why:
+        return Draft(matter.first, outcome._replace(why=why, code=1), safe, begun=begun)
+    return _worded(matter.first, outcome, said, {**extra, **{name: getattr(outcome, name) for name in FACTS}}, begun)
 
 
 def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     """Have a note made again by rule: by the rules of today, or in place of a model's words."""
-
     first = matter.first
     if first.level == 1:
         again = write_note(covered(keeper, first), job.settings["reduce.noteTokens"], job.root)
     else:
         notes = keeper.store.notes(first.project, above=first.id)
         again = write_outline(keeper, notes, job.settings["reduce.outlineTokens"])
-    note = _wording(first, again.text, wire.loads(again.extra))
-    return Draft(first, _worded(Outcome(first.id, first.level, first.project, job.by), note), note.text, note)
+    return _worded(first, Outcome(first.id, first.level, first.project, job.by), again.text, wire.loads(again.extra))
 
 
-def _worded(outcome: Outcome, note: Note) -> Outcome:
-    return outcome._replace(ok=True, id=note.id, text=note.text)
-
-
-def _wording(first: Note, text: str, extra: Json) -> Note:
+def _worded(first: Note, outcome: Outcome, text: str, extra: Json, begun: str = "") -> Draft:
     id = "note-" + digest_of(first.id, text, token_hex(6))
-    return first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
+    note = first._replace(id=id, text=text, extra=wire.dumps(extra), tokens=measure(text), replaces=first.id, who="")
+    return Draft(first, outcome._replace(ok=True, id=id, text=text), text, note, begun)
 
 
 # --- keeping ---------------------------------------------------------------------------------------------------------
@@ -241,16 +224,14 @@ def _keep(keeper: Keeper, spent: Event | None, note: Note | None) -> str:
     if not spent and not note:
         return ""
     with keeper.writing(PATIENCE):
-        now = keeper.writer.wording(note.replaces) if note else None
+        now, fault = keeper.writer.wording(note.replaces) if note else None, ""
         if note and (not now or now.who == "user"):
-            if spent:
-                keeper.writer.mark(spent)
-            return "the user has worded it meanwhile" if now else "the note is gone"
-        if spent:
-            return "" if keeper.writer.mark(spent, note) else "the note is gone"
-        if note:
+            note, fault = None, "the user has worded it meanwhile" if now else "the note is gone"
+        if spent and not keeper.writer.mark(spent, note):
+            fault = fault or "the note is gone"
+        elif note and not spent:
             keeper.writer.add(note)
-    return ""
+    return fault
 
 
 # --- what is asked about ---------------------------------------------------------------------------------------------
@@ -312,29 +293,25 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 # --- what is taken of an answer --------------------------------------------------------------------------------------
 
 
-def read_answer(keeper: Keeper, matter: Matter, job: Job, answer: str) -> Proposal:
-    """What an answer would make of a note."""
-
-    safe = _without_secrets(keeper, job, answer)
-    if safe != answer:
-        return Proposal(safe, why="there is a secret in it")
+def read_answer(matter: Matter, answer: str) -> tuple[str, Json, str]:
+    """What an answer would make of a note: its words, what is kept beside them, and why it is not taken."""
     extra = wire.read_object(matter.first.extra)
     said, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
-            return Proposal(answer, why=why)
+            return answer, {}, why
         said = outline["overallSummary"]
     said, why = judge(said, matter.said, matter.budget)
     linked = [] if why else link(said, matter.sources)
     if not linked:
-        return Proposal(answer, why=why or "none of it can be found in what it is about")
+        return answer, {}, why or "none of it can be found in what it is about"
     text = "\n".join(one.sentence for one in linked)
     rests = [[cite for source in one.cites for cite in matter.rests.get(source, (source,))] for one in linked]
     extra["cites"] = [list(dict.fromkeys(cites))[:CITED] for cites in rests]
     if isinstance(outline, dict):
         extra["outline"] = {**outline, "overallSummary": text}
-    return Proposal(text, extra)
+    return text, extra, ""
 
 
 def _without_secrets(keeper: Keeper, job: Job, answer: str) -> str:

@@ -22,7 +22,7 @@ from memory_keeper.project_settings import Settings
 from memory_keeper.rules.habits import habits, is_commit, wording
 from memory_keeper.rules.observations import USERS, clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.rules.prompts import heard, prompts_of, said
-from memory_keeper.search.slips import Slip, slips, slips_with, word_of
+from memory_keeper.search.how import Slip, slips, slips_with, word_of
 from memory_keeper.text import digest_of
 
 TWICE = 2  # sessions in which a command has to fail the same way

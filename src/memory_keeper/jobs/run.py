@@ -1,56 +1,78 @@
-"""Every chore that is due, done once everything is read."""
+"""The entry point of the detached process: it reads what is new, and then does every job that is due.
+
+A hook that must not wait starts it, and it ends when everything is moved.
+"""
 
 from __future__ import annotations
 
-from time import time
+import os
+from collections.abc import Iterable
+from time import sleep, time
 
 from memory_keeper.briefs.files import Unwritable
+from memory_keeper.capture.tail import LAG
 from memory_keeper.errors import Busy, NotSetUp
+from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.problems import complain
 from memory_keeper.jobs.improve import improve_due
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.jobs.upkeep import keep_up
 from memory_keeper.keeper import Keeper
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
 
 PATIENCE = 10.0  # seconds for another process that writes notes
 
 
+def main(argv: list[str]) -> None:
+    """`look HOME [WHAT [SESSION]]`."""
+    home, what, session = (*argv[1:], "", "")[:3]
+    look(home, what, session, LAG)
+
+
+def look(home: str, what: str = "", session: str = "", lag: float = 0.0) -> None:
+    """Look, and once more when the lines that were under way have arrived; then what was to follow, and the jobs."""
+    try:
+        with Keeper(home) as keeper:
+            keeper.look(patience=30.0)
+            if lag:
+                sleep(lag)
+            if os.path.exists(home):  # else it was deleted meanwhile: do not make it again
+                if lag:
+                    keeper.look(patience=30.0)
+                follow(keeper, what, session)
+                run_jobs(keeper)
+    except Exception as error:
+        complain(home, "look", error)
+
+
 def run_jobs(keeper: Keeper) -> None:
     """All that may be due: notes, their better wordings and pages, and what the calendar asks for."""
     distil_all(keeper)
-    _keep_up(keeper)
-
-
-def distil_all(keeper: Keeper) -> None:
-    """Write the notes that are due, have them worded better where a model is to do that, and render them for people."""
-
-    try:
-        with Lock(keeper.home, PATIENCE, "distil"):
-            made = distil(keeper, time(), complain=lambda error: complain(keeper.home, "distil", error))
-    except (Busy, NotSetUp):
-        return  # who is at it sees what is open; or nothing was ever kept
-    _render(keeper, {note.project for note in made})
-    _render(keeper, {outcome.project for outcome in improve_due(keeper) if outcome.ok})
-
-
-def _keep_up(keeper: Keeper) -> None:
-    """Do what falls due by the calendar."""
-
     try:
         keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
     except NotSetUp:
         pass  # nothing was ever kept
 
 
-def _render(keeper: Keeper, projects: set[str]) -> None:
-    """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
+def distil_all(keeper: Keeper) -> None:
+    """Write the notes that are due, have them worded better where a model is to do that, and render them for people."""
+    try:
+        with Lock(keeper.home, PATIENCE, "distil"):
+            made = distil(keeper, time(), complain=lambda error: complain(keeper.home, "distil", error))
+    except (Busy, NotSetUp):
+        return  # who is at it sees what is open; or nothing was ever kept
+    _render(keeper, (note.project for note in made))
+    _render(keeper, (outcome.project for outcome in improve_due(keeper) if outcome.ok))
 
-    for project in projects:
+
+def _render(keeper: Keeper, projects: Iterable[str]) -> None:
+    """Render the memory of projects in the folders where hooks ran: whoever only imported has no files of ours."""
+    for project in set(projects):
         try:
             if root := keeper.root_of(project):
-                render(keeper, project, root, time())
+                render(Pages(keeper, project, root))
         except Busy:
             pass  # who is at it does the same
         except Unwritable as error:  # the notes are kept all the same

@@ -1,209 +1,174 @@
 """The pages for people, kept in step with the notes: first a person's edits become notes, then the pages are written.
 
 What somebody wrote is in the store before anything is written over it, and a page that was saved between our reading
-and our writing is read again.
+and our writing is read again. A page that is only read (`SEALED`) is left alone once somebody has changed it.
 """
 
 from __future__ import annotations
 
 import posix
-from collections.abc import Sequence
-from time import time
-from typing import Any
+from collections.abc import Iterable
 
-from memory_keeper import config
 from memory_keeper.briefs.context_archive import page
 from memory_keeper.briefs.files import (
     CONTEXT_ARCHIVE,
+    EDITED,
     FOLDER,
     LISTED,
     SEALED,
     Folder,
-    Found,
     Unwritable,
     is_page,
     is_there,
 )
-from memory_keeper.briefs.memory import is_sealed, seal
+from memory_keeper.briefs.memory import seal
 from memory_keeper.briefs.pages import sealed, texts
-from memory_keeper.keeper import Keeper
-from memory_keeper.pages.adopt import PATIENCE, Read, adopt_all, is_edited, is_wanted, observed_by, read, waiting
-from memory_keeper.rules.observations import Observed
-from memory_keeper.store.events import boundaries
+from memory_keeper.capture.payload import safe_name
+from memory_keeper.pages.adopt import PATIENCE, adopt_all
+from memory_keeper.pages.reading import Pages, Read
 from memory_keeper.store.home import Lock
 
-Json = dict[str, Any]
-
 TRIES = 5  # times that somebody may save while we write
+EVERY = 1 << 30
+OF_SESSIONS = ("handoffs", "sessions")  # folders with a file for each session
 WAITS = "was changed and waits: `memory-keeper rule adopt` shows what it says otherwise, and takes that over"
 STRANGE = "is not ours: `memory-keeper save --adopt` takes over what it says as yours, and keeps the file beside"
 CHANGED = "was changed or is not ours: `memory-keeper save --adopt` puts it aside and makes it anew"
 
 
-def render(keeper: Keeper, project: str, root: str, now: float, foreign: bool = False) -> list[str]:
+def render(pages: Pages, foreign: bool = False) -> list[str]:
     """Adopt what people changed in a project's pages, then bring them up to date; the paths that were written.
 
     A file that is not ours is left alone; `foreign`: it is taken over, and what it was is kept beside it. An edited
     page of rules or observations waits for `adopt_rules`. Unwritable says that the pages are not as they should be: the
     notes are kept all the same.
     """
-    if not is_wanted(keeper, root):
+    if not pages.are_wanted:
         return []
+    keeper = pages.keeper
     with Lock(keeper.home, PATIENCE, "render"):
-        _make_store(keeper)
+        if not posix.access(keeper.store_path, posix.F_OK):  # pages may come before anything was kept: a predecessor's
+            with keeper.writing(PATIENCE):
+                _ = keeper.writer
         try:
-            observed = observed_by(keeper, project, root, now)
-            return [
-                *bring(keeper, project, root, now, observed, foreign),
-                *render_sealed(keeper, project, root, observed, foreign),
-            ]
+            return bring(pages, foreign)
         except OSError as error:
-            raise Unwritable(f"The pages in {root}/.claude/memory cannot be written: {error.strerror}") from error
+            raise Unwritable(f"The pages in {pages.root}/.claude/memory cannot be written: {error.strerror}") from error
 
 
-def foreign(keeper: Keeper, project: str, root: str) -> list[str]:
+def bring(pages: Pages, foreign: bool = False) -> list[str]:
+    """What `render` does, whatever the settings say; under its lock."""
+    written: dict[str, None] = {}
+    for _ in range(TRIES):
+        wanted = page_texts(pages)
+        if not wanted and not is_there(pages.root):
+            break
+        with Folder(pages.root, make=bool(wanted)) as folder:
+            folder.sweep(pages.now)
+            reads = _read_all(pages, folder, wanted, foreign)
+            if adopt_all(pages, reads, foreign):
+                wanted = page_texts(pages)
+            known = {one.name: one for one in reads}
+            done = {name: _write(folder, name, text, known.get(name), foreign) for name, text in wanted.items()}
+            done |= {name: _remove(folder, name, known.get(name)) for name in _names(folder) if name not in wanted}
+            written |= {f"{folder.path}/{name}": None for name, said in done.items() if said == "written"}
+            if "again" not in done.values():
+                break
+    return list(written)
+
+
+def page_texts(pages: Pages) -> dict[str, str]:
+    """Every page of a project and what is to stand on it, those that are only read last."""
+    keeper, project = pages.keeper, pages.project
+    made = texts(keeper.store, project, keeper.salt, pages.settings, pages.observed)
+    for name, body in sealed(keeper.store, project, pages.settings, pages.observed).items():
+        made[name] = seal(body.rstrip("\n") + "\n\n", name, project, keeper.salt)
+    # what stands there already need not be made again
+    if archive := page(keeper.store, keeper.home, project, keeper.salt, _data(pages.root, CONTEXT_ARCHIVE)):
+        made[CONTEXT_ARCHIVE] = archive
+    return made
+
+
+def outdated(pages: Pages) -> list[str]:
+    """The pages that are not as they should be."""
+    path = "/".join((pages.root, *FOLDER))
+    wanted = page_texts(pages)
+    return [f"{path}/{name}" for name, text in wanted.items() if _data(pages.root, name) != text.encode()]
+
+
+def foreign(pages: Pages) -> list[str]:
     """The files in the place of our pages that are not ours: a predecessor's, or a repository's."""
     try:
-        with Folder(root) as folder:
-            observed = observed_by(keeper, project, root, time())
-            reads = _read_all(keeper, project, folder, _wanted(keeper, project, root, observed), 0.0, observed)
-            odd = [name for name in _pages_of(folder) if folder.read(name) is None]
-            odd += [name for name in SEALED if _is_left(keeper, project, folder, name)]
-            return [f"{folder.path}/{name}" for name in (*odd, *(one.name for one in reads if not one.trusted))]
+        with Folder(pages.root) as folder:
+            trusted = {one.name: one.trusted for one in _read_all(pages, folder, page_texts(pages))}
+            odd = [name for name in _names(folder) if not trusted.get(name, folder.read(name) is not None)]
+            return [f"{folder.path}/{name}" for name in odd]
     except Unwritable:
         return []
 
 
-def left_alone(keeper: Keeper, project: str, root: str) -> dict[str, str]:
+def left_alone(pages: Pages) -> dict[str, str]:
     """The files in the place of our pages that are not written, and what is to be said of each."""
-    told = {path: CHANGED if path.endswith((*SEALED, *LISTED)) else STRANGE for path in foreign(keeper, project, root)}
-    return told | {"/".join((root, *FOLDER, name)): WAITS for name in waiting(keeper, project, root)}
+    told = {path: CHANGED if path.endswith((*SEALED, *LISTED)) else STRANGE for path in foreign(pages)}
+    return told | {"/".join((pages.root, *FOLDER, name)): WAITS for name in pages.waiting()}
 
 
-def bring(
-    keeper: Keeper, project: str, root: str, now: float, observed: Sequence[Observed], foreign: bool = False
-) -> list[str]:
-    """What `render` does, whatever the settings say; under its lock."""
-    written: list[str] = []
-    for _ in range(TRIES):
-        wanted = _wanted(keeper, project, root, observed)
-        if not wanted and not is_there(root):
-            break
-        with Folder(root, make=bool(wanted)) as folder:
-            folder.sweep(now)
-            reads = _read_all(keeper, project, folder, wanted, now, observed, foreign)
-            if adopt_all(keeper, project, root, reads, foreign):
-                wanted = _wanted(keeper, project, root, observed)
-            known = {one.name: one for one in reads}
-            done = {name: _write(folder, name, text, known.get(name), foreign) for name, text in wanted.items()}
-            done |= {name: _remove(folder, name, known.get(name)) for name in _pages_of(folder) if name not in wanted}
-            written += [f"{folder.path}/{name}" for name, said in done.items() if said == "written"]
-            if "again" not in done.values():
-                break
-    return list(dict.fromkeys(written))
+def not_ours_alone(pages: Pages, paths: Iterable[str]) -> list[str]:
+    """Of our files in a project, those that a purge of one home must not take away: with a person's own words, or of
+    another home."""
+    sessions = {safe_name(one.id) for one in pages.keeper.store.sessions(pages.project, EVERY)}
+    return [path for path in paths if _stays(pages, path, sessions)]
 
 
-def _wanted(keeper: Keeper, project: str, root: str, observed: Sequence[Observed]) -> dict[str, str]:
-    """The pages that people may edit as they should be in a folder of a project."""
-    return texts(keeper.store, project, keeper.salt, _settings(keeper, root), observed)
+def _stays(pages: Pages, path: str, sessions: set[str]) -> bool:
+    *_, above, name = path.split("/")
+    if above in OF_SESSIONS:  # of a session that this home does not know
+        stem = name.removeprefix("HANDOFF-").removesuffix(".md").removesuffix(".l1.jsonl")
+        return not any(stem == one or stem.endswith("_" + one) for one in sessions)
+    if above != FOLDER[-1] or not _is_ours(name):
+        return False
+    with Folder(pages.root) as folder:
+        read = pages.read(folder, name)
+    if not read:
+        return False
+    return not read.trusted or (name in EDITED and any(part.yours for part in read.page.sections))
 
 
-def render_sealed(
-    keeper: Keeper, project: str, root: str, observed: Sequence[Observed], foreign: bool = False
-) -> list[str]:
-    """Bring a project's pages up to date that are only read, under the lock of `render`; the paths that were written.
-
-    One that somebody has changed, or that is not ours, is left alone; `foreign`: it is kept beside the new one.
-    """
-    bodies = sealed(keeper.store, project, _settings(keeper, root), observed)
-    wanted = bool(bodies) or bool(boundaries(keeper.store, project))
-    if not wanted and not is_there(root):
-        return []
-    with Folder(root, make=wanted) as folder:
-        done = [name for name in SEALED if _bring_sealed(keeper, project, folder, name, bodies, foreign)]
-        return [f"{folder.path}/{name}" for name in done]
+def _data(root: str, name: str) -> bytes:
+    try:
+        with Folder(root) as folder:
+            found = folder.read(name)
+            return found.data if found else b""
+    except Unwritable:
+        return b""
 
 
-def sealed_text(keeper: Keeper, project: str, name: str, bodies: dict[str, str], found: Found | None) -> str:
-    """What is to stand on such a page; empty when there is nothing to say. `found`: what stands there now."""
-    if name == CONTEXT_ARCHIVE:
-        return page(keeper.store, keeper.home, project, keeper.salt, found.data if found else b"")
-    return seal(bodies[name].rstrip("\n") + "\n\n", name, project, keeper.salt) if name in bodies else ""
+def _names(folder: Folder) -> list[str]:
+    return [name for name in folder.names() if _is_ours(name)]
 
 
-def _bring_sealed(
-    keeper: Keeper, project: str, folder: Folder, name: str, bodies: dict[str, str], foreign: bool
-) -> bool:
-    """Make such a page say what it should; whether it was written."""
-    for _ in range(TRIES):
-        found = folder.read(name)
-        left = _is_left(keeper, project, folder, name)
-        if left and not (foreign and found):
-            return False
-        text = sealed_text(keeper, project, name, bodies, found)
-        if (found.data if found else b"") == text.encode():
-            return False
-        if not text and found:
-            if not left:
-                folder.remove(name, found)
-            return False
-        if left:
-            folder.set_aside(name)
-        if folder.put(name, text, found):
-            return True
-    return False
+def _is_ours(name: str) -> bool:
+    return is_page(name) or name in SEALED
 
 
-def _is_left(keeper: Keeper, project: str, folder: Folder, name: str) -> bool:
-    """Whether there is something in the place of such a page that is not as we wrote it for this project."""
-    found = folder.read(name)
-    if not found:
-        return folder.is_there(name)  # a link, a folder, or far too large
-    return bool(found.data.strip()) and not is_sealed(found.data, name, project, keeper.salt)
-
-
-def _settings(keeper: Keeper, root: str) -> Json:
-    return config.load(keeper.home, root, keeper.environ)[0]
-
-
-def _make_store(keeper: Keeper) -> None:
-    """Pages may come before anything was ever kept: a predecessor's."""
-    if not posix.access(keeper.store_path, posix.F_OK):
-        with keeper.writing(PATIENCE):
-            _ = keeper.writer
-
-
-def _read_all(
-    keeper: Keeper,
-    project: str,
-    folder: Folder,
-    wanted: dict[str, str],
-    now: float,
-    observed: Sequence[Observed],
-    foreign: bool = False,
-) -> list[Read]:
+def _read_all(pages: Pages, folder: Folder, wanted: dict[str, str], foreign: bool = False) -> list[Read]:
     """The files with our names that are not as they should be; `foreign`: those that are not ours with all they say."""
     reads: list[Read] = []
-    for name in _pages_of(folder):
-        found = folder.read(name)
-        if found and name in wanted and found.data == wanted[name].encode():
-            if not found.ours:
-                folder.keep(name, found)
-        elif found:
-            one = read(keeper, project, f"{folder.path}/{name}", found, now, foreign)
-            reads.append(one._replace(waits=True) if is_edited(keeper, project, one, observed) else one)
-    pages = {one.name: one.trusted for one in reads}
-    return [_with_page(one, pages, wanted) if one.name.endswith(".summary.json") else one for one in reads]
+    for name in _names(folder):
+        one = pages.read(folder, name, foreign)
+        if one and name in wanted and one.found.data == wanted[name].encode():
+            if not one.found.ours:
+                folder.keep(name, one.found)
+        elif one:
+            reads.append(one._replace(waits=True) if pages.is_edited(one) else one)
+    trusted = {one.name: one.trusted for one in reads}
+    return [_with_page(one, trusted, wanted) if one.name.endswith(".summary.json") else one for one in reads]
 
 
-def _pages_of(folder: Folder) -> list[str]:
-    return [name for name in folder.names() if is_page(name)]
-
-
-def _with_page(read: Read, pages: dict[str, bool], wanted: dict[str, str]) -> Read:
+def _with_page(read: Read, trusted: dict[str, bool], wanted: dict[str, str]) -> Read:
     """An outline cannot say itself whose it is: it is ours when the archive beside it is."""
     page = read.name.removesuffix(".summary.json") + ".md"
-    return read._replace(trusted=pages.get(page, read.trusted or page in wanted))
+    return read._replace(trusted=trusted.get(page, read.trusted or page in wanted))
 
 
 def _write(folder: Folder, name: str, text: str, read: Read | None, foreign: bool) -> str:

@@ -1,15 +1,20 @@
-"""How a command or a tool was run here: its forms, how often each worked, and which worked where another did not."""
+"""How a command or a tool was run here: its forms, how often each worked, and which worked where another did not.
+
+A slip is a command that failed as it was typed, and the form that worked right after: `pytest`, then `uv run pytest`.
+What failed for another reason, a test or a network, is none; nor is a form that worked at another time.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from memory_keeper.capture.calls import command_of, steps
+from memory_keeper.capture.calls import SETTING, command_of, steps
 from memory_keeper.capture.project import short_path
 from memory_keeper.capture.runs import (
     FOLDER,
+    SENT,
     SERIAL,
     SHELL,
     Run,
@@ -18,6 +23,8 @@ from memory_keeper.capture.runs import (
     exit_status,
     hearts,
     in_order,
+    match,
+    outcome,
     program,
     went_wrong,
     works,
@@ -32,9 +39,11 @@ from memory_keeper.text import clean, one_line
 
 CALLS, RUNS = 3_000, 1_000  # the newest in which it is looked for, and those that are looked at
 SHOWN = 160  # characters of a command
-NEAR = 3  # runs of the same program after a failure among which a form that worked instead is looked for
+NEAR = 4  # runs after a failure among which the form that worked is looked for
+LINE = 80  # characters of an error
 INSTEAD, ERRORS = 5, 5
 READ = 50  # of the newest failures whose errors are read
+NAMED = re.compile(r"(?<!\w)--?\w[\w-]*")
 LONGEST = 2000  # characters of a step: quotes that nobody closes cost the square of their number
 STRING = re.compile(r"\"(?:\\.|[^\"\\]){12,}\"|'[^']{12,}'|\$\(.*")
 
@@ -53,11 +62,22 @@ class Form(NamedTuple):
 
 
 class Instead(NamedTuple):
-    """A form that failed and the one that worked after it."""
+    """A command that failed and the one that worked after it."""
 
     failed: Step
     error: str
     worked: Step
+
+
+class Slip(NamedTuple):
+    """A form of a command that failed, and the one that worked instead."""
+
+    failed: str
+    error: str
+    worked: str
+    session: str
+    at: float
+    whole: Instead
 
 
 class Error(NamedTuple):
@@ -127,15 +147,19 @@ def _of_tool(store: Store, tool: str, scope: Scope) -> list[_Known]:
 
 
 def _runs(store: Store, tool: str, word: str, scope: Scope, step_of: Callable[[Event], str]) -> list[_Known]:
-    """The newest runs of a tool in which there is what was asked for, oldest first; not those that the user refused."""
+    """The newest runs of a tool in which there is what was asked for, oldest first."""
     calls = calls_with(store, scope.project, tool, word, CALLS)
     found = ((seq, call, step) for seq, call in calls if lies_in(call, scope) and (step := step_of(call)))
-    meant = list(islice(found, RUNS))
-    results = results_of(store, [seq for seq, _, _ in meant])
-    order = in_order([(seq, call) for seq, call, _ in meant])
-    meant.sort(key=lambda one: order[one[0]])
-    ran = [(step, Run(call, results[seq], seq)) for seq, call, step in meant if seq in results]
-    return [_Known(step, run, went_wrong(run)) for step, run in ran if not run.result.text.startswith(REFUSED)]
+    meant = {seq: (call, step) for seq, call, step in islice(found, RUNS)}
+    ran = _answered(store, {seq: call for seq, (call, _) in meant.items()})
+    return [_Known(meant[run.place][1], run, went_wrong(run)) for run in ran]
+
+
+def _answered(store: Store, calls: dict[int, Event]) -> list[Run]:
+    """Some calls with their results, oldest first; not those that the user refused."""
+    results, order = results_of(store, [*calls]), in_order([*calls.items()])
+    known = sorted(results, key=lambda seq: order[seq])
+    return [Run(calls[seq], results[seq], seq) for seq in known if not results[seq].text.startswith(REFUSED)]
 
 
 def _program(line: str) -> str:
@@ -190,13 +214,12 @@ def _form(key: str, ran: Sequence[_Known]) -> Form:
 
 def _errors(bad: Sequence[_Known]) -> list[Error]:
     """What went wrong, the most frequent first, and of equals the newest."""
-    found: dict[str, Error] = {}
+    found: dict[str, list[Run]] = {}
     for one in bad:
-        if said := one.said:
-            found[said] = Error(
-                said, (found[said].times if said in found else 0) + 1, one.run.call.at, one.run.result.id
-            )
-    return sorted(found.values(), key=lambda error: (-error.times, -error.last))
+        if one.said:
+            found.setdefault(one.said, []).append(one.run)
+    errors = (Error(said, len(ran), ran[-1].call.at, ran[-1].result.id) for said, ran in found.items())
+    return sorted(errors, key=lambda error: (-error.times, -error.last))
 
 
 def normal_form(step: str, roots: Sequence[str] = ()) -> str:
@@ -206,18 +229,73 @@ def normal_form(step: str, roots: Sequence[str] = ()) -> str:
     return one_line(" ".join(SERIAL.sub("#", word) for word in short), SHOWN)
 
 
+# --- which form worked -----------------------------------------------------------------------------------------------
+
+
 def _instead(known: Sequence[_Known]) -> list[Instead]:
-    """Which form worked where another had failed as it was wrong, soon after it in the same session."""
-    found: dict[tuple[str, str], Instead] = {}
-    for place, one in enumerate(known):
-        said = one.said if one.run.command else ""
-        if not said or not USAGE.search(said) or places(one.run.result.text, said):
+    """What worked where something had failed, each once, the newest first."""
+    found = {(slip.whole.failed.text, slip.error): slip for slip in slips(one.run for one in known)}
+    return [slip.whole for slip in sorted(found.values(), key=lambda slip: -slip.at)]
+
+
+def slips(runs: Iterable[Run]) -> list[Slip]:
+    """The slips in some runs, each thread's in order; of a line with several commands nobody knows which failed."""
+    threads: dict[tuple[str, str], list[Run]] = {}
+    for run in (run for run in runs if _typed(run)):
+        threads.setdefault((run.call.session, run.call.agent), []).append(run)
+    return [slip for thread in threads.values() for slip in _slips(thread)]
+
+
+def slips_with(store: Store, project: str, words: Iterable[str]) -> list[Slip]:
+    """Those of a project's newest commands that have one of some words; no form that ever worked is one."""
+    found: list[Slip] = []
+    for word in sorted(set(words)):
+        known = _answered(store, dict(calls_with(store, project, SHELL, word, CALLS)))
+        worked = {form for run in known if not outcome(run)[0] for form in _typed(run)}
+        found += [slip for slip in slips(known) if slip.failed not in worked]
+    return list(dict.fromkeys(found))
+
+
+def word_of(slip: Slip) -> str:
+    """What every command of a slip has in it."""
+    words = (*slip.failed.split(), *slip.worked.split())
+    return next((word for word in words if word in slip.failed and word in slip.worked), "")
+
+
+def _slips(thread: Sequence[Run]) -> Iterator[Slip]:
+    for place, run in enumerate(thread):
+        said = signature(run.result.text) if outcome(run)[0] else ""
+        if not said or not USAGE.search(said) or places(run.result.text, said):
             continue  # else it is not the form that was wrong
-        later = [other for other in known[place + 1 :] if other.run.call.session == one.run.call.session][:NEAR]
-        for other in later:
-            differs = normal_form(other.step) != normal_form(one.step)
-            if not other.wrong and differs and program(one.step) == program(other.step):
-                told = [Step(one_line(clean(each.step), SHOWN), each.run.call.id) for each in (one, other)]
-                found[normal_form(one.step), said] = Instead(told[0], said, told[1])
+        for later in thread[place + 1 : place + 1 + NEAR]:
+            differ = outcome(later) == (False, True) and match(run, later).like and _told_apart(run, later, said)
+            if differ:
+                error, (one, other) = one_line(clean(said), LINE), (_typed(each)[1] for each in (run, later))
+                whole = Instead(Step(one, run.call.id), error, Step(other, later.call.id))
+                yield Slip(differ[0], error, differ[1], run.call.session, run.call.at, whole)
                 break
-    return list(found.values())[::-1]
+
+
+def _told_apart(failed: Run, worked: Run, said: str) -> tuple[str, str] | None:
+    """The two forms: how the program was called, if that differs; else without and with the option that the error
+    names; else all of it. None when they are the same."""
+    (head, line), (other, working) = _typed(failed), _typed(worked)
+    if head != other:
+        return head, other
+    options = (word.partition("=")[0] for word in line.split() if word.startswith("-"))
+    wrong = next((option for option in options if option in NAMED.findall(said) and option not in working), "")
+    if wrong:
+        return f"{head} {wrong}", head
+    return (line, working) if line != working else None
+
+
+def _typed(run: Run) -> list[str]:
+    """How a command was typed: up to the name of its program, and with all its words; nothing for several commands."""
+    found = hearts(run.command)
+    named = program(found[0]).split() if len(found) == 1 else []
+    if not named:
+        return []
+    typed = (SETTING.sub("", step) for step in steps(SENT.sub("", run.command)))
+    words = next((step for step in typed if bare(step) == found[0]), found[0]).split()
+    last = next((place for place, word in enumerate(words) if word.rpartition("/")[2] == named[0]), 0)
+    return [" ".join(words[: last + len(named)]), normal_form(" ".join(words))]

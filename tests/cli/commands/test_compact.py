@@ -22,6 +22,7 @@ from memory_keeper.cli.commands import upkeep
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import CHANGED, STRANGE, foreign
 from memory_keeper.schedule import WORK
 from memory_keeper.settings import DEFAULTS
@@ -342,7 +343,8 @@ def test_what_is_left_is_said_by_save_too(machine: Machine, session: Session, as
     page(machine).write_text("mine\n")
     assert asked("save")["left"] == [str(page(machine))]
     with Keeper(str(machine.home)) as keeper:
-        assert foreign(keeper, keeper.project(str(machine.project)), str(machine.project)) == [str(page(machine))]
+        pages = Pages(keeper, keeper.project(str(machine.project)), str(machine.project))
+        assert foreign(pages) == [str(page(machine))]
 
 
 # --- observations and tasks -------------------------------------------------------------------------------------------

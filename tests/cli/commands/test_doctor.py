@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from time import time
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from memory_keeper.host.registration import assemble
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
 from memory_keeper.store.sqlite import SqliteStore
@@ -215,7 +215,7 @@ def test_what_was_written_by_hand_comes_back(
         project = keeper.project(str(Path.cwd()))
         add_rule(keeper, project, "Never push on Fridays.")
         before = {note.text for note in keeper.store.notes(project, 0)}
-        render(keeper, project, str(Path.cwd()), time())
+        render(Pages(keeper, project, str(Path.cwd())))
     damaged = bytes(PAGE) if pages else bytes((home / "store.db").stat().st_size)
     with (home / "store.db").open("r+b") as file:
         file.write(damaged)

@@ -22,6 +22,7 @@ from memory_keeper.lookup.by_id import session_of
 from memory_keeper.lookup.dates import ALLOWED, read_when
 from memory_keeper.model import Note
 from memory_keeper.moment import Context
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
@@ -159,7 +160,7 @@ def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = Fal
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
     with suppress(Busy):
         try:
-            return render(keeper, project, find_root(folder), time(), foreign)
+            return render(Pages(keeper, project, find_root(folder)), foreign)
         except Unwritable as error:  # the notes are kept all the same
             say_problem(error, "setting tell.files false goes without such files")
     return []

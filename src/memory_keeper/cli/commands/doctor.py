@@ -30,8 +30,9 @@ from memory_keeper.host.registration import (
 )
 from memory_keeper.jobs.salvage import carry_over
 from memory_keeper.keeper import Keeper
-from memory_keeper.pages.adopt import adopt, adopt_rules, is_wanted, waiting
+from memory_keeper.pages.adopt import adopt, adopt_rules
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.home import Lock
@@ -228,11 +229,11 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
     """The files in the place of ours that are left alone."""
-    project = keeper.project(root)
-    if edited := waiting(keeper, project, root):
+    pages = Pages(keeper, keeper.project(root), root)
+    if edited := pages.waiting():
         said = f"edited, and not taken over: {', '.join(edited)}"
         yield Finding("pages", "WARN", said, "memory-keeper rule adopt shows what was changed, and asks")
-    left = foreign(keeper, project, root) if is_wanted(keeper, root) else []
+    left = foreign(pages) if pages.are_wanted else []
     if left:
         names = ", ".join(path.rpartition("/")[2] for path in left)
         said = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
@@ -426,9 +427,8 @@ def _read_back(home: str, root: str, aside: str) -> Restored:
 def _read_pages(keeper: Keeper, root: str) -> int:
     """Keep what the pages of a project say and the store has lost; how many notes and rules that are. Of the pages of
     rules only those count that nobody has written to since we did."""
-    now, project = time(), keeper.project(root)
+    pages = Pages(keeper, keeper.project(root), root)
     try:
-        notes = adopt(keeper, project, root, now)
-        return len(notes) + len(adopt_rules(keeper, project, root, now, dry=False, untouched=True))
+        return len(adopt(pages)) + len(adopt_rules(pages, untouched=True))
     except (KeeperError, OSError):
         return 0  # there are none, or not ours to read

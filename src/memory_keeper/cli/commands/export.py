@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from time import time
 from typing import Any
 
-from memory_keeper import __version__, config
-from memory_keeper.briefs.files import FOLDER, SEALED, Folder, is_hosts
+from memory_keeper import __version__
+from memory_keeper.briefs.files import FOLDER, Folder, is_hosts
 from memory_keeper.briefs.memory import body_of
-from memory_keeper.briefs.pages import archives, iso, observed_in, sealed, texts
+from memory_keeper.briefs.pages import archives, iso
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.refined import line, name_of, refine
 from memory_keeper.cli.commands import catch_up, folder_of, project_of
@@ -19,9 +19,9 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Session
-from memory_keeper.pages.adopt import PATIENCE, waiting
-from memory_keeper.pages.render import bring, foreign, render_sealed, sealed_text
-from memory_keeper.rules.observations import Observed
+from memory_keeper.pages.adopt import PATIENCE
+from memory_keeper.pages.reading import Pages
+from memory_keeper.pages.render import bring, foreign, page_texts
 from memory_keeper.store.events import as_of, session_events
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, print_json, say, size
@@ -39,7 +39,7 @@ class Target(NamedTuple):
     root: str  # a folder of the user's choice; below it no link is followed
     path: tuple[str, ...]
     rendered: bool  # it is where the pages for people are
-    settings: dict[str, Any]  # of the project
+    pages: Pages  # of the project
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         catch_up(keeper, [project])
-        target = _target(keeper, root, args.to, config.load(keeper.home, root, keeper.environ)[0])
+        target = _target(Pages(keeper, project, root), args.to)
         write = {"seeds": _write_seeds, "jsonl": _write_jsonl, "md": _write_md}[args.format]
         try:
             written = write(keeper, project, target, args.force)
@@ -76,22 +76,23 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _target(keeper: Keeper, root: str, to: str, settings: dict[str, Any]) -> Target:
+def _target(pages: Pages, to: str) -> Target:
     """The folder to write in. In the project no link is followed: a repository may hold one that leads elsewhere."""
+    root = pages.root
     if not to:
-        if is_hosts(root, keeper.environ):
+        if is_hosts(root, pages.keeper.environ):
             raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="give another one with --to DIR")
-        return Target(root, FOLDER, True, settings)
+        return Target(root, FOLDER, True, pages)
     whole = os.path.abspath(os.path.expanduser(to))
     above, below = whole, list[str]()
     while above != "/":
         if os.path.exists(above) and os.path.samefile(above, root):
-            pages = tuple(below) == FOLDER and not is_hosts(root, keeper.environ)
-            return Target(root, tuple(below), pages, settings)
+            rendered = tuple(below) == FOLDER and not is_hosts(root, pages.keeper.environ)
+            return Target(root, tuple(below), rendered, pages)
         above, name = os.path.split(above)
         below.insert(0, name)
     os.makedirs(whole, 0o700, exist_ok=True)
-    return Target(whole, (), False, settings)
+    return Target(whole, (), False, pages)
 
 
 def _folder_of(target: Target) -> str:
@@ -109,7 +110,7 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
     """The pages, the outlines and the index, and a file for each session."""
     known = keeper.store.sessions(project, EVERY)
     with Bar("exporting", len(known) + 1, bytes=False) as bar:
-        written = _write_pages(keeper, project, target, force)
+        written = _write_pages(target, force)
         bar.advance(1)
         with _open(target, SESSIONS) as folder:
             _refuse(folder, [] if force else list(_foreign_sessions(keeper, folder, known)))
@@ -120,35 +121,23 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
     return written
 
 
-def _write_pages(keeper: Keeper, project: str, target: Target, force: bool) -> dict[str, int]:
+def _write_pages(target: Target, force: bool) -> dict[str, int]:
     """Where people edit them, their edits are adopted first, or the page waits; elsewhere they are copies."""
-    now = time()
-    observed = observed_in(keeper.store, project, target.settings, now)
+    pages = target.pages
     if target.rendered:
-        with Lock(keeper.home, PATIENCE, "render"):
+        with Lock(pages.keeper.home, PATIENCE, "render"):
             if not force:
-                _refuse(None, foreign(keeper, project, target.root))
-            bring(keeper, project, target.root, now, observed, force)
-            render_sealed(keeper, project, target.root, observed, force)
-            left = waiting(keeper, project, target.root)
-            wanted = _wanted(keeper, project, target, observed)
-            wanted = {name: text for name, text in wanted.items() if name not in left}
+                _refuse(None, foreign(pages))
+            bring(pages, force)
+            left = pages.waiting()
+            wanted = {name: text for name, text in page_texts(pages).items() if name not in left}
     else:
-        wanted = _wanted(keeper, project, target, observed)
+        wanted = page_texts(pages)
         with _open(target) as folder:
             _refuse(folder, [] if force else [name for name in wanted if not _may_write(folder, name, wanted[name])])
             for name, text in wanted.items():
                 folder.pour(name, [text])
     return {name: len(text.encode()) for name, text in wanted.items()}
-
-
-def _wanted(keeper: Keeper, project: str, target: Target, observed: Sequence[Observed]) -> dict[str, str]:
-    """All pages, those that are only read last; what is written of them already need not be made again."""
-    bodies = sealed(keeper.store, project, target.settings, observed)
-    with _open(target) as folder:
-        read = {name: sealed_text(keeper, project, name, bodies, folder.read(name)) for name in SEALED}
-    edited = texts(keeper.store, project, keeper.salt, target.settings, observed)
-    return edited | {name: text for name, text in read.items() if text}
 
 
 def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from time import time
 from typing import Any
 
 from memory_keeper import config, wire
@@ -18,6 +17,7 @@ from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import USER, origin
 from memory_keeper.pages.adopt import adopt_rules
 from memory_keeper.pages.claude_md import sync_rules, sync_where_wanted
+from memory_keeper.pages.reading import Pages
 from memory_keeper.policy import FADES
 from memory_keeper.terminal import paint, print_json, say, say_problem
 from memory_keeper.text import clean, one_line, tokens
@@ -159,15 +159,15 @@ def _update(args: Namespace, keeper: Keeper) -> None:
 def _adopt(args: Namespace) -> int:
     """Take over what somebody changed in ACTIVE_RULES.md and OBSERVATIONS.md, after showing it."""
     with Keeper(args.home) as keeper:
-        folder, now = folder_of(args), time()
-        project, root = keeper.project(folder), config.find_root(folder)
-        changes = adopt_rules(keeper, project, root, now, dry=True)
+        folder = folder_of(args)
+        pages = Pages(keeper, keeper.project(folder), config.find_root(folder))
+        changes = adopt_rules(pages, dry=True)
         if not args.json:
             print("\n".join(map(clean, changes)) or "Nothing was changed in ACTIVE_RULES.md or OBSERVATIONS.md.")
         if changes and not args.dry_run:
             by_a_person(args, "make rules of what stands in a page")
             confirm(args, "Take this over?", "--yes takes it over without a question")
-            changes = adopt_rules(keeper, project, root, now, dry=False, shown=changes)
+            changes = adopt_rules(pages, shown=changes)
             _update(args, keeper)
     if args.json:
         print_json({"changes": changes, "adopted": bool(changes) and not args.dry_run})

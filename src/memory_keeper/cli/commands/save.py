@@ -10,6 +10,7 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
 from memory_keeper.terminal import as_called, from_here, print_json, say
 
@@ -35,7 +36,7 @@ def run(args: Namespace) -> int:
         with suppress(Busy):  # somebody else is at it
             made = make_notes(keeper, project)
         files = render_memory(keeper, project, folder_of(args), foreign=args.adopt)
-        left = left_alone(keeper, project, find_root(folder_of(args)))
+        left = left_alone(Pages(keeper, project, find_root(folder_of(args))))
     if args.json:
         about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
         print_json({**about, "notes": [one.id for one in made], "files": files, "left": list(left)})

@@ -19,7 +19,7 @@ from memory_keeper.jobs.allowance import attempts
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
 from memory_keeper.notes.usage.compactions import Compaction, saved
-from memory_keeper.pages.adopt import waiting
+from memory_keeper.pages.reading import Pages
 from memory_keeper.rules.observations import clashes, observed
 from memory_keeper.store.events import as_of, model_calls
 from memory_keeper.terminal import as_called, moment, paint, print_json, say, size
@@ -164,7 +164,7 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
         "rules": len(told),
         "rules_contradicted": len(clashes(keeper.store, project, found)),
         "observations": {state: states.count(state) for state in dict.fromkeys(states)},
-        "pages_waiting": waiting(keeper, project, root),
+        "pages_waiting": Pages(keeper, project, root).waiting(),
     }
 
 

@@ -18,7 +18,8 @@ from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, Returned, claude, installed_at
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
-from memory_keeper.pages.ownership import not_ours_alone
+from memory_keeper.pages.reading import Pages
+from memory_keeper.pages.render import not_ours_alone
 from memory_keeper.terminal import print_json, say, say_problem
 from memory_keeper.text import many
 
@@ -155,7 +156,7 @@ def _pages(home: str) -> tuple[list[str], list[str]]:
         with Keeper(home) as keeper:
             for root in keeper.store.roots():
                 paths = removable(root)
-                staying += (kept := not_ours_alone(keeper, root, paths))
+                staying += (kept := not_ours_alone(Pages(keeper, keeper.project(root), root), paths))
                 going += [path for path in paths if path not in kept]
     except KeeperError:
         pass  # no store, or a damaged one: then nobody knows where they are

@@ -19,10 +19,11 @@ from memory_keeper.cli import main as cli
 from memory_keeper.cli.commands import folder_of, make_notes, project_of, render_memory, running_session
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.hooks.actions.handoff import keep_handoff
-from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Place, Upkept, as_json, due, everywhere, upkeep
+from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.moment import Context
+from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
 from memory_keeper.rules.prompts import TYPED
 from memory_keeper.terminal import Bar, from_here, print_json, say
@@ -128,7 +129,7 @@ def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
     with suppress(Busy):  # somebody else is at it
         made = make_notes(keeper, note.project)
     files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
-    left = left_alone(keeper, note.project, root) if root else {}
+    left = left_alone(Pages(keeper, note.project, root)) if root else {}
     entry = find(keeper.store, args.home, note.project, session)
     settings = config.load(args.home, root, keeper.environ)[0]
     told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
@@ -234,7 +235,7 @@ def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None
 # --- a project -------------------------------------------------------------------------------------------------------
 
 
-def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[Place]:
+def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[Pages]:
     """The project that is meant: the session's, where one is named, else this; or all of them, once all was read. Who
     asks for all may do so before there is one: a clock does."""
     if not args.dry_run:
@@ -242,15 +243,15 @@ def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[
             keeper.look(patience=PATIENCE)
     if args.all_projects:
         with suppress(NotSetUp):
-            return everywhere(keeper)
+            return everywhere(keeper, time())
         return []
     if session and session.root:
-        return [Place(keeper.store.project_of(session.told["session"]), session.root)]
-    return [Place(project_of(keeper, args), config.find_root(folder_of(args)))]
+        return [Pages(keeper, keeper.store.project_of(session.told["session"]), session.root)]
+    return [Pages(keeper, project_of(keeper, args), config.find_root(folder_of(args)))]
 
 
 def _bring_up_to_date(
-    keeper: Keeper, args: Namespace, layers: Sequence[str], places: Sequence[Place]
+    keeper: Keeper, args: Namespace, layers: Sequence[str], places: Sequence[Pages]
 ) -> tuple[list[Upkept], list[str]]:
     """Bring the pages of projects up to date; and what went wrong in some."""
     done: list[Upkept] = []
@@ -261,7 +262,7 @@ def _bring_up_to_date(
     with Bar(label, total, bytes=False) as bar:
         for place in places:
             try:
-                done.append(_upkeep(keeper, place, args, layers, bar))
+                done.append(_upkeep(place, args, layers, bar))
             except KeeperError as error:  # one project's must not keep out the others
                 if not args.all_projects:
                     raise
@@ -270,21 +271,19 @@ def _bring_up_to_date(
     return done, failed
 
 
-def _count_prompts(keeper: Keeper, places: Sequence[Place]) -> int:
+def _count_prompts(keeper: Keeper, places: Sequence[Pages]) -> int:
     kinds = [keeper.store.counts(project)["kinds"] for project in {place.project for place in places}]
     return sum(one.get(kind, 0) for one in kinds for kind in TYPED)
 
 
-def _upkeep(keeper: Keeper, place: Place, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:
-    now = time()
-    what = [*layers, REPORT] if TASKS in layers and REPORT in due(keeper, place, now) else layers
-    dry, foreign = args.dry_run, args.adopt
+def _upkeep(pages: Pages, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:
+    what = [*layers, REPORT] if TASKS in layers and REPORT in due(pages) else layers
     progress = {"progress": bar.advance} if args.again else {}
-    return upkeep(keeper, place, what, now, dry=dry, foreign=foreign, everything=args.again, **progress)
+    return upkeep(pages, what, dry=args.dry_run, foreign=args.adopt, everything=args.again, **progress)
 
 
 def _show_upkeep(one: Upkept, dry: bool) -> None:
-    print(one.place.root)
+    print(one.root)
     for what, counts in {**one.counts, "new": one.new}.items():
         if said := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
             say(f"  {what:<13} {said}")

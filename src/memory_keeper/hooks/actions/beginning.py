@@ -205,8 +205,9 @@ def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> list[Note]:
     try:
         if changed(root):
             from memory_keeper.pages.adopt import adopt
+            from memory_keeper.pages.reading import Pages
 
-            return adopt(keeper, project, root, at, CATCH_UP)
+            return adopt(Pages(keeper, project, root, at), CATCH_UP)
     except Busy:
         pass  # the page still says it at the next start
     except Exception as error:  # noqa: BLE001
