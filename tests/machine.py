@@ -13,12 +13,13 @@ import posix
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import current_thread, main_thread
 from time import sleep, time
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import memory_keeper
 from memory_keeper import config
@@ -72,6 +73,16 @@ def in_process(environ: dict[str, str], folder: Path) -> Iterator[None]:
             os.environ.update(before)
             posix.environ.clear()
             posix.environ.update(own)
+
+
+@contextmanager
+def another_host() -> Iterator[None]:
+    """Another process than ours is the parent of what happens; it lives as long as that."""
+    with subprocess.Popen(["/bin/sleep", str(PATIENCE)]) as host:
+        started.count -= 1  # nobody has to wait for what it starts
+        with patch("posix.getppid", lambda: host.pid):
+            yield
+        host.kill()
 
 
 class Answer(NamedTuple):
@@ -139,13 +150,17 @@ class Machine:
 
         It is answered in this process, whose parent is the host, and then the writer comes by if it was sent for.
         Where a story is about processes each has its own: with `options` for one, or of several threads at once.
+        ANOTHER in the environment: the host is a process that is gone when its hook was answered.
         """
         given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         where = project or self.project
         environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(where), "CLAUDECODE": "1", **(environ or {})}
-        apart = options or "ANOTHER" in environ or current_thread() is not main_thread()
-        ask = self._start if apart else self._ask
-        answer = ask(event, given, where, environ, **options)
+        another = bool(environ.pop("ANOTHER", ""))
+        if options or current_thread() is not main_thread():
+            answer = self._start(event, given, where, environ, another, **options)
+        else:
+            with another_host() if another else nullcontext():
+                answer = self._ask(event, given, where, environ)
         assert answer.code == 0
         assert answer.err == b""
         assert len(answer.out) < 30_000
@@ -169,12 +184,14 @@ class Machine:
                 look(*wanted)
         return Answer(0, out, b"")
 
-    def _start(self, event: str, given: bytes, where: Path, environ: dict[str, str], **options: Any) -> Answer:
-        called = [sys.executable, "-I", "-S", str(START), "hook", event]
-        # another process of the host: one that lives as long as the call
-        other = ["/bin/sh", "-c", '"$@"; exit $?', "sh"] if environ.get("ANOTHER") else []
+    def _start(
+        self, event: str, given: bytes, where: Path, environ: dict[str, str], another: bool, **options: Any
+    ) -> Answer:
+        command = [sys.executable, "-I", "-S", str(START), "hook", event]
+        if another:
+            command = ["/bin/sh", "-c", '"$@"; exit $?', "sh", *command]
         done = subprocess.run(
-            [*other, *called], input=given, capture_output=True, cwd=where, env=environ, timeout=PATIENCE, **options
+            command, input=given, capture_output=True, cwd=where, env=environ, timeout=PATIENCE, **options
         )
         return Answer(done.returncode, done.stdout, done.stderr)
 
