@@ -27,7 +27,7 @@ from memory_keeper.model import Event, Note
 from memory_keeper.notes import schema
 from memory_keeper.notes.checks.grounding import ungrounded
 from memory_keeper.notes.kept_note import measure
-from memory_keeper.notes.notes.outline import outline
+from memory_keeper.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import utc_day
 

@@ -65,7 +65,7 @@ def serve() -> None:
     """Read what to do, a line each, and do it in a child."""
     from memory_keeper.capture import claude_code, redact, tail  # noqa: F401
     from memory_keeper.jobs import summarize as distil  # noqa: F401  (imported once, for all children)
-    from memory_keeper.notes.notes import note, outline, segments  # noqa: F401
+    from memory_keeper.notes import note, outline, segments  # noqa: F401
 
     for line in sys.stdin:
         reading, writing = os.pipe()

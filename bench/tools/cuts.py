@@ -13,7 +13,7 @@ from bench.tools.notes import level_one
 from memory_keeper.briefs import View, handoff
 from memory_keeper.extract.facts import Fact
 from memory_keeper.model import Event, Note
-from memory_keeper.notes.notes.outline import outline
+from memory_keeper.notes.outline import outline
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import tokens
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memory_keeper.model import Event, Note
+from memory_keeper.notes import note as notes
 from memory_keeper.notes.kept_note import measure
-from memory_keeper.notes.notes import note as notes
-from memory_keeper.notes.notes.segments import segments
+from memory_keeper.notes.segments import segments
 from memory_keeper.policy import CHARACTERS
 from memory_keeper.settings import DEFAULTS
 

@@ -10,7 +10,7 @@ from memory_keeper.extract.facts import KINDS
 from memory_keeper.extract.facts import story as lines_of
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.model import Event
-from memory_keeper.notes.notes.note import write
+from memory_keeper.notes.note import write
 from tests.capture.test_typed import answered, ask, events, operation
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions

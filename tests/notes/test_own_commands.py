@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.notes.notes.note import write
+from memory_keeper.notes.note import write
 from memory_keeper.notes.own_commands import others
 from tests.notes.story import Story
 

@@ -24,8 +24,8 @@ from memory_keeper.extract.todos import DOING
 from memory_keeper.extract.touched import touched
 from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.model import Event, Note, Usage
-from memory_keeper.notes.notes.lists import SEEMS, TELLING
-from memory_keeper.notes.notes.note import TRAILERS, narrates
+from memory_keeper.notes.lists import SEEMS, TELLING
+from memory_keeper.notes.note import TRAILERS, narrates
 from memory_keeper.notes.tasks.lists import Task, tasks
 from memory_keeper.notes.usage.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.store.archive import archive_path

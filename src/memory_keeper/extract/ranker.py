@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import log1p
 
@@ -225,13 +225,21 @@ class Session:
 
 
 def rank(
-    said: Sequence[Spoken], events: Sequence[Event], concepts: bool = True
+    said: Sequence[Spoken],
+    events: Sequence[Event],
+    concepts: bool = True,
+    weigh: Callable[[Spoken, Session, frozenset[str]], float] = lambda one, session, found: 1.0,
 ) -> tuple[Session, list[float], dict[str, float]]:
-    """How much each sentence is worth, and each concept of the session unless nobody asks."""
+    """How much each sentence is worth, times what it weighs to who asks, and each concept of the session unless nobody
+    asks. What weighs nothing is not looked at: that takes long."""
     learnt = weights()
     session = Session(said, events, learnt["rarity"], learnt["other"]["unseen"])
     sentence, concept = [*learnt["sentence"].values()], [*learnt["concept"].values()]
-    worth = [_linear(sentence, session.sentence(one, found)) for one, found in zip(said, session.concepts, strict=True)]
+    shares = [weigh(one, session, found) for one, found in zip(said, session.concepts, strict=True)]
+    worth = [
+        share * _linear(sentence, session.sentence(one, found)) if share else 0.0
+        for share, one, found in zip(shares, said, session.concepts, strict=True)
+    ]
     names = session.first if concepts else ()
     value = {one: _linear(concept, session.concept(one)) * session.weight(one) ** 0.7 for one in names}
     return session, worth, value

@@ -13,7 +13,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.notes.checks.grounding import ungrounded
 from memory_keeper.notes.kept_note import lines_of, measure
-from memory_keeper.notes.notes.outline import read
+from memory_keeper.notes.outline import read
 from memory_keeper.notes.own_commands import others
 from memory_keeper.text import clean, utc_day
 

@@ -19,7 +19,7 @@ from memory_keeper.notes.kept_note import measure
 from memory_keeper.notes.tasks.done import done, patterns
 from memory_keeper.pages.claude_md import sync_where_wanted
 from memory_keeper.project_settings import Settings
-from memory_keeper.rules.habits import habits, is_commit, wording
+from memory_keeper.rules.habits import habits, is_commit, last_commit, wording
 from memory_keeper.rules.observations import USERS, clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.rules.prompts import heard, prompts_of, said
 from memory_keeper.search.how import Slip, slips, slips_with, word_of
@@ -115,9 +115,9 @@ def _keep_found(
 
 
 def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everything: bool) -> Iterator[Note]:
-    """What is run before nearly every commit, looked for when there is a new one."""
-
-    if everything or any(is_commit(command_of(event)) for event in segment if event.kind == "call"):
+    """What is run before nearly every commit, looked for when the newest one is in a segment."""
+    made = any(is_commit(command_of(event)) for event in segment if event.kind == "call")
+    if everything or (made and last_commit(keeper.store, project) in {event.id for event in segment}):
         for habit in habits(keeper.store, project):
             id = "note-" + digest_of(project, "habit", habit.command)
             yield from _keep_found(keeper, project, id, wording(habit), "seen", habit.sessions)

@@ -15,10 +15,10 @@ from memory_keeper.jobs.learn import learn
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import HIGHEST, Event, Json, Note, Open, origin
 from memory_keeper.notes.kept_note import begun, measure
-from memory_keeper.notes.notes.note import about, write
-from memory_keeper.notes.notes.outline import outline
-from memory_keeper.notes.notes.segments import rotated, segments
+from memory_keeper.notes.note import about, write
+from memory_keeper.notes.outline import outline
 from memory_keeper.notes.schema import body
+from memory_keeper.notes.segments import rotated, segments
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
 from memory_keeper.project_settings import Settings
 from memory_keeper.store.events import open_events

@@ -15,6 +15,7 @@ from memory_keeper.store.worklog import Step, steps
 
 COMMITS = 100  # the newest that are looked at
 LEAST, MOST = 5, 0.9  # commits, and the share of them, that a habit shows in
+NEAR = 20  # commands that speak of a commit, among which the newest one is looked for
 LONGEST = 60  # characters of a command
 COMMIT = "git commit"
 RUNNERS = frozenset(("python", "python3", "node", "bash", "sh", "zsh", "ruby", "perl", "php", "deno", "bun", "make"))
@@ -57,6 +58,12 @@ def wording(habit: Habit) -> str:
 def is_commit(line: str) -> bool:
     """Whether a command line makes a commit."""
     return "commit" in line and any(program(step) == COMMIT and "--dry-run" not in step for step in works(line))
+
+
+def last_commit(store: Store, project: str) -> str:
+    """The id of the call that made the newest commit of a project; empty: there is none."""
+    calls = shell_calls(store, project, ("git", "commit"), NEAR)
+    return next((call.id for _, call, failed in reversed(calls) if not failed and is_commit(command_of(call))), "")
 
 
 def _commits(store: Store, project: str) -> Iterator[_Commit]:

@@ -15,9 +15,9 @@ from memory_keeper.extract.spoken import kind_of
 from memory_keeper.extract.work import CHECKS
 from memory_keeper.model import LATEST, Note
 from memory_keeper.notes.kept_note import begun
-from memory_keeper.notes.notes.note import cut
-from memory_keeper.notes.notes.turns import whole
+from memory_keeper.notes.note import cut
 from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
+from memory_keeper.notes.turns import whole
 from memory_keeper.text import clean, many, utc_day
 
 Facts = Mapping[Note, list[Fact]]

@@ -17,7 +17,7 @@ WENT_ON = "Went on"  # with what an earlier note begins with
 UNDER = 48  # characters of a heading that is told with what stands under it
 TICKS = "✅✓✔☑ "
 RAN, FAR = 4, 16  # commands of a turn that are told, the last; characters of a folder that is told once
-FILES = 4  # that are named of those that were changed
+FILES = 8  # that are named of those that were changed
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 # headings that say nothing of what stands under them
 EMPTY = re.compile(

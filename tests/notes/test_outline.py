@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memory_keeper.extract.facts import dump
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.checks.grounding import ungrounded
-from memory_keeper.notes.notes.note import write
-from memory_keeper.notes.notes.outline import Draft, outline
+from memory_keeper.notes.note import write
+from memory_keeper.notes.outline import Draft, outline
 from memory_keeper.notes.schema import BODY, Decision, Issue, body, check, texts_of
 from memory_keeper.text import clean, tokens, utc_day
 from tests.notes.story import Story, sessions

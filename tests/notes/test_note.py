@@ -16,8 +16,8 @@ from memory_keeper.capture.claude_code import read_line
 from memory_keeper.extract.facts import load
 from memory_keeper.model import Event, Source
 from memory_keeper.notes.checks.grounding import ungrounded
-from memory_keeper.notes.notes.note import KEPT, Draft, about, write
-from memory_keeper.notes.notes.segments import note_budget, segments
+from memory_keeper.notes.note import KEPT, Draft, about, write
+from memory_keeper.notes.segments import note_budget, segments
 from memory_keeper.text import tokens
 from tests import transcripts
 from tests.notes.story import Story, sessions

@@ -20,29 +20,29 @@ from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import CHECKS, worked
 from memory_keeper.model import Event, Json
-from memory_keeper.notes.notes.segments import note_budget
-from memory_keeper.notes.notes.small_talk import is_passing, is_small_talk
-from memory_keeper.notes.notes.turns import label, turns
 from memory_keeper.notes.own_commands import others
+from memory_keeper.notes.segments import CALLS, note_budget
+from memory_keeper.notes.segments import SAID as TALK
+from memory_keeper.notes.turns import label, turns
 from memory_keeper.text import clean, one_line, tokens
 
+LONGEST = 300  # characters of small talk
 ASKED, SAID = 240, 280  # characters of a sentence of the user's, and of the model's
 KEPT, EDITS = 44, 10  # facts that are kept for the outlines above, and files of them
 FIRST, OPEN, COMMITS, RULES = 2, 6, 6, 4  # sentences of a request, and of each other kind, that come before all details
 SAME = 0.7  # of what a sentence speaks of was told: it repeats
 JOINT = 2  # tokens around a fact
 HEADING = 40  # characters of a heading under which stands what is left to do
-PLAN, LONG = 8, 4  # sentences of a request that is a plan, and of it that are told beside the first
-SENTENCES, ITEMS = 6, 3  # of what came of a turn, and items of lists among them
+PLAN, LONG = 20, 8  # sentences of a request that is a plan, and of it that are told beside the first
+SENTENCES, ITEMS = 9, 6  # of what came of a turn, and items of lists among them
 SHORTEST = 3  # words of a sentence that says something
 OPEN_KINDS = ("todo", "next", "question")
 # how well the last answer of a turn says what came of it; the first sentence, an item,
 # one that explains a name, what has few words
 CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
 # how well another text does, by its source, and by what it states
-SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3, "document": 0.2}
+SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3}
 KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
-THOUGHT = ("thinking", "document")  # what is said there may be a draft: it decides nothing
 PART, WORD = re.compile(r"(?<=[:.!?。！？]) +(?!…)"), re.compile(r"\w+")
 COUNTED = re.compile(r" and \d+ more(?=:|$)")
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
@@ -63,7 +63,27 @@ GUESSES = re.compile(
 )
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
-WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2}
+WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2, "definition": 0.16}
+COMMAND = re.compile(r"^/[\w:.-]+\s*$")
+PASSING = re.compile(
+    r"\b(?:(?:hello|hi|hey)(?: (?:there|again|all|everyone|claude))?|good (?:morning|day|afternoon|evening|night)"
+    r"|(?:many )?thanks?(?: you)?(?: (?:so|very) much| a lot| again)?|(?:good)?bye(?: bye)?"
+    r"|see you(?: (?:later|soon|then|tomorrow))?|(?:good|nice|great) to (?:see|meet) you(?: again)?"
+    r"|how are you(?: doing)?(?: today)?|(?:are )?(?:you )?still there|are you there|here"
+    r"|(?:is )?that(?:['’]s| is)? all|you(?:['’]re| are)(?: very)? welcome|i(?:['’]m| am) (?:here|ready|fine|well)"
+    r"|(?:glad|happy) to help|no problem|go (?:on|ahead)|continue|proceed|carry on|keep going|do (?:it|that|so)"
+    r"|make it so|understood|got it|noted|will do|of course|certainly|gladly|done|ready"
+    r"|(?:how|what) (?:can|may|shall|should) (?:i|we) (?:help|do|work on|(?:start|begin) with)"
+    r"(?: (?:you|for you|with))*(?: (?:today|now|next))?"
+    r"|what would you like (?:me )?to (?:do|work on)(?: (?:today|now|next))?"
+    r"|what(?:['’]s| is) (?:next|up)|(?:is there )?anything else(?: i can (?:help|do)(?: (?:you|for you|with))*)?"
+    r"|let me know (?:if|when|what) you (?:need|want)(?: (?:anything|something|help))?(?: else)?"
+    r"|(?:(?:it|that|this|all|everything) )?(?:looks?|sounds?|is|are) "
+    r"(?:good|great|fine|nice|ok(?:ay)?|perfect|right|well|done)(?: to me)?(?: now)?"
+    r"|ok(?:ay)?|yes|yeah|yep|yup|no|and|so|now|then|also|great|good|nice|fine|cool|please|just|hmm+|ah|oh|well|perfect"
+    r"|sure|sorry|alright|right|안녕\w*|감사\w*|고마\w*|고맙\w*|네|예|응|좋아\w*|그럼|이제)\b",
+    re.I,
+)
 
 
 class Draft(NamedTuple):
@@ -160,58 +180,62 @@ def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
 # --- ordering ---------------------------------------------------------------------------------------------------------
 
 
+class Turn(NamedTuple):
+    """What was asked, and the sentences that may tell what came of it."""
+
+    asked: list[Scored]
+    came: list[Scored]
+
+
 def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact]]:
     """All that a note may tell, the most needed first, and what the user insists on, which may be a part of that."""
     shorten = Shorten(folder)
-    said, turns = spoken(events)
-    session, worth, _ = ranker.rank(said, events, concepts=False)
-    work = [_cited(fact, shorten) for fact in worked(events, turns)]
+    said, numbers = spoken(events)
     rules = list(head.insisted(said, events))
-    insisted = {(rule.cites, rule.text) for rule in rules}
-    asked: dict[int, list[Scored]] = {}
-    came: dict[int, list[Scored]] = {}
-    aside: dict[int, list[Scored]] = {}
-    after = [*said[1:], None][: len(said)]
-    for one, next_one, score, found in zip(said, after, worth, session.concepts, strict=True):
-        fact = one.fact if one.fact.kind == "answer" else one.fact._replace(about=label(one.fact.about))
-        if fact.kind == "decision":
-            fact = fact._replace(kind="said") if one.source in THOUGHT else fact._replace(why=_why(one, next_one))
-        if fact.who == "user" or fact.kind == "request":
-            kind = "rule" if (fact.cites, fact.text) in insisted else fact.kind
-            if one.many > PLAN and one.form != "prose" and one.number and kind == "request":
-                continue  # a step of a plan that was handed over
-            asked.setdefault(fact.turn, []).append(Scored(_short(fact, kind), score))
-        elif (score := score * _says(one, session, found)) > 0:
-            found_in = came if _concludes(one, session) or _states(one) else aside
-            found_in.setdefault(fact.turn, []).append(Scored(shorten(_short(fact, fact.kind)), score))
-    asked = {turn: _short_request(those) for turn, those in asked.items()}
-    came = aside | came  # what was thought, or said in passing, is told where nothing else was said
-    came = {turn: list(_best(those)) for turn, those in came.items()}
-    _pair(asked, said, events)
-    texts = {event.id: event.text for event in events}
-    asked = {turn: [one._replace(fact=_verbatim(one.fact, texts)) for one in those] for turn, those in asked.items()}
-    newest = sorted(asked.keys() | came.keys(), reverse=True)
-    telling = [turn for turn in newest if not _is_talk(asked.get(turn, ()), came.get(turn, ()), turn, work)] or newest
-    order = [*telling[:1], *telling[1:][-1:], *telling[1:-1]]  # the last one, the one it began with, the others
-    leads = {turn: list(_lead(asked.get(turn, ()), came.get(turn, ()))) for turn in order}
-    left = [fact for fact in head.coming(said, events) if _is_left(fact, events)]
-    errors = [fact for fact in work if is_open(fact)]
-    wanted = [
-        one.fact
-        for turn in order
-        for one in asked.get(turn, ())
-        if one.fact.kind in ("rule", "answer") or any(one.fact.cites == rule.cites for rule in rules)
-    ]
+    work = [_cited(fact, shorten) for fact in worked(events, numbers)]
+    turns = _by_turn(said, events, rules, shorten)
+    newest = sorted(turns, reverse=True)
+    telling = [number for number in newest if not _is_talk(turns[number], number, work)] or newest
+    order = [turns[number] for number in (*telling[:1], *telling[1:][-1:], *telling[1:-1])]  # last, first, others
+    asked = [one for turn in order for one in turn.asked]
+    leads = [list(_lead(turn)) for turn in order]
+    cited = {rule.cites for rule in rules}
     first = [
-        *(fact for turn in order[:2] for fact in leads[turn]),
-        *left[:OPEN],
-        *errors[-1:],
+        *(fact for lead in leads[:2] for fact in lead),
+        *[fact for fact in head.coming(said, events) if _is_left(fact, events)][:OPEN],
+        *[fact for fact in work if is_open(fact)][-1:],
         *[fact for fact in work if fact.kind == "commit"][-COMMITS:],
-        *wanted[:RULES],
-        *(fact for turn in order[2:] for fact in leads[turn]),
+        *[one.fact for one in asked if one.fact.kind in ("rule", "answer") or one.fact.cites in cited][:RULES],
+        *(fact for lead in leads[2:] for fact in lead),
     ]
-    details = _details([one for turn in order for one in (*asked.get(turn, ()), *came.get(turn, ()))], work)
-    return list(dict.fromkeys([*first, *details])), rules
+    others = [*asked, *(one for turn in order for one in _best(turn))]
+    others += [Scored(fact, WORK[fact.kind]) for fact in work if fact.kind in WORK]
+    others.sort(key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)
+    return list(dict.fromkeys([*first, *(one.fact for one in others)])), rules
+
+
+def _by_turn(
+    said: Sequence[Spoken], events: Sequence[Event], rules: Sequence[Fact], shorten: Shorten
+) -> dict[int, Turn]:
+    """What was asked in each turn, and what came of it; a nod stands with what it accepts: "yes" alone says nothing."""
+    _, worth, _ = ranker.rank(said, events, concepts=False, weigh=_weigh)
+    nods = {nod.cites[0]: nod for nod in head.accepted(said, events)}
+    insisted = {(rule.cites, rule.text) for rule in rules}
+    texts = {event.id: event.text for event in events}
+    found: dict[int, Turn] = {}
+    for one, after, score in zip(said, [*said[1:], None][: len(said)], worth, strict=True):
+        fact, turn = one.fact, found.setdefault(one.fact.turn, Turn([], []))
+        if fact.who == "user" or fact.kind == "request":
+            if nod := nods.get(fact.cites[0]):
+                turn.asked[:0] = [Scored(_verbatim(nod, texts), 1.0)] if one.number == 0 else []
+            elif one.many <= PLAN or one.form == "prose" or not one.number or fact.kind != "request":
+                kind = "rule" if (fact.cites, fact.text) in insisted else fact.kind
+                turn.asked.append(Scored(_verbatim(fact._replace(kind=kind, text=cut(fact.text, ASKED)), texts), score))
+        elif score > 0:
+            why = _why(one, after) if fact.kind == "decision" else fact.why
+            fact = fact._replace(text=cut(fact.text, SAID), why=why, about=label(fact.about))
+            turn.came.append(Scored(shorten(fact), score))
+    return {number: turn._replace(asked=_short_request(turn.asked)) for number, turn in found.items() if any(turn)}
 
 
 def _short_request(asked: Sequence[Scored]) -> list[Scored]:
@@ -220,34 +244,31 @@ def _short_request(asked: Sequence[Scored]) -> list[Scored]:
     return [one for one in asked if one is asked[0] or one in best]
 
 
-def _best(came: Sequence[Scored]) -> Iterator[Scored]:
+def _best(turn: Turn) -> Iterator[Scored]:
     """The sentences that say best what came of a turn, few of them items of a list."""
     items = 0
-    for one in sorted(came, key=lambda one: -one.worth)[: 2 * SENTENCES]:
+    for one in sorted(turn.came, key=lambda one: -one.worth)[: 2 * SENTENCES]:
         listed = bool(one.fact.about) or ";" in one.fact.text
         items += listed
         if not listed or items <= ITEMS:
             yield one
 
 
-def _pair(asked: dict[int, list[Scored]], said: Sequence[Spoken], events: Sequence[Event]) -> None:
-    """Put a nod together with what it accepts: "yes" alone says nothing."""
-    for nod in head.accepted(said, events):
-        others = [one for one in asked[nod.turn] if one.fact.cites[0] != nod.cites[0]]
-        asked[nod.turn] = [Scored(nod, 1.0), *others]
+def _lead(turn: Turn) -> Iterator[Fact]:
+    """How a request begins, what of it is worth most, and the sentence that says best what came of it."""
+    best = sorted(turn.asked[1:], key=lambda one: -one.worth)[: FIRST - 1]
+    yield from (one.fact for one in (*turn.asked[:1], *best, *list(_best(turn))[:1]))
 
 
 def _verbatim(fact: Fact, texts: Mapping[str, str]) -> Fact:
     """What was asked, and what a nod accepts, with a sign where something that stood between its parts is left out."""
     source = "\n".join(_words(texts.get(cite, "")) for cite in fact.cites)
-    about = _parts_in(source, fact.about) if fact.kind == "accepted" else fact.about
-    return fact._replace(text=_parts_in(source, fact.text), about=about)
 
+    def parts(text: str) -> str:
+        there = [text] if _words(text) in source else [part for part in PART.split(text) if _words(part) in source]
+        return " … ".join(there) or text
 
-def _parts_in(source: str, text: str) -> str:
-    if _words(text) in source:
-        return text
-    return " … ".join(part for part in PART.split(text) if _words(part) in source) or text
+    return fact._replace(text=parts(fact.text), about=parts(fact.about) if fact.kind == "accepted" else fact.about)
 
 
 def _words(text: str) -> str:
@@ -264,10 +285,6 @@ def _cited(fact: Fact, shorten: Shorten) -> Fact:
     if fact.kind == "edit":
         return shorten(fact._replace(about=""))
     return fact._replace(about="") if fact.kind == "check" else fact
-
-
-def _short(fact: Fact, kind: str) -> Fact:
-    return fact._replace(kind=kind, text=cut(fact.text, ASKED if fact.who == "user" or kind == "request" else SAID))
 
 
 def _why(one: Spoken, after: Spoken | None) -> str:
@@ -287,21 +304,25 @@ def cut(text: str, characters: int) -> str:
     return text.rstrip() + " …"
 
 
-def _says(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
-    """How well a sentence that is not the user's says what came of a request; 0: not at all."""
+def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
+    """How well a sentence says what was asked, or what came of it; 0: not at all. A thought may be a draft: of those
+    only what was found out counts."""
     fact, text = one.fact, one.fact.text
+    if fact.who == "user" or fact.kind == "request":
+        return 1.0
     # a question, an introduction, what goes on from a line that was passed over, a torn line of code
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
-    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found) or narrates(fact):
+    if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if _concludes(one, session):
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
     else:
-        plain = one.form == "prose" and not GUESSES.search(text) and (one.source == "reply" or fact.kind in KINDS)
-        worth = SOURCES[one.source] * KINDS.get(fact.kind, 1.0) * plain
+        plain = one.form == "prose" and (fact.kind in KINDS or one.source == "reply") and not GUESSES.search(text)
+        plain = plain and (one.source != "thinking" or fact.kind == "finding")
+        worth = SOURCES.get(one.source, 0.0) * KINDS.get(fact.kind, 1.0) * plain
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM
-    return worth * (TERSE if len(found) < SHORTEST else 1.0)
+    return 0.0 if not worth or narrates(fact) else worth * (TERSE if len(found) < SHORTEST else 1.0)
 
 
 def _concludes(one: Spoken, session: ranker.Session) -> bool:
@@ -309,35 +330,11 @@ def _concludes(one: Spoken, session: ranker.Session) -> bool:
     return one.source == "reply" and one.fact.place // EACH in session.concluding
 
 
-def _states(one: Spoken) -> bool:
-    """Whether a sentence states a cause, a decision or a result wherever it stands; of a subagent, a cause."""
-    return one.source not in THOUGHT and one.fact.kind in KINDS and (one.source, one.fact.kind) != ("report", "done")
-
-
 def narrates(fact: Fact) -> bool:
     """Whether the model says what it is about to do, or talks; "let's use …" may settle something."""
     if fact.kind == "decision" and fact.text.lower().startswith(("let's", "let’s", "we'll", "we’ll", "we will")):
         return False
     return any(NARRATES.match(part) or ranker.CUES["chat"].search(part) for part in (fact.text, fact.about) if part)
-
-
-def _is_talk(asked: Iterable[Scored], came: Iterable[Scored], turn: int, work: Iterable[Fact]) -> bool:
-    """Whether nothing was done in a turn, and nothing said but in passing."""
-    passing = all(is_passing(one.fact.text) for one in (*asked, *came))
-    return passing and not any(fact.turn == turn for fact in work)
-
-
-def _lead(asked: Sequence[Scored], came: Sequence[Scored]) -> Iterator[Fact]:
-    """How a request begins, what of it is worth most, and the sentence that says best what came of it."""
-    best = sorted(asked[1:], key=lambda one: -one.worth)
-    yield from (one.fact for one in (*asked[:1], *best[: FIRST - 1]))
-    yield from (one.fact for one in sorted(came, key=lambda one: -one.worth)[:1])
-
-
-def _details(found: list[Scored], work: Sequence[Fact]) -> list[Fact]:
-    """Everything else, by what it is worth for its length."""
-    found += [Scored(fact, WORK[fact.kind]) for fact in work if fact.kind in WORK]
-    return [one.fact for one in sorted(found, key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)]
 
 
 def _is_left(fact: Fact, events: Sequence[Event]) -> bool:
@@ -348,3 +345,26 @@ def _is_left(fact: Fact, events: Sequence[Event]) -> bool:
     return fact.kind != "next" or (
         fact.place < len(events) * EACH and len(fact.about) <= HEADING and not NARRATES.match(fact.text)
     )
+
+
+# --- small talk -------------------------------------------------------------------------------------------------------
+
+
+def is_passing(text: str) -> bool:
+    """Whether a text is a hello, a nod, "go on", an offer of help or a bare command: nothing that anybody may want to
+    know later. What is more than that says something, in whatever language."""
+    text = text.strip()
+    said = len(text) <= LONGEST and not any(map(str.isalnum, PASSING.sub("", text)))
+    return said or bool(COMMAND.match(text))
+
+
+def is_small_talk(events: Iterable[Event]) -> bool:
+    """Whether nothing was looked at, run or changed in a segment, and nothing said but in passing."""
+    told = [event for event in events if event.kind in (*CALLS, *TALK, "summary")]
+    return all(event.kind in TALK and event.kind != "task" and is_passing(event.text) for event in told)
+
+
+def _is_talk(turn: Turn, number: int, work: Iterable[Fact]) -> bool:
+    """Whether nothing was done in a turn, and nothing said but in passing."""
+    passing = all(is_passing(one.fact.text) for one in (*turn.asked, *turn.came))
+    return passing and not any(fact.turn == number for fact in work)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.model import Event, Note
-from memory_keeper.notes.notes.segments import (
+from memory_keeper.notes.segments import (
     CALLS,
     LIMIT,
     PATIENCE,

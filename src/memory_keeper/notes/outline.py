@@ -14,11 +14,11 @@ from memory_keeper.extract.facts import Fact, facts_of, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.notes.kept_note import lines_of, whose
-from memory_keeper.notes.notes.lists import NAMED, WORTH, commits, lists, settled, wrong
-from memory_keeper.notes.notes.note import as_request, cut
-from memory_keeper.notes.notes.turns import turns as in_lines
-from memory_keeper.notes.notes.turns import whole
+from memory_keeper.notes.lists import NAMED, WORTH, commits, lists, settled, wrong
+from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
+from memory_keeper.notes.turns import turns as in_lines
+from memory_keeper.notes.turns import whole
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
 LINES, LINE, CITED = 400, 2000, 50  # lines of a note that are read, characters of each, events that one cites

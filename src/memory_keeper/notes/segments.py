@@ -15,8 +15,8 @@ CALLS = ("call", "todo")
 SAID = ("prompt", "reply", "queued", "task")
 PATIENCE = 2  # times the size at which a segment is cut inside a turn, when none of its calls is open
 LIMIT = 4  # times the size at which it is cut anywhere
-WORDS_PER_SENTENCE, SENTENCE = 200, 45  # of what is read, and tokens of what is told for them
-TURN, CALL = 50, 14  # tokens for what was asked in a turn and what came of it, and for what was done in a call
+WORDS_PER_SENTENCE, SENTENCE = 200, 60  # of what is read, and tokens of what is told for them
+TURN, CALL = 60, 18  # tokens for what was asked in a turn and what came of it, and for what was done in a call
 LEAST = 250  # tokens that the shortest segment may take: what was asked, what came of it, and where
 
 
