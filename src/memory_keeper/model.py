@@ -204,6 +204,15 @@ class Scope(NamedTuple):
         """The kinds that it names; none: all of them."""
         return (self.kind,) if self.kind else ROLES.get(self.role, ())
 
+    def holds(self, row: Row | Event) -> bool:
+        """Whether something is of its project, session and time."""
+        return (
+            self.project in (None, row.project)
+            and self.session in ("", row.session)
+            and row.at >= self.since
+            and (not self.until or row.at < self.until)
+        )
+
 
 EVERYWHERE = Scope()
 # whose words an event has

@@ -114,7 +114,7 @@ def test_settings_get_their_own_bytes_back(
         assert path.stat().st_mode & 0o777 == 0o640
     assert f"{path} is as it was before." in capsys.readouterr().out
     assert not (home() / "marketplace").exists()
-    assert not (home() / "before-install.json").exists()
+    assert not (home() / "changed-settings.json").exists()
 
 
 @pytest.mark.parametrize("replaces", ["", "1"])
@@ -278,11 +278,13 @@ def test_settings_that_cannot_be_given_back_are_told_of(claude: Path, capsys: py
     assert not home().exists()
 
 
-def test_install_with_a_status_line_that_cannot_be(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_install_where_nobody_knows_what_was_there_before(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who cannot write down what stands in the settings now must not change them."""
     home().mkdir()
     (home() / "changed-settings.json").write_text("{broken")
-    assert run("install", "--statusline") == 5
-    assert "The plugin is registered, the status line is not" in capsys.readouterr().err
+    assert run("install", "--statusline") == 1
+    assert "changed-settings.json is damaged" in capsys.readouterr().err
+    assert not (claude / "settings.json").exists()
 
 
 # --- not everything goes as it should ---
@@ -331,7 +333,7 @@ def test_uninstall_without_claude_takes_our_own_things_away(
     assert run("uninstall") == 5
     assert "its registration of the plugin could not be touched" in capsys.readouterr().err
     assert not (home() / "marketplace").exists()
-    assert (home() / "before-install.json").exists()  # for when Claude Code is back
+    assert (home() / "changed-settings.json").exists()  # for when Claude Code is back
     assert run("uninstall", "--purge", "--yes") == 5
     assert not home().exists()
 

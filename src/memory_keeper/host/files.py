@@ -61,6 +61,16 @@ def write_file(path: str, data: bytes, mode: int = 0o600, only_if: Callable[[], 
     return True
 
 
+def replace_file(path: str, data: bytes | None, is_still: Callable[[], bool], mode: int = 0o600) -> bool:
+    """Make a file have these bytes, or be away; False when it has changed under our eyes."""
+    if data is not None:
+        return write_file(path, data, mode, only_if=is_still)
+    if not is_still():
+        return False
+    os.unlink(path)
+    return True
+
+
 def _take_after(fd: int, path: str, mode: int) -> None:
     try:
         about = os.stat(path)

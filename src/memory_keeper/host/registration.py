@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import shutil
 import subprocess
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 from memory_keeper import config
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings
-from memory_keeper.host.files import abandoned, write_file
+from memory_keeper.host.files import abandoned
 
 NAME = "memory-keeper"
 PLUGIN = f"{NAME}@{NAME}"
 PARTS = (".claude-plugin", "bin", "plugin")
-SHELLS = ("enabledPlugins", "extraKnownMarketplaces")  # what Claude Code leaves empty when a plugin goes
 SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
-BEFORE, CURRENT = "before-install.json", "current"
+CURRENT = "current"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
-    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md", BEFORE,
+    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md",
     "changed-settings.*",
 )  # fmt: skip
 OURS = (
@@ -39,13 +36,6 @@ OURS = (
     "marketplace",
     "marketplace.[0-9]*",
 )
-
-
-class Returned(NamedTuple):
-    """What became of the user's settings."""
-
-    restored: list[str]  # they have their own bytes again
-    changed: list[str]  # the user has changed them since: only our traces went
 
 
 def claude_folder() -> str:
@@ -90,8 +80,8 @@ def installed_at(folder: str) -> str:
 
 def read_json(path: str) -> dict[str, Any] | None:
     """A JSON object in a file; None when there is none."""
-    data = _bytes(path)
-    value = None if data is None else _parsed(data)
+    data = claude_settings.read_bytes(path)
+    value = None if data is None else claude_settings.parse(data)
     return value if isinstance(value, dict) else None
 
 
@@ -168,116 +158,6 @@ def claude(*args: str, needed: bool = True) -> str:
     return done.stdout
 
 
-# --- the user's settings ------------------------------------------------------------------------------------------
-
-
-def remember(home: str, path: str) -> None:
-    """Keep a file of the user's as it is before Claude Code edits it for us; only the first time.
-
-    Also as it would be without the keys that we changed ourselves: those may be given back before the rest is.
-    """
-    kept = os.path.join(home, BEFORE)
-    known = read_json(kept) or {}
-    if path not in known:
-        data = _bytes(path)
-        known[path] = {
-            "bytes": _coded(data),
-            "plain": _coded(claude_settings.without_ours(home, path, data)),
-            "link": os.readlink(path) if os.path.islink(path) else None,
-        }
-        with open(kept, "w", encoding="utf-8") as file:
-            json.dump(known, file)
-
-
-def edited(home: str) -> list[str]:
-    """The user's files that are not as they were before Claude Code edited them for us."""
-    known = read_json(os.path.join(home, BEFORE)) or {}
-    return [path for path, was in known.items() if _bytes(path) not in (None, _decoded(was["bytes"]))]
-
-
-def put_back(home: str) -> Returned:
-    """Give the user's files back their own bytes; where the user has changed more since, take only our traces."""
-    kept = os.path.join(home, BEFORE)
-    restored, changed = [], []
-    for path, was in (read_json(kept) or {}).items():
-        before = _decoded(was["bytes"])
-        now = _bytes(path)
-        if now is None or now == before:
-            continue
-        for one in (before, _decoded(was.get("plain", was["bytes"]))):
-            if _bare(now) == _bare(one or b""):
-                _give(path, was["link"], one)
-                restored.append(path)
-                break
-        else:
-            rest = _without_shells(now, before or b"")
-            if rest != now:
-                _give(path, was["link"], rest)
-            changed.append(path)
-    if os.path.exists(kept):
-        os.unlink(kept)
-    return Returned(restored, changed)
-
-
-def _coded(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode("ascii")
-
-
-def _decoded(said: str | None) -> bytes | None:
-    return None if said is None else base64.b64decode(said)
-
-
-def _parsed(data: bytes) -> Any:
-    """The JSON in a file, as forgivingly as it can be read; None when it is none."""
-    try:
-        return json.loads(data.decode("utf-8-sig", "replace")) if data.strip() else {}
-    except (ValueError, RecursionError):
-        return None
-
-
-def _bare(data: bytes) -> Any:
-    """Settings without the empty shells a removed plugin leaves; what cannot be read is only like itself."""
-    value = _parsed(data)
-    if not isinstance(value, dict):
-        return data
-    return {key: one for key, one in value.items() if key not in SHELLS or one}
-
-
-def _without_shells(now: bytes, before: bytes) -> bytes:
-    """The settings as they are now, less the empty shells that were not there before."""
-    value, was = _parsed(now), _parsed(before)
-    if not isinstance(value, dict):
-        return now
-    known = was if isinstance(was, dict) else {}
-    rest = {key: one for key, one in value.items() if key not in SHELLS or one or key in known}
-    return now if rest == value else (json.dumps(rest, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _bytes(path: str) -> bytes | None:
-    """What a regular file has, also behind a link; never what a pipe or a device would keep us waiting for."""
-    fd = config.open_plain(path, links=True)
-    if fd is None:
-        return None
-    try:
-        with open(fd, "rb") as file:
-            return file.read()
-    except OSError:
-        return None
-
-
-def _give(path: str, link: str | None, data: bytes | None) -> None:
-    """Make a file have these bytes, or be away; where it was a link, the file behind it, and a link again."""
-    if link is not None and not os.path.islink(path):  # whoever wrote last put a file in the link's place
-        own = f"{path}.{os.getpid()}"
-        os.symlink(link, own)
-        os.replace(own, path)
-    real = os.path.realpath(path)
-    if data is not None:
-        write_file(real, data)
-    elif os.path.exists(real):
-        os.unlink(real)
-
-
 # --- our home -----------------------------------------------------------------------------------------------------
 
 
@@ -299,7 +179,7 @@ def check_home(home: str) -> None:
         raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
     if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
         raise KeeperError(f"{home} is no folder to purge", hint=hint)
-    signs = {"store.db", "salt", "marketplace", BEFORE, claude_settings.LEDGER, claude_settings.LOCK}
+    signs = {"store.db", "salt", "marketplace", claude_settings.LEDGER, claude_settings.LOCK}
     if not signs & set(names_of_ours(home)):
         raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
 

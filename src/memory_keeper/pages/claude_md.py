@@ -17,7 +17,7 @@ from memory_keeper.briefs.claude_md import Malformed, block_text, find_block, wi
 from memory_keeper.briefs.diff import diff
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.errors import Busy, KeeperError
-from memory_keeper.host.files import sweep, wait_for, write_file
+from memory_keeper.host.files import replace_file, sweep, wait_for, write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple
 
@@ -155,7 +155,7 @@ def _carry_out(path: str, real: str, edit: Edit, force: bool) -> Change:
         if after == before:
             return Change(path, False)
         backup = _keep_edited(real, before)
-        if _replace(real, before, after):
+        if replace_file(real, after, lambda: _read(real, real) == before, _usual_mode()):  # noqa: B023
             return _outcome(path, before, after, backup)
     raise Busy(f"Somebody else is writing {path}", hint=f"try again in a moment; {UNTOUCHED}")
 
@@ -219,20 +219,6 @@ def _keep_edited(real: str, before: bytes | None) -> str:
     else:
         write_file(backup, before, stat.S_IMODE(os.stat(real).st_mode))
     return backup
-
-
-def _replace(real: str, before: bytes | None, after: bytes | None) -> bool:
-    """Put a new file in the place of the old one, or nothing; False when it has changed under our eyes."""
-
-    def is_still() -> bool:
-        return _read(real, real) == before
-
-    if after is not None:
-        return write_file(real, after, _usual_mode(), only_if=is_still)
-    if not is_still():
-        return False
-    os.unlink(real)
-    return True
 
 
 def _usual_mode() -> int:

@@ -6,7 +6,7 @@ best are read, each for its `snippet`. `periods` are the times that a query name
 `semantic` finds by meaning.
 
 What is asked in other ways than by a query: `recall` what a prompt names, `files` where it will lead, `how` a command
-was run, what `fixes` an error (`failures`, `staleness`), and `blame` who touched a file (`edits`).
+was run, what `fixes` an error (`staleness`), and `blame` who touched a file (`edits`).
 """
 
 from __future__ import annotations

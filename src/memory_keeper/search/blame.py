@@ -11,7 +11,6 @@ from memory_keeper.capture.runs import in_order
 from memory_keeper.extract.facts import facts_of, say
 from memory_keeper.model import WRITES, Event, NamedTuple, Scope
 from memory_keeper.search.edits import changed_part
-from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import Step
 from memory_keeper.store.calls import calls_about, commits_after, last_before, paths_called, shell_calls
 from memory_keeper.store.store import Store
@@ -64,21 +63,6 @@ class Blame(NamedTuple):
     others: tuple[str, ...] = ()  # files of that name, where it is not clear which is meant
 
 
-def blame(store: Store, file: str, scope: Scope, limit: int = 10) -> Blame:
-    """Which prompts touched a file, newest first; without touches and with `others` where several files are meant."""
-    found = _find(store, file, scope)
-    several = len({one.project for one in found}) > 1
-    found = found if several else _latest(store, found)
-    if len(found) != 1:
-        others = (f"{one.name}  in {one.project.removeprefix('dir:')}" if several else one.name for one in found)
-        return Blame("", [], "", tuple(sorted(others)))
-    (meant,) = found
-    names = [meant, *_earlier(store, meant)]
-    calls = list({one.seq: one for known in reversed(names) for one in _calls(store, known)}.values())
-    kept = [one for one in calls if lies_in(one.call, scope)]
-    return Blame(meant.name, _touches(store, kept, calls, limit), meant.project)
-
-
 class _File(NamedTuple):
     """A file of a project."""
 
@@ -102,40 +86,44 @@ class _Call(NamedTuple):
         return not self.failed and (bool(self.ran) or self.call.tool in WRITES)
 
 
+def blame(store: Store, file: str, scope: Scope, limit: int = 10) -> Blame:
+    """Which prompts touched a file, newest first; without touches and with `others` where several files are meant."""
+    found = _find(store, file, scope)
+    several = len({one.project for one in found}) > 1
+    if not several and 1 < len(found) <= MOVED:  # those that were moved to be another of them are not meant
+        past = {before.name for one in found for before in _earlier(store, one)}
+        found = [one for one in found if one.name not in past] or found
+    if len(found) != 1:
+        others = (f"{one.name}  in {one.project.removeprefix('dir:')}" if several else one.name for one in found)
+        return Blame("", [], "", tuple(sorted(others)))
+    (meant,) = found
+    calls = {one.seq: one for known in reversed([meant, *_earlier(store, meant)]) for one in _calls(store, known)}
+    groups = _by_prompt(store, [one for one in calls.values() if scope.holds(one.call)], limit)
+    edited = any(one.edits for group in groups for one in group.calls)
+    gone = _taken_back(store, meant.project, [*calls.values()]) if edited else set()
+    return Blame(meant.name, [_touch(store, group, gone) for group in groups], meant.project)
+
+
 def _find(store: Store, file: str, scope: Scope) -> list[_File]:
     """The files that may be meant: those with just this path, else those whose path ends so."""
     asked = file.rstrip("/")
-    known: dict[tuple[str, str], set[str]] = {}
+    name, known = asked.removeprefix("./"), dict[tuple[str, str], set[str]]()
     for path, project in paths_called(store, scope.project, asked.rpartition("/")[2], LOOKED_AT):
         known.setdefault((project, short_path(path, store.roots(project))), set()).add(path)
     files = [_File(project, name, frozenset(paths)) for (project, name), paths in known.items()]
-    return [one for one in files if _is(asked, one)] or [one for one in files if _ends(asked, one)]
+    return [one for one in files if asked in one.paths or name == one.name] or [
+        one
+        for one in files
+        if any(("/" + path.lstrip("/")).endswith("/" + name.lstrip("/")) for path in (one.name, *one.paths))
+    ]
 
 
-def _is(asked: str, file: _File) -> bool:
-    return asked in file.paths or asked.removeprefix("./") == file.name
-
-
-def _ends(asked: str, file: _File) -> bool:
-    part = "/" + asked.removeprefix("./").lstrip("/")
-    return any(("/" + path.lstrip("/")).endswith(part) for path in (file.name, *file.paths))
-
-
-# --- what became of a file ---
-
-
-def _latest(store: Store, files: list[_File]) -> list[_File]:
-    """Some files of a project without those that were moved to be another of them."""
-    if not 1 < len(files) <= MOVED:
-        return files
-    past = {before.name for one in files for before in _earlier(store, one)}
-    return [one for one in files if one.name not in past] or files
+# --- what became of a file -------------------------------------------------------------------------------------------
 
 
 def _earlier(store: Store, file: _File) -> Iterator[_File]:
     """The names that a file had before it was moved, and the paths under which it was called then."""
-    roots, known = store.roots(file.project), {file.name}
-    name = file.name
+    roots, known, name = store.roots(file.project), {file.name}, file.name
     for _ in range(NAMES):
         name = next((old for old in _moves(store, file.project, name, roots) if old not in known), "")
         if not name:
@@ -186,14 +174,7 @@ def _takes(call: Event, name: str, roots: Sequence[str]) -> str:
     return ""
 
 
-# --- what each prompt did ---
-
-
-def _touches(store: Store, kept: Sequence[_Call], calls: Sequence[_Call], limit: int) -> list[Touch]:
-    """What the last prompts did, the newest first."""
-    groups = _by_prompt(store, kept, limit)
-    gone = _reverted(store, [one for group in groups for one in group.calls], calls)
-    return [_touch(store, group, gone) for group in groups]
+# --- what each prompt did --------------------------------------------------------------------------------------------
 
 
 class _Group(NamedTuple):
@@ -219,8 +200,8 @@ def _by_prompt(store: Store, calls: Sequence[_Call], limit: int) -> list[_Group]
             found.append(group)
             latest[one.call.session] = (prompt[0] if prompt else 0), group
         if group:
-            group.calls.append(one)
-    return [_Group(group.prompt, group.calls[::-1]) for group in found]
+            group.calls.insert(0, one)
+    return found
 
 
 def _touch(store: Store, group: _Group, gone: set[str]) -> Touch:
@@ -230,62 +211,59 @@ def _touch(store: Store, group: _Group, gone: set[str]) -> Touch:
     return Touch(
         last.session,
         last.at,
-        Step(one_line(clean(prompt[1].text), SAID), prompt[1].id) if prompt else None,
-        tuple(_edit(one, one.call.id in gone) for one in edits),
+        _step(prompt[1]) if prompt else None,
+        tuple(
+            Edit(
+                one.call.id,
+                one.call.at,
+                one.call.tool,
+                *(("", one_line(clean(one.ran), SAID)) if one.ran else changed_part(one.call)),
+                one.call.id in gone,
+            )
+            for one in edits
+        ),
         sum(one.call.tool == "Read" and not one.failed for one in calls),
         sum(one.failed for one in calls),
-        tuple(_why(store, edits, prompt[0] if prompt else 0)),
-        _commit(store, edits),
+        tuple(_why(store, edits[0], prompt[0] if prompt else 0)) if edits else (),
+        _commit(store, edits[-1]) if edits else None,
         calls[-1].name,
         tuple(dict.fromkeys(one.call.path for one in calls if one.call.path)),
         last.id,
     )
 
 
-def _edit(one: _Call, reverted: bool) -> Edit:
-    old, new = ("", one_line(clean(one.ran), SAID)) if one.ran else changed_part(one.call)
-    return Edit(one.call.id, one.call.at, one.call.tool, old, new, reverted)
+def _step(event: Event) -> Step:
+    return Step(one_line(clean(event.text), SAID), event.id)
 
 
-def _reverted(store: Store, asked: Sequence[_Call], calls: Sequence[_Call]) -> set[str]:
+def _taken_back(store: Store, project: str, calls: Sequence[_Call]) -> set[str]:
     """Which edits were taken back: by their opposite, or by git."""
-    if not any(one.edits for one in asked):
-        return set()
     made = [(one.seq, one.call) for one in calls if one.edits and not one.ran]
     order = in_order(made)
     made = sorted(made, key=lambda one: order[one[0]])[-EDITS:]
     sessions = {call.session for _, call in made}
-    words = ("checkout", "restore", "commit", "reset")
-    git = shell_calls(store, asked[0].call.project, ("git ",), CALLS)
-    told = [(seq, call) for seq, call, _ in git if call.session in sessions and any(one in call.text for one in words)]
-    order = in_order([*made, *told])
-    return undone([call for _, call in sorted([*made, *told], key=lambda one: order[one[0]])])
+    git = [(seq, call) for seq, call, _ in shell_calls(store, project, ("git ",), CALLS) if call.session in sessions]
+    made += [one for one in git if any(word in one[1].text for word in ("checkout", "restore", "commit", "reset"))]
+    order = in_order(made)
+    return undone([call for _, call in sorted(made, key=lambda one: order[one[0]])])
 
 
-def _why(store: Store, edits: Sequence[_Call], since: int) -> Iterator[Step]:
-    """What was said before the first edit, and what was decided about the file in that session."""
-    if not edits:
-        return
-    seq, call, *_ = edits[0]
-    said = last_before(store, call.session, seq, "reply", since)
+def _why(store: Store, edit: _Call, since: int) -> Iterator[Step]:
+    """What was said before an edit, and what was decided about its file in that session."""
+    session, name = edit.call.session, edit.call.path.rpartition("/")[2]
+    said = last_before(store, session, edit.seq, "reply", since)
     if said and said[1].text.strip():
-        yield Step(one_line(clean(said[1].text), SAID), said[1].id)
-    name = call.path.rpartition("/")[2]
+        yield _step(said[1])
     stem = name.rpartition(".")[0] or name
-    facts = [fact for note in store.notes_of(call.session) for fact in facts_of(note)]
-    told = {
-        f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED and fact.cites
-    }
-    about = [(text, id) for text, id in told.items() if stem in text]
-    yield from (Step(one_line(clean(text), SAID), id) for text, id in about[:REASONS])
+    facts = [fact for note in store.notes_of(session) for fact in facts_of(note) if fact.cites]
+    told = {f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED}
+    about = [Step(one_line(clean(text), SAID), id) for text, id in told.items() if stem in text]
+    yield from about[:REASONS]
 
 
-def _commit(store: Store, edits: Sequence[_Call]) -> Step | None:
-    """The first commit after the last edit."""
-    if not edits:
-        return None
-    seq, call, *_ = edits[-1]
-    for result in commits_after(store, call.session, seq, 20):
+def _commit(store: Store, edit: _Call) -> Step | None:
+    """The first commit after an edit."""
+    for result in commits_after(store, edit.call.session, edit.seq, 20):
         if found := COMMITTED.search(result.text[:4000]):
             return Step(f"{found[2][:12]} {one_line(clean(found[3]), 120)}", result.id)
     return None

@@ -12,14 +12,33 @@ from collections.abc import Sequence
 
 from memory_keeper.capture.calls import undone
 from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
-from memory_keeper.capture.signature import HARDLY, HOST, find_wrong, line_of, normal, places, says, signatures, words
-from memory_keeper.model import WRITES, Event, NamedTuple, Scope
+from memory_keeper.capture.signature import (
+    HARDLY,
+    HOST,
+    find_wrong,
+    holds,
+    likeness,
+    line_of,
+    normal,
+    places,
+    says,
+    signatures,
+    words,
+)
+from memory_keeper.model import WRITES, Event, NamedTuple, Phrase, Row, Scope
 from memory_keeper.search.edits import describe
-from memory_keeper.search.failures import Seen, find_seen
+from memory_keeper.store.calls import SHOWN as LOOKED_AT
 from memory_keeper.store.calls import call_of, events_of, find_after
+from memory_keeper.store.index import words_in
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, one_line
 
+HITS = 5_000  # results that have all the words, the newest
+FAILED, UNSAID = 100, 40  # of them that failed, and of the newest, that are read
+TELLING = 6  # words of an error that are searched for
+LOOKED = 24  # of the results with them that are looked at
+ALL = 40  # errors of one output in which one is looked for
+ALIKE = 0.8  # two signatures that share so much may be of the same error
 SESSIONS, TRIED = 6, 4  # of those that had the error that are looked at, when asked and unasked
 REACH = 600  # events after an error in which it is solved, or not
 EDITS = 12  # between an error and a success: more are another piece of work
@@ -61,6 +80,14 @@ class Step(NamedTuple):
     id: str
 
 
+class Seen(NamedTuple):
+    """An earlier failure with the error that is asked for."""
+
+    result: Event
+    signature: str
+    like: float
+
+
 class Fix(NamedTuple):
     """How an error went away once."""
 
@@ -98,19 +125,15 @@ def hint(store: Store, error: str, scope: Scope, session: str = "") -> Fix | Non
 
 
 def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
-    """What is known of this error: how it was solved, and how often it was seen."""
+    """What is known of this error: how it was solved, the surest and newest first, and how often it was seen."""
     asked = signatures(error, 2) or [said for said in (normal(one_line(error, 400)),) if said.count(" ") > 1]
     seen = find_seen(store, asked, scope) if asked else []
-    found = [fix for fix in _solved(store, seen) if fix.confidence >= WORTH]
+    tried = (_fixed(store, group) for group in _by_session(seen)[:SESSIONS])
+    found = [fix for fix in tried if fix and fix.confidence >= WORTH]
+    found.sort(key=lambda fix: (-round(fix.confidence, 1), -fix.at))
     last = max((one.result.at for one in seen), default=0.0)
     said = asked[0] if asked else ""
     return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
-
-
-def _solved(store: Store, seen: Sequence[Seen]) -> list[Fix]:
-    """The fixes of some failures, one for each session, the surest and newest first."""
-    found = [fix for group in _by_session(seen)[:SESSIONS] if (fix := _fixed(store, group))]
-    return sorted(found, key=lambda fix: (-round(fix.confidence, 1), -fix.at))
 
 
 def _by_session(seen: Sequence[Seen], without: str = "") -> list[list[Seen]]:
@@ -134,14 +157,14 @@ def _fixed(store: Store, seen: Sequence[Seen]) -> Fix | None:
 
 
 def _resolve(store: Store, seen: Seen) -> Fix | None:
-    """What lay between a failure and the next success of its command."""
+    """What lay between a failure and the next success of its command: the surer, the plainer it went, and the more
+    alike the errors are."""
     call = call_of(store, seen.result)
     if not call:
         return None
     events = find_after(store, call.session, call.agent, call.id, REACH)
     ran = list(runs(events))
-    first = next((run for run in ran if run.result.id == seen.result.id), None)
-    first = first._replace(result=seen.result) if first else None
+    first = next((run._replace(result=seen.result) for run in ran if run.result.id == seen.result.id), None)
     way = _way(store, first, ran, seen.signature) if first and _counts(first) else None
     if not way:
         return None
@@ -149,12 +172,9 @@ def _resolve(store: Store, seen: Seen) -> Fix | None:
     between = [run for run in ran if way.failed.place < run.place < way.after.place and not run.result.failed]
     between = [run for run in between if run.call.id not in gone]
     done = _find_done(way, between, seen.signature, store.roots(call.project))
+    if not done:
+        return None
     said = _explained(events[way.failed.place : way.after.place], seen.signature)
-    return _fix(seen, call, way, done, said) if done else None
-
-
-def _fix(seen: Seen, call: Event, way: _Way, done: _Done, said: tuple[Step, ...]) -> Fix:
-    """What was done about a failure, as a fix: the surer, the plainer it went, and the more alike the errors are."""
     failed, solved = way.failed, way.solved
     plain = 0.1 * (way.pair.like == 2) + 0.1 * (way.after is solved) - 0.1 * (not outcome(solved)[1])
     weight = (done.weight + (plain + 0.05 * bool(said))) * (1.0 if seen.like == 1.0 else 0.8)
@@ -222,22 +242,20 @@ def _find_done(way: _Way, between: Sequence[Run], signature: str, roots: Sequenc
     elif edits:
         return None  # many edits, and none that has to do with it
     elif changed and USAGE.search(signature):
-        weight = 0.7 if _about_the_same(way.pair) else 0.5
+        one, other = ([word for word in step.split() if word[0] != "-"] for step in (way.pair.one, way.pair.other))
+        weight = 0.7 if one == other or program(way.pair.one) != program(way.pair.other) else 0.5
     elif PASSING.search(signature):
         return _Done((Step("ran it again, and it went away", way.after.call.id),), (), 0.4)
     else:
         return None
-    ordered = sorted([*told[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place)
-    how = [_step(run, roots) for run in ordered]
+    how: list[Step] = []
+    for run in sorted([*told[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place):
+        verb = {"Write": "wrote"}.get(run.call.tool, "edited") if run.call.tool in WRITES else "ran"
+        what = f"`{_told(run.command)}`" if verb == "ran" else describe(run.call, roots)
+        how.append(Step(f"{verb} {what}", run.call.id))
     if changed and not near:
         how.append(Step(changed, way.solved.call.id))
     return _Done(tuple(how), tuple(dict.fromkeys(run.call.path for run in told)), weight)
-
-
-def _about_the_same(pair: Match) -> bool:
-    """Whether two commands differ in options only, or in the program's name."""
-    mine, theirs = ([word for word in step.split() if not word.startswith("-")] for step in (pair.one, pair.other))
-    return mine == theirs or program(pair.one) != program(pair.other)
 
 
 def _mends(command: str, signature: str) -> bool:
@@ -272,12 +290,6 @@ def _shares(text: str, signature: str) -> bool:
     return any(word in text for word in telling if not word.endswith(("Error", "Exception")))
 
 
-def _step(run: Run, roots: Sequence[str]) -> Step:
-    if run.call.tool not in WRITES:
-        return Step(f"ran `{_told(run.command)}`", run.call.id)
-    return Step(f"{'wrote' if run.call.tool == 'Write' else 'edited'} {describe(run.call, roots)}", run.call.id)
-
-
 def _told(line: str, step: str = "") -> str:
     """A command as it is told: one step of a line, or that which does something."""
     return one_line(clean(as_run(line, step or (hearts(line) or [line])[-1])), SHOWN)
@@ -289,3 +301,57 @@ def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:
     named = [event for event in told if any(word in event.text for word in words(signature) if not word.islower())]
     best = next(iter(named or told), None)
     return (Step(f'said: "{one_line(clean(best.text), 200)}"', best.id),) if best else ()
+
+
+# --- earlier failures ------------------------------------------------------------------------------------------------
+
+
+def find_seen(store: Store, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[Seen]:
+    """Earlier failures with this error, the likest and newest first. Only what has its words is looked at."""
+    told = words(asked[0], TELLING)
+    rows = _having(store, told, scope) if told else []
+    if not rows and len(told) > 3 and nearly:  # nobody had all of them: the most telling half
+        rows = _having(store, sorted(told, key=lambda word: (word.islower(), -len(word)))[: len(told) // 2 + 1], scope)
+    texts = store.texts([row.key for row in rows], LOOKED_AT)
+    kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
+    found = [seen for event in events_of(store, kept) if (seen := _read_failure(event, asked, nearly))]
+    found = [one for one in found if one.result.failed or _failed(store, one.result)]
+    return sorted(found, key=lambda one: (-one.like, -one.result.at))
+
+
+def _having(store: Store, told: Sequence[str], scope: Scope) -> list[Row]:
+    """The newest results with all of some words: those that failed, then some of which that is not said."""
+    phrases = [Phrase(" ".join(words_in(word)), "text") for word in told]
+    wanted = [(phrase,) for phrase in phrases if phrase.words]
+    if not wanted or not store.indexed:
+        return []
+    keys = store.matching(wanted, Scope(scope.project), HITS, kinds=("result",))
+    failed = {row.key for row in store.rows(keys) if row.failed}
+    rows = store.rows([*[key for key in keys if key in failed][:FAILED], *keys[:UNSAID]])
+    rows.sort(key=lambda row: (not row.failed, -row.at))
+    return [row for row in rows if row.kind == "result" and scope.holds(row)]
+
+
+def _failed(store: Store, result: Event) -> bool:
+    """Whether a command failed behind a pipe: others only print what went wrong elsewhere."""
+    call = call_of(store, result)
+    return call is not None and call.tool == "Bash" and went_wrong(Run(call, result, 0))
+
+
+def _has(text: str, told: Sequence[str]) -> bool:
+    """Whether a text has most of some words: cheaper to ask than what it says went wrong."""
+    low = text.lower()
+    return sum(word.lower() in low for word in told) >= len(told) * ALIKE
+
+
+def _read_failure(event: Event, asked: Sequence[str], nearly: bool) -> Seen | None:
+    """A result as a failure with this error; None when it has another one, or none."""
+    for one in asked:
+        if says(event.text, one):
+            return Seen(event, one, 1.0)
+    best = None
+    for said in signatures(event.text, ALL) if nearly else ():
+        like = max(0.9 if holds(said, one) else likeness(one, said) for one in asked)
+        if like >= ALIKE and (best is None or like > best.like):
+            best = Seen(event, said, like)
+    return best

@@ -31,7 +31,6 @@ from memory_keeper.capture.runs import (
 )
 from memory_keeper.capture.signature import REFUSED, places, signature
 from memory_keeper.model import Event, NamedTuple, Scope
-from memory_keeper.search.failures import lies_in
 from memory_keeper.search.fixes import USAGE, Step
 from memory_keeper.store.calls import calls_with, results_of, tool_called
 from memory_keeper.store.store import Store
@@ -149,7 +148,7 @@ def _of_tool(store: Store, tool: str, scope: Scope) -> list[_Known]:
 def _runs(store: Store, tool: str, word: str, scope: Scope, step_of: Callable[[Event], str]) -> list[_Known]:
     """The newest runs of a tool in which there is what was asked for, oldest first."""
     calls = calls_with(store, scope.project, tool, word, CALLS)
-    found = ((seq, call, step) for seq, call in calls if lies_in(call, scope) and (step := step_of(call)))
+    found = ((seq, call, step) for seq, call in calls if scope.holds(call) and (step := step_of(call)))
     meant = {seq: (call, step) for seq, call, step in islice(found, RUNS)}
     ran = _answered(store, {seq: call for seq, (call, _) in meant.items()})
     return [_Known(meant[run.place][1], run, went_wrong(run)) for run in ran]

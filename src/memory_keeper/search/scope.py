@@ -29,13 +29,10 @@ def scoped(scope: Scope, deep: bool = False) -> Callable[[Iterable[Row]], list[R
 
     def allowed(row: Row) -> bool:
         return (
-            (scope.project is None or row.project == scope.project)
-            and (not scope.session or row.session == scope.session)
+            scope.holds(row)
             and (row.kind in kinds if kinds else deep or row.kind not in REPEATS)
             and (_of_tool(row, scope.tool) if scope.tool else OWN_TOOL not in row.tool)
             and (scope.level is None or row.level == scope.level)
-            and (not scope.since or row.at >= scope.since)
-            and (not scope.until or row.at < scope.until)
         )
 
     return lambda rows: [row for row in rows if allowed(row)]

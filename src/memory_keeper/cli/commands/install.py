@@ -10,7 +10,7 @@ from argparse import ArgumentParser, Namespace
 from memory_keeper.cli.commands import statusline
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone
-from memory_keeper.host import own_command, registration
+from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
@@ -77,7 +77,7 @@ def _register(home: str, scope: str) -> str:
     folder, root = registration.claude_folder(), find_root(os.getcwd())
     before = installed_at(folder)
     for one in {scope, "user"}:
-        registration.remember(home, registration.settings_path(one, root))
+        claude_settings.remember(home, registration.settings_path(one, root))
     try:
         marketplace = registration.assemble(home)
         if before:
@@ -101,7 +101,7 @@ def _take_back(home: str) -> None:
         claude("plugin", "marketplace", "remove", NAME, needed=False)
     except KeeperError:
         pass  # the first failure is the one to tell
-    registration.put_back(home)
+    claude_settings.put_back(home)
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
-    if not os.listdir(home):
-        os.rmdir(home)
+    if {*os.listdir(home)} <= {claude_settings.LOCK}:
+        shutil.rmtree(home)

@@ -13,9 +13,9 @@ from memory_keeper.briefs.files import removable, remove_all
 from memory_keeper.cli.commands import confirm
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
-from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.host.claude_settings import Outcome, Returned
 from memory_keeper.host.own_command import OwnCommand
-from memory_keeper.host.registration import NAME, PLUGIN, Returned, claude, installed_at
+from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
 from memory_keeper.pages.reading import Pages
@@ -24,7 +24,7 @@ from memory_keeper.terminal import print_json, say, say_problem
 from memory_keeper.text import many
 
 EXAMPLE = "memory-keeper uninstall"
-GOING = ("marketplace", registration.BEFORE, registration.CURRENT, claude_settings.LEDGER)
+GOING = ("marketplace", registration.CURRENT, claude_settings.LEDGER)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def _remove(args: Namespace, known: bool) -> Gone:
     if stuck and args.purge:
         raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
-    back = Returned([], []) if problem else registration.put_back(args.home)
+    back = Returned([], []) if problem else claude_settings.put_back(args.home)
     command = _remove_program(args.home)
     gone = Gone(settings, jobs, stuck, problem, back, command, *_remove_rules(args.home))
     if not args.purge:
@@ -201,7 +201,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     machine = schedule.machine_at(os.getcwd(), config.environment())
     jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
     settings, stuck = _restore_settings(args.home, dry_run=True)
-    going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in registration.edited(args.home)]
+    going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in claude_settings.edited(args.home)]
     going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
     going += jobs
     going += [os.path.join(args.home, name) for name in gone]
