@@ -140,10 +140,10 @@ class Home:
 
     def settle(self) -> None:
         """Move what hooks left, as the writer has when the next session starts, and begin with fresh spools."""
-        self.keeper.look()
+        self.keeper.catch_up()
         shutil.rmtree(self.keep + "/spool", ignore_errors=True)
         self.begin()
-        self.keeper.look()
+        self.keeper.catch_up()
 
     def begin(self) -> None:
         """Let the sessions be in a context that was told how full it is: that happens once in each."""

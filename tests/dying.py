@@ -101,7 +101,7 @@ def _work(asked: dict[str, Any], counter: int) -> None:
     with Keeper(asked["home"], {"CLAUDE_CONFIG_DIR": "/nonexistent"}) as keeper:
         sys.setprofile(count)
         if asked["look"]:
-            keeper.look(patience=30.0)
+            keeper.catch_up(patience=30.0)
         distil(keeper, asked["now"], force=asked["force"])
         sys.setprofile(None)
 

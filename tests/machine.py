@@ -24,7 +24,7 @@ from unittest.mock import patch
 import memory_keeper
 from memory_keeper import config
 from memory_keeper.hooks.hook import respond
-from memory_keeper.jobs.run import look
+from memory_keeper.jobs.run import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
 from memory_keeper.store.sqlite import SqliteStore
@@ -181,7 +181,7 @@ class Machine:
             finally:
                 config.hurried = False
             for wanted in due:
-                look(*wanted)
+                catch_up(*wanted)
         return Answer(0, out, b"")
 
     def _start(
@@ -195,15 +195,15 @@ class Machine:
         )
         return Answer(done.returncode, done.stdout, done.stderr)
 
-    def look(self) -> Added:
+    def catch_up(self) -> Added:
         """What the writer does when somebody starts it."""
         with Keeper(str(self.home)) as keeper:
-            return keeper.look(patience=30.0)
+            return keeper.catch_up(patience=30.0)
 
     @contextmanager
     def store(self) -> Iterator[SqliteStore]:
         """What is kept, read after everything was moved."""
-        self.look()
+        self.catch_up()
         store = SqliteStore(str(self.home / "store.db"), write=False)
         try:
             yield store

@@ -22,7 +22,7 @@ OWN = "memory_keeper"
 HOOK = {
     "__future__", "_collections", "_json", "fcntl", "zlib",
     OWN, f"{OWN}.hooks", f"{OWN}.hooks.answer", f"{OWN}.hooks.hook", f"{OWN}.capture", f"{OWN}.capture.payload",
-    f"{OWN}.config", f"{OWN}.store", f"{OWN}.store.spool", f"{OWN}.moment", f"{OWN}.named", f"{OWN}.policy",
+    f"{OWN}.config", f"{OWN}.store", f"{OWN}.store.spool", f"{OWN}.request", f"{OWN}.named", f"{OWN}.policy",
     f"{OWN}.settings", f"{OWN}.wire", "gc",
 }  # fmt: skip
 # a hook that has the writer started
@@ -124,7 +124,7 @@ def at_work(machine: Machine) -> dict[str, Any]:
     session.turn("Build the parser.", "The parser is built.")
     session.fill(50_000)
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return {"session_id": session.id, "transcript_path": str(session.path)}
 
 

@@ -53,14 +53,14 @@ class Workplace:
     def keeper(self) -> Keeper:
         return Keeper(str(self.home), {"CLAUDE_CONFIG_DIR": str(self.root / "claude")})
 
-    def look(self) -> None:
+    def catch_up(self) -> None:
         with self.keeper() as keeper:
-            keeper.look()
+            keeper.catch_up()
 
     def distil(self, later: float = 0.0, **options: Any) -> list[Note]:
         """Look, and write what is due now or so many seconds later."""
         with self.keeper() as keeper:
-            keeper.look()
+            keeper.catch_up()
             return distil(keeper, self.now + later, **options)
 
     @contextmanager

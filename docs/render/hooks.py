@@ -8,8 +8,8 @@ from typing import Any
 from docs.render import table
 from memory_keeper.briefs.recall import HINT
 from memory_keeper.hooks.actions.rules import SUBAGENT
-from memory_keeper.moment import Action
 from memory_keeper.policy import MEANINGS
+from memory_keeper.request import Action
 from memory_keeper.settings import DEFAULTS
 
 ANSWERED_BY = {"mcp_tool": "the session's server", "command": "a process of its own"}
@@ -28,7 +28,7 @@ WHEN = {
     "resident": "the server answers",
     "fuller": "the context has passed a level that nobody was told of",
     "clears": "mode `clear` or `block`",
-    "only_looks": "mode `supplement` or `replace`",
+    "only_catches_up": "mode `supplement` or `replace`",
     "untold": "the context was compacted, and its beginning could not be told",
     "compacted": "the context was compacted",
     "allows": "Claude Code is to sum up",
@@ -75,7 +75,7 @@ def condition(event: str, when: Callable[..., bool]) -> str:
 
 
 def deed(action: Action) -> str:
-    return MEANINGS[action].replace("the same", MEANINGS[Action("look")])
+    return MEANINGS[action].replace("the same", MEANINGS[Action("catch_up")])
 
 
 def longest(event: str, action: Action) -> str:

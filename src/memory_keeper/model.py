@@ -1,6 +1,6 @@
 """The words of the product: events are the leaves, notes are the branches, a brief is a cut that fits a budget.
 
-Those that hooks need are in `moment`.
+Those that hooks need are in `request`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from time import gmtime, localtime, strftime
 
-from memory_keeper.moment import version_of
+from memory_keeper.request import version_of
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 def keep(keeper: Keeper, tmp_path: Path, *transcripts: Transcript, notes: bool = True) -> None:
     for t in transcripts:
-        keeper.look([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
+        keeper.catch_up([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
     if notes:
         distil(keeper, time(), force=True)
 
@@ -183,7 +183,7 @@ def test_what_we_asked_for_ourselves_is_not_called_manual(keeper: Keeper, tmp_pa
     keep(keeper, tmp_path, t)
     (one,) = entry(keeper).compactions
     spool.append(keeper.home, SESSION, {"event": "AskCompact", "at": one.at - 2, "dir": "/p"})
-    keeper.look()
+    keeper.catch_up()
     assert "by Claude Code (by itself): 155,000 tokens before" in shown(keeper)
 
 
@@ -201,7 +201,7 @@ def test_an_old_host_that_does_not_say_is_measured_by_its_responses(keeper: Keep
     t.prompt("More.")
     t.reply("Done.", usage=14_000)
     t.append_to(tmp_path / f"{SESSION}.jsonl")
-    keeper.look([Source(str(tmp_path / f"{SESSION}.jsonl"), SESSION, PROJECT)])
+    keeper.catch_up([Source(str(tmp_path / f"{SESSION}.jsonl"), SESSION, PROJECT)])
     assert entry(keeper).compactions[0].after == 14_000
 
 

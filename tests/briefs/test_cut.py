@@ -14,7 +14,7 @@ from memory_keeper.briefs import OPENING, Said, Section, cut, short
 from memory_keeper.briefs.plans import PLANS
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript
 
@@ -148,7 +148,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keeper]:
         t.task_create(payload)
         t.reply(payload)
         path = t.write(folder / f"{name}.jsonl")
-        made.look([Source(str(path), t.session, PROJECT)])
+        made.catch_up([Source(str(path), t.session, PROJECT)])
     yield made
     made.close()
 

@@ -320,7 +320,7 @@ def project(tmp_path: Path) -> Path:
     t.reply("I decided to raise early because callers swallow errors.\n\nNext steps:\n- Fix mode.\n\nShall I push it?")
     path = t.write(tmp_path / f"{t.session}.jsonl")
     with Keeper(str(tmp_path / "keeper"), {}) as keeper:
-        keeper.look([Source(str(path), t.session, keeper.project(str(folder), change=True))])
+        keeper.catch_up([Source(str(path), t.session, keeper.project(str(folder), change=True))])
     return folder
 
 

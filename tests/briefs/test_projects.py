@@ -26,7 +26,7 @@ def test_a_key_is_not_for_people(tmp_path: Path, key: str, name: str) -> None:
     with Keeper(str(tmp_path / "home"), {}) as keeper:
         t = Transcript("00000001-0000-4000-8000-000000000001", "/p")
         t.prompt("Go on.")
-        keeper.look([Source(str(t.write(tmp_path / t.name)), t.session, "dir:/p")])
+        keeper.catch_up([Source(str(t.write(tmp_path / t.name)), t.session, "dir:/p")])
         assert project_name(keeper.store, key) == name
 
 
@@ -39,7 +39,7 @@ def test_a_clone_of_a_folder_is_called_by_its_own(tmp_path: Path) -> None:
         t = Transcript("00000001-0000-4000-8000-000000000001", str(folder))
         t.prompt("Go on.")
         key = keeper.project(str(folder), change=True)
-        keeper.look([Source(str(t.write(tmp_path / t.name)), t.session, key)])
+        keeper.catch_up([Source(str(t.write(tmp_path / t.name)), t.session, key)])
         assert key.startswith("remote:/")
         assert project_name(keeper.store, key) == str(folder)
 
@@ -57,6 +57,6 @@ def test_a_repository_without_a_remote_is_called_by_its_folder(tmp_path: Path) -
         t = Transcript("00000001-0000-4000-8000-000000000001", str(folder))
         t.prompt("Go on.")
         key = keeper.project(str(folder), change=True)
-        keeper.look([Source(str(t.write(tmp_path / t.name)), t.session, key)])
+        keeper.catch_up([Source(str(t.write(tmp_path / t.name)), t.session, key)])
         assert key.startswith("root:")
         assert project_name(keeper.store, key) == str(folder)

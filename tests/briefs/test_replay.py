@@ -11,7 +11,7 @@ import pytest
 from memory_keeper.briefs import compose
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.text import tokens
 from tests.transcripts import Transcript
 
@@ -26,7 +26,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 
 def replay(keeper: Keeper, tmp_path: Path, t: Transcript, budget: int = 2000, room: int = 0) -> Brief:
-    keeper.look([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
+    keeper.catch_up([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
     return keeper.brief("replay", keeper.view(t.session, "compact", project=PROJECT), budget, room=room)
 
 

@@ -25,7 +25,7 @@ def remember(session: Session, text: str, name: str = "MEMORY.md") -> Path:
 
 
 def kept(machine: Machine) -> list[Event]:
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         return keeper.store.latest(keeper.project(str(machine.project)), "memory", 100)
 
@@ -63,7 +63,7 @@ def test_what_has_not_changed_is_not_read_again(machine: Machine, monkeypatch: p
     session = machine.session()
     path = remember(session, "Tests need a running redis.")
     session.start()
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         assert list(read_changed(str(path.parent), keeper.store.source)) == []
         os.utime(path, (1, 1))
@@ -79,7 +79,7 @@ def test_it_disturbs_neither_sessions_nor_transcripts(machine: Machine) -> None:
     session.turn("Build the parser.", "Built.")
     session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         project = keeper.project(str(machine.project))
         last = keeper.store.last_moment(session.id)

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.gauge import BLOCK, COUNTS, find_limits, known_window, read_gauge
-from memory_keeper.moment import Gauge, Limits
+from memory_keeper.request import Gauge, Limits
 from tests.transcripts import MODEL, Row, Transcript, dump
 
 OPUS, SONNET, OLDER, PLAIN = "claude-opus-5-5", "claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-5"

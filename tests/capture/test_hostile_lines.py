@@ -97,14 +97,14 @@ def test_each_costs_only_itself(tmp_path: Path) -> None:
         mixed += [line, b"", after]
     path.write_bytes(b"".join(line + b"\n" for line in mixed))
     with Keeper(str(tmp_path / "keeper"), {}) as keeper:
-        added = keeper.look([Source(str(path), "s1", "dir:/p")])
+        added = keeper.catch_up([Source(str(path), "s1", "dir:/p")])
         assert added.finished
         events = session_events(keeper.store, "s1")
         assert [event.text for event in events if event.text.startswith("neighbour")] == [
             f"neighbour {number}" for number in range(len(good))
         ]
         assert added.lines == len(good) + len(LINES) - 1, "the blank ones say nothing"
-        assert keeper.look([Source(str(path), "s1", "dir:/p")]).events == 0
+        assert keeper.catch_up([Source(str(path), "s1", "dir:/p")]).events == 0
         assert keeper.store.problems() == []
     (archived,) = (tmp_path / "keeper/archive").iterdir()
     kept = gzip.decompress(archived.read_bytes()).split(b"\n")
@@ -122,7 +122,7 @@ def test_each_by_itself(tmp_path: Path, name: str) -> None:
         for line in (before, LINES[name], after):
             with path.open("ab") as file:
                 file.write(line + b"\n")
-            keeper.look([source])
+            keeper.catch_up([source])
         texts = [event.text for event in session_events(keeper.store, "s1") if event.text.startswith("neighbour")]
         assert texts == ["neighbour 0", "neighbour 1"]
         for event in session_events(keeper.store, "s1"):
@@ -136,7 +136,7 @@ sys.path.insert(0, sys.argv[1])
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
 with Keeper(sys.argv[2], {}) as keeper:
-    added = keeper.look([Source(sys.argv[3], "s1", "dir:/p")])
+    added = keeper.catch_up([Source(sys.argv[3], "s1", "dir:/p")])
 (most,) = [line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")]
 print(added.lines, added.finished, most)
 """

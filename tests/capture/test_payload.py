@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.payload import NAME, read_payload, read_summary, safe_name
-from memory_keeper.moment import Call
+from memory_keeper.request import Call
 from tests.machine import Machine
 
 HOSTILE_NAMES = (
@@ -182,7 +182,7 @@ def test_hostile_payloads_through_the_hook(machine: Machine) -> None:
     for folder in ("/tmp/$(touch pwned-by-cwd)\n`id`", "/a\0b", "/half \ud83d"):
         payload = {"session_id": "s2", "cwd": folder, "transcript_path": folder + ".jsonl"}
         machine.hook("Stop", payload, environ={"CLAUDE_PROJECT_DIR": ""})
-    machine.look()
+    machine.catch_up()
     after = {path for path in machine.root.rglob("*") if machine.home not in path.parents and path != machine.home}
     assert after == before
     assert not Path("/tmp/pwned-by-session").exists()

@@ -47,7 +47,7 @@ def events(t: Transcript, folder: Path, pieces: int = 1) -> list[Event]:
         beside.prompt(f"And {number}.")
         beside.append_to(other)
         with Keeper(str(folder / "home"), {}) as keeper:
-            keeper.look([Source(str(path), t.session, PROJECT), Source(str(other), "s2", PROJECT)])
+            keeper.catch_up([Source(str(path), t.session, PROJECT), Source(str(other), "s2", PROJECT)])
     with Keeper(str(folder / "home"), {}) as keeper:
         return [
             event for event in session_events(keeper.store, t.session) if event.kind != "other" or event.tool == KEPT

@@ -157,7 +157,7 @@ def redirected(machine: Machine, words: str, where: str) -> subprocess.Completed
 def worked(machine: Machine) -> Machine:
     """A machine on which something is kept."""
     machine.session().turn("Build the parser.", "It is built.")
-    machine.look()
+    machine.catch_up()
     return machine
 
 

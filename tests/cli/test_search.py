@@ -57,7 +57,7 @@ def search(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_what_it_prints(machine: Machine) -> None:
     machine.session().turn("Where is the zebra? 얼룩말", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     (hit,) = json.loads(search(machine, "zebra", "--json").stdout)
     assert set(hit) == {"id", "level", "kind", "at", "session", "project", "score", "snippet", "path", "by"}
     assert "얼룩말" in search(machine, "zebra", "--json").stdout, "as people write it"
@@ -73,7 +73,7 @@ def test_what_it_prints(machine: Machine) -> None:
 
 def test_mistakes_are_explained(machine: Machine) -> None:
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     done = search(machine, "zebra", "--limit", "0")
     assert (done.returncode, "1 to 1000" in done.stderr) == (2, True)
     done = search(machine, "(", "--regex")
@@ -88,7 +88,7 @@ def test_the_deepest_search_reads_the_transcripts_lines(machine: Machine) -> Non
     session.turn("Where is the zebra?", "In the zoo.")
     session.transcript.attachment("file", content="a quagga in a file")
     session.turn("And now?", "Still there.")
-    machine.look()
+    machine.catch_up()
     assert search(machine, "quagga").stdout == "nothing found\n"
     assert "«quagga»" in search(machine, "quagga", "--deep").stdout
     assert "quagga" in search(machine, "qua[g]+a", "--deep", "--regex").stdout
@@ -97,7 +97,7 @@ def test_the_deepest_search_reads_the_transcripts_lines(machine: Machine) -> Non
 def test_what_nobody_has_read_yet_is_found(machine: Machine) -> None:
     session = machine.session()
     session.turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     session.turn("Where is the giraffe?", "Behind the aviary.")
     assert "nothing found" in search(machine, "okapi").stdout
     session.turn("Where is the okapi?", "In its house.")

@@ -35,7 +35,7 @@ class History:
         self.compacted = self._second()
         self.running = self._third()
         self.machine.settle()
-        self.machine.look()
+        self.machine.catch_up()
         self.shell = Shell(self.environ, root / "shell")
         self.names = self._names()
         self.save()

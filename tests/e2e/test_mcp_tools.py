@@ -48,7 +48,7 @@ def told(machine: Machine) -> Machine:
         session.turn(ASKED, said)
         session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return machine
 
 

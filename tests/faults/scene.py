@@ -183,9 +183,9 @@ class Scene:
         self.asked.append(Asked(event, said_in(payload), ran, sound and self.well and not met))
         return self.asked[-1]
 
-    def look(self, fault: Fault | None = None) -> Ran:
+    def catch_up(self, fault: Fault | None = None) -> Ran:
         """Run the writer that a hook would start."""
-        return self.start(["look", str(self.home)], b"", fault)
+        return self.start(["catch-up", str(self.home)], b"", fault)
 
     def start(self, args: list[str], given: bytes = b"", fault: Fault | None = None) -> Ran:
         """Run the product as its launcher does."""

@@ -64,7 +64,7 @@ def prepare(scene: Scene) -> tuple[Scene, Tree]:
     scene.hook("SessionStart")
     scene.transcript.grow(7, torn=False)
     scene.hook("PostToolUse")
-    scene.look()
+    scene.catch_up()
     store = SqliteStore(str(scene.home / "store.db"))
     (project, _), *_ = store.open_tokens()
     first = store.notes(project, 1)[0]
@@ -74,11 +74,11 @@ def prepare(scene: Scene) -> tuple[Scene, Tree]:
     (scene.home / "config.json").write_text("{}")  # nothing is due yet
     scene.transcript.grow(28, torn=False)
     scene.hook("PostToolUse")
-    scene.look()
+    scene.catch_up()
     (scene.home / "config.json").write_text(json.dumps({"reduce": SETTINGS}))
     scene.save()
     for _ in range(2):  # once what hooks said just now is told of, the rest of the session is long ago
-        scene.look()
+        scene.catch_up()
     return scene, tree_of(scene)
 
 
@@ -98,12 +98,12 @@ def tree_of(scene: Scene, home: Path | None = None) -> Tree:
 def try_point(scenes: Scenes, fault: Fault) -> tuple[bool, Verdict]:
     """Write notes with one fault: whether it happened, and what came of it."""
     with scenes.one() as scene:
-        ran = scene.look(fault)
+        ran = scene.catch_up(fault)
         now = tree_of(scene, copied(scene))
-        scene.look()
+        scene.catch_up()
         then, wanted = tree_of(scene), scenes.wanted[scene]
         if then != wanted:  # see `prepare`
-            scene.look()
+            scene.catch_up()
             then = tree_of(scene)
         lost = sorted(now.items() - then.items()) + sorted(wanted.items() - then.items())
         verdict = Verdict(
@@ -145,7 +145,7 @@ def test_no_point_is_fatal(
 ) -> None:
     fault = HOWS[how]
     with scenes.one() as scene:
-        number = len(scene.look(fault._replace(how="kill", lasts=False)).operations)
+        number = len(scene.catch_up(fault._replace(how="kill", lasts=False)).operations)
     every = range(1, number + 1)
     step = 1 if full else max(1, number // POINTS)
     points = every[7 * list(HOWS).index(how) % step :: step]  # others for other faults

@@ -125,10 +125,10 @@ def test_a_transcript_that_cannot_be_read_does_not_keep_out_the_others(scene: Sc
     for one in (other, scene):
         one.transcript.grow(3, torn=False)
         one.hook("PostToolUse")
-    scene.look(Fault(2, "EIO", lasts=True, reads=True, under=str(bad)))  # it opens, and then nothing can be read
+    scene.catch_up(Fault(2, "EIO", lasts=True, reads=True, under=str(bad)))  # it opens, and then nothing can be read
     assert "OSError Input/output error" in scene.complaints()
     assert not scene.judge()
-    scene.look()
+    scene.catch_up()
     assert not other.judge()
 
 

@@ -48,7 +48,7 @@ class Story(NamedTuple):
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
 STORIES = {
     "hook": [Story(what, fresh) for what in HOOKS for fresh in (True, False)],
-    "writer": [Story("look", fresh) for fresh in (True, False)],
+    "writer": [Story("catch_up", fresh) for fresh in (True, False)],
 }
 
 
@@ -97,20 +97,20 @@ def first_round(scene: Scene) -> None:
     scene.transcript.grow(9)
     scene.hook("SessionStart")
     scene.hook("UserPromptSubmit")
-    scene.look()
+    scene.catch_up()
 
 
 def faulty_round(scene: Scene, what: str, fault: Fault) -> tuple[Ran, Verdict]:
     scene.transcript.grow(6)
-    if what == "look":
+    if what == "catch_up":
         scene.hook("PostToolUse")
     before = scene.count()
-    if what != "look":
+    if what != "catch_up":
         ran = scene.hook(what, fault).ran
         return ran, scene.judge_now(before)
-    ran = scene.look(fault)
+    ran = scene.catch_up(fault)
     verdict = scene.judge_now(before)
-    scene.look()  # the hooks have said where to look, nobody has to say it again
+    scene.catch_up()  # the hooks have said where to look, nobody has to say it again
     return ran, verdict + scene.judge()
 
 
@@ -159,7 +159,7 @@ def test_no_point_is_fatal(
 
 def test_killed_while_the_store_is_made(scenes: Scenes) -> None:
     """Before it is in WAL mode it has a journal of another kind, which a reader cannot take back."""
-    story = Story("look", fresh=True)
+    story = Story("catch_up", fresh=True)
     journal = [at for at, one in enumerate(scenes.operations(story), 1) if one.endswith("store.db-journal")]
     assert journal
 
@@ -167,7 +167,7 @@ def test_killed_while_the_store_is_made(scenes: Scenes) -> None:
         with scenes.one(story.fresh) as scene:
             scene.transcript.grow(6)
             scene.hook("PostToolUse")
-            assert scene.look(Fault(at, "kill")).killed
+            assert scene.catch_up(Fault(at, "kill")).killed
             return last_round(scene)
 
     points = range(journal[0], journal[-1] + 2)

@@ -70,7 +70,7 @@ def test_writers_at_once_over_a_growing_transcript(tmp_path: Path, shim: Path) -
     writing.start()
     with ThreadPoolExecutor(4) as pool:
         while writing.is_alive():
-            done = [one.result() for one in [pool.submit(scene.look) for _ in range(4)]]
+            done = [one.result() for one in [pool.submit(scene.catch_up) for _ in range(4)]]
             assert all(ran.code == 0 for ran in done)
     writing.join()
     scene.transcript.whole = len(lines)
@@ -88,7 +88,7 @@ def test_nobody_takes_the_log_of_a_store_in_use_away(tmp_path: Path, shim: Path)
         server.ask(server.hook("SessionEnd", reason="clear"))
         scene.transcript.grow(3)
         server.ask(server.hook("SessionStart", source="clear"))  # reads, and catches up
-        assert scene.look().code == 0
+        assert scene.catch_up().code == 0
         assert (scene.home / "store.db-wal").exists()
         scene.transcript.grow(3, torn=False)
         server.ask(server.hook("PostToolUse"))
@@ -160,7 +160,7 @@ def test_old_spools_go_while_their_session_comes_back(tmp_path: Path, shim: Path
 
     def look() -> None:
         while not done.is_set():
-            assert scene.look().code == 0
+            assert scene.catch_up().code == 0
 
     threads = [threading.Thread(target=what) for what in (age, look, look)]
     for thread in threads:
@@ -174,7 +174,7 @@ def test_old_spools_go_while_their_session_comes_back(tmp_path: Path, shim: Path
     for thread in threads:
         thread.join()
     assert 0 in seen, "no spool was ever taken away"
-    scene.look()
+    scene.catch_up()
     store = SqliteStore(str(scene.home / "store.db"), write=False)
     kinds = Counter(event.kind for event in session_events(store, scene.session))
     store.close()

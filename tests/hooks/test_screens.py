@@ -55,7 +55,7 @@ def story(machine: Machine) -> Machine:
         session.reply(f"렉서는 다음 토큰을 읽고 계속합니다 {number} " * 12)
         session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return machine
 
 

@@ -82,7 +82,7 @@ def work(machine: Machine, number: int = 5) -> str:
     )
     session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     settings.write_text(chosen)
     return session.id
 

@@ -113,7 +113,7 @@ def test_due_is_what_distilling_would_do(place: Workplace) -> None:
 
     def due(later: float = 0.0) -> bool:
         with place.keeper() as keeper:
-            keeper.look()
+            keeper.catch_up()
             return is_due(keeper, session.id, place.now + later)
 
     assert not due()
@@ -133,7 +133,7 @@ def test_due_is_what_distilling_would_do(place: Workplace) -> None:
 def test_a_home_where_nothing_was_kept(place: Workplace) -> None:
     """Who asks hears of it; who was started in the background has nothing to complain of."""
     with place.keeper() as keeper:
-        keeper.look()
+        keeper.catch_up()
         with pytest.raises(NotSetUp):
             distil(keeper, place.now)
         distil_all(keeper)
@@ -144,7 +144,7 @@ def test_uninstalling_knows_all_that_it_leaves_in_the_home(place: Workplace) -> 
     work(session)
     session.end()
     with place.keeper() as keeper:
-        keeper.look()
+        keeper.catch_up()
         distil_all(keeper)
     left = {path.name for path in place.home.iterdir()}
     assert "distil.lock" in left
@@ -186,7 +186,7 @@ def test_sessions_and_projects_are_never_mixed(place: Workplace) -> None:
     for number in range(3):
         for which, session in enumerate(sessions):
             work(session, 10 * which + number)
-            place.look()
+            place.catch_up()
     made = place.distil()
     assert {note.session for note in made} == {session.id for session in sessions}
     with place.store() as store:
@@ -262,7 +262,7 @@ def test_who_comes_too_late_leaves_it(place: Workplace) -> None:
     session = place.session()
     for number in range(3):
         work(session, number)
-    place.look()
+    place.catch_up()
     settings = {**DEFAULTS, "reduce.saveInterval": 3}
     with place.keeper() as late, place.keeper() as quick:
         (open,) = late.store.open_sessions()
@@ -281,7 +281,7 @@ def test_who_comes_too_late_does_not_write_of_what_comes_after(place: Workplace)
     session = place.session()
     for number in range(4):
         work(session, number)
-    place.look()
+    place.catch_up()
     late, early = ({**DEFAULTS, "reduce.saveInterval": number} for number in (3, 1))
     with place.keeper() as one, place.keeper() as other:
         (open,) = one.store.open_sessions()
@@ -421,7 +421,7 @@ def test_a_server_has_notes_written_by_one_process_at_a_time_and_leaves_none_beh
     before = len(children())
     session = place.session()
     work(session)
-    place.look()
+    place.catch_up()
     looking, until = CatchUp(str(place.home)), monotonic() + 60
     while not place.notes() or len(children()) > before:
         looking.poke(str(place.home), session=session.id)
@@ -435,7 +435,7 @@ def test_what_cannot_be_put_into_a_note_keeps_out_nothing_else(place: Workplace,
     bad, good = place.session(), place.session()
     for one in (bad, good):
         work(one)
-    place.look()
+    place.catch_up()
     with sqlite3.connect(place.home / "store.db") as db:
         db.execute("update event set text = cast(x'ff' as text) where session = ? and kind = 'reply'", (bad.id,))
     failed: list[Exception] = []

@@ -53,7 +53,7 @@ def worked(machine: Machine) -> Machine:
             edit(session, f"old{number}{step}", f"new{number}{step}")
             session.write()
             session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-            machine.look()
+            machine.catch_up()
     return machine
 
 
@@ -81,7 +81,7 @@ def test_the_newest_counts_by_its_moment_and_not_by_when_it_was_read(machine: Ma
         edit(session, "x", "y")
         session.write()
         session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-        machine.look()
+        machine.catch_up()
     (hit,) = lines(machine, "walrus", limit=1)
     assert hit.session == new.id
 
@@ -99,7 +99,7 @@ def test_case_is_folded_in_every_script(machine: Machine) -> None:
     edit(session, "ÄRGER IN DER STRASSE", "ΣΊΣΥΦΟΣ")
     session.write()
     session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-    machine.look()
+    machine.catch_up()
     for query in ("ärger", "Ärger", "straße", "σίσυφος", "a\u0308rger"):
         assert lines(machine, f"{query} walrus"), query
     assert lines(machine, "Ä.GER", regex=True)
@@ -111,7 +111,7 @@ def test_quotes_keep_words_together_and_escapes_do_not_hide_them(machine: Machin
     edit(session, 'print("C:\\temp")', "one two three")
     session.write()
     session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-    machine.look()
+    machine.catch_up()
     assert lines(machine, '"one two" walrus')
     assert not lines(machine, '"two one" walrus')
     assert lines(machine, "C:\\temp walrus"), "a line writes two for one"
@@ -156,7 +156,7 @@ def test_a_fork_says_nothing_twice(machine: Machine) -> None:
     fork.transcript = session.transcript.fork(fork.id)
     fork.write()
     fork.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-    machine.look()
+    machine.catch_up()
     assert len(lines(machine, "walrus")) == 1
 
 
@@ -166,7 +166,7 @@ def test_a_line_of_any_length_is_shown_where_it_matches(machine: Machine) -> Non
     edit(session, "noise " * 60_000 + "needle here", "y")
     session.write()
     session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-    machine.look()
+    machine.catch_up()
     for hit in lines(machine, "needle"):
         assert "\x02needle\x03" in hit.snippet
         assert len(hit.snippet) < 300
@@ -191,7 +191,7 @@ def test_half_the_room_is_for_lines(machine: Machine) -> None:
     edit(session, "thinkingMetadata", "y")
     session.write()
     session.happen("Stop", last_assistant_message="ok", stop_hook_active=False)
-    machine.look()
+    machine.catch_up()
     found = search(machine, "thinkingMetadata walrus", "--deep", "--limit", "6")
     assert len(found) == 6
     assert any("walrus" in hit["snippet"] for hit in found), found

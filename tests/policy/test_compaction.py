@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.moment import Limits
 from memory_keeper.policy import COMPACTED, LINE, compaction_is_due, compacts_at, compacts_from, shares
+from memory_keeper.request import Limits
 from memory_keeper.settings import DEFAULTS, SETTINGS
 
 

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.moment import Action, Limits, Status
 from memory_keeper.policy import (
     BEGINS,
     FADES,
@@ -23,17 +22,18 @@ from memory_keeper.policy import (
     reminder_is_due,
     thresholds,
 )
+from memory_keeper.request import Action, Limits, Status
 from memory_keeper.settings import DEFAULTS
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
-    Action("look"),
+    Action("catch_up"),
     Action("tell", "start"),
     Action("warn"),
     Action("save"),
     Action("refuse"),
 )
 RULES = Action("tell", "rules")
-SETTLE, LEAVE = Action("look", "settle"), Action("look", "save")
+SETTLE, LEAVE = Action("catch_up", "settle"), Action("catch_up", "save")
 INSTRUCT, SCORE = Action("instruct"), Action("score")
 QUIET, GROWN = Status(resident=False, grown=False), Status(resident=False, grown=True)
 RESIDENT = Status(resident=True, grown=False)
@@ -139,7 +139,7 @@ def test_a_subagent_is_told_the_rules_by_a_server_alone() -> None:
 
 def test_only_known_things_are_asked_for() -> None:
     assert {action.do for _, _, action in TRIGGERS} == {
-        *("look", "tell", "warn", "save", "refuse", "instruct", "score"),
+        *("catch_up", "tell", "warn", "save", "refuse", "instruct", "score"),
     }
 
 

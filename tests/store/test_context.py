@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import mark_id
-from memory_keeper.moment import Context
+from memory_keeper.request import Context
 from memory_keeper.store import context as context_module
 from memory_keeper.store import spool
 from memory_keeper.store.context import FURTHEST, JUST, RECORDS, find_cleared, fold, read_context
@@ -226,7 +226,7 @@ def test_any_record_is_survived(records: list[dict[str, Any]], data: st.DataObje
 def move(home: str, tmp_path: Path) -> None:
     """What the writer does with a spool once it is quiet."""
     with Keeper(home, {}) as keeper:
-        keeper.look(patience=30.0)
+        keeper.catch_up(patience=30.0)
     Path(home, "spool/s1.spool").unlink()
 
 
@@ -263,7 +263,7 @@ def test_a_store_that_cannot_be_read_is_none(home: str) -> None:
 def test_a_very_large_spool_is_read_from_its_end(home: str, tmp_path: Path) -> None:
     leave(home, {**START, "dir": str(tmp_path)}, event("Warned", level="warn"))
     with Keeper(home, {}) as keeper:
-        keeper.look(patience=30.0)
+        keeper.catch_up(patience=30.0)
     with Path(home, "spool/s1.spool").open("ab") as file:
         file.write(b"\n" + b"x" * (FURTHEST + 10) + b"\n")
     leave(home, event("Warned", level="critical"), at=5000.0)

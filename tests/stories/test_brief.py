@@ -29,7 +29,7 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
 
 
 def told(keeper: Keeper, tmp_path: Path, t: Transcript, budget: int = 1500) -> str:
-    keeper.look([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
+    keeper.catch_up([Source(str(t.write(tmp_path / f"{t.session}.jsonl")), t.session, PROJECT)])
     return keeper.brief("start", keeper.view("next", "startup", project=PROJECT), budget).text
 
 
@@ -148,7 +148,7 @@ def test_a_secret_put_into_dotenv_while_a_keeper_lives_is_scrubbed(tmp_path: Pat
             t = Transcript(f"s{number}", str(project), seed=number)
             t.prompt(text)
             keeper.writer.name_project((f"dir:{project}",), f"dir:{project}")
-            keeper.look([Source(str(t.write(tmp_path / f"s{number}.jsonl")), t.session, f"dir:{project}")])
+            keeper.catch_up([Source(str(t.write(tmp_path / f"s{number}.jsonl")), t.session, f"dir:{project}")])
             (project / ".env").write_text(f"API_TOKEN={value}\n")
         assert [event.text for event in keeper.store.latest(f"dir:{project}", "prompt", 2) if value in event.text] == []
         assert redact.known_values({}, [f"API_TOKEN={value}"]) == (value,)

@@ -434,7 +434,7 @@ def test_status_says_what_was_kept(machine: Machine, capsys: pytest.CaptureFixtu
     assert "mean of" not in said
     compact(session, RAW.format("Nothing."))
     machine.settle()
-    machine.look()
+    machine.catch_up()
     assert "mean of 2" in status(machine, capsys)
     about = json.loads(status(machine, capsys, "--json"))["compactions"]
     assert about["measured"] == 2
@@ -445,7 +445,7 @@ def test_status_says_what_was_kept(machine: Machine, capsys: pytest.CaptureFixtu
 def test_status_of_a_project_without_compactions(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     work(machine.session())
     machine.settle()
-    machine.look()
+    machine.catch_up()
     assert "compaction " not in status(machine, capsys)
     assert json.loads(status(machine, capsys, "--json"))["compactions"]["last"] is None
 

@@ -52,7 +52,7 @@ def test_a_session_that_ended_without_a_word_is_told(machine: Machine) -> None:
 def test_lines_that_no_hook_announced_are_told(machine: Machine) -> None:
     first = machine.session()
     work(first, "parser")
-    machine.look()
+    machine.catch_up()
     first.transcript.prompt("One more thing: the lexer.")
     first.transcript.reply("The lexer is built.")
     first.write()
@@ -66,7 +66,7 @@ def test_a_transcript_that_came_after_the_last_hook_is_read(machine: Machine) ->
     first = machine.session()
     first.start()
     first.happen("UserPromptSubmit", prompt="Build the parser.")
-    machine.look()
+    machine.catch_up()
     first.transcript.prompt("Build the parser.")
     first.transcript.reply("I begin with the tokens.")
     first.write()  # and then it was killed
@@ -135,7 +135,7 @@ def test_a_fork_repeats_nothing(machine: Machine) -> None:
     """R7: the lines it shares with its origin are kept once, and belong to both."""
     first = machine.session()
     work(first, "parser")
-    machine.look()
+    machine.catch_up()
     fork = Session(machine, machine.project, first.transcript.fork("f0f0f0f0-0000-4000-8000-00000000000f"))
     fork.write()
     fork.start("fork")
@@ -207,8 +207,8 @@ def test_what_arrives_later_is_told_once(machine: Machine) -> None:
     first = machine.session()
     first.start()
     work(first, "parser")
-    machine.look()
-    machine.look()
+    machine.catch_up()
+    machine.catch_up()
     text = machine.session().start().text
     assert text.count("Please build the parser.") == 1
     with machine.store() as store:

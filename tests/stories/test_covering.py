@@ -61,7 +61,7 @@ class Covering(RuleBasedStateMachine):
     def begin(self) -> None:
         self.place.session("app")
         self.place.session("other")
-        self.place.look()
+        self.place.catch_up()
 
     def teardown(self) -> None:
         with self.place.store() as store:
@@ -136,15 +136,15 @@ class Covering(RuleBasedStateMachine):
     # --- what is made of it ---------------------------------------------------------------------------------------
 
     @rule()
-    def look(self) -> None:
-        self.place.look()
+    def catch_up(self) -> None:
+        self.place.catch_up()
 
     @rule(later=LATENESS, force=st.booleans(), project=st.sampled_from((None, *PROJECTS)))
     def distil(self, later: float, force: bool, project: str | None) -> None:
         """Twice is once."""
         key = self.place.project(project) if project else None
         with self.place.keeper() as keeper:
-            keeper.look()
+            keeper.catch_up()
             distil(keeper, self.place.now + later, key, force)
             assert distil(keeper, self.place.now + later, key, force) == []
             if force:
@@ -171,12 +171,12 @@ class Covering(RuleBasedStateMachine):
                 with self.place.keeper() as keeper:
                     together.wait(30)
                     if force:
-                        keeper.look(patience=30.0)
+                        keeper.catch_up(patience=30.0)
                     distil(keeper, self.place.now + later, force=force)
             except BaseException as error:  # noqa: BLE001  (told below, in the thread that can fail the test)
                 failed.append(error)
 
-        self.place.look()
+        self.place.catch_up()
         threads = [Thread(target=work, args=(force,)) for force in forces]
         for thread in threads:
             thread.start()

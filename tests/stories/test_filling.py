@@ -155,7 +155,7 @@ def test_a_spool_that_was_taken_away_does_not_make_it_tell_twice(session: Sessio
     session.fill(WARN)
     assert prompt(session).message
     session.machine.settle()
-    session.machine.look()
+    session.machine.catch_up()
     (session.machine.home / f"spool/{session.id}.spool").unlink()
     assert prompt(session).out == b""
     session.fill(CRITICAL)

@@ -227,7 +227,7 @@ def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
         worked(session, f"Please make the {thing} work again after the machine was asleep for a while.")
         session.end()
         machine.settle()
-        machine.look()
+        machine.catch_up()
         with Keeper(str(machine.home)) as keeper:
             note = keeper.save(session.id, 2000)
         assert note and ("Uploads fail for good" in note.text) == (number == 0)
@@ -235,7 +235,7 @@ def test_a_second_piece_of_work_is_the_end_of_it(machine: Machine) -> None:
 
 def listed_open(machine: Machine, capsys: pytest.CaptureFixture[str]) -> list[tuple[str, str]]:
     """What the command says of open tasks."""
-    machine.look()
+    machine.catch_up()
     capsys.readouterr()
     with pytest.raises(SystemExit, match="0"):
         main(["task", "list", "--json", "--home", str(machine.home), "--project", str(machine.project)])
@@ -380,7 +380,7 @@ def test_why_says_whose_it_was(machine: Machine, capsys: pytest.CaptureFixture[s
     session = began(machine)
     session.turn("What is next?", "VAT is in the cart.")
     new, _ = cleared(session)
-    machine.look()
+    machine.catch_up()
     with pytest.raises(SystemExit, match="0"):
         main(["why", "--session", new.id, "--home", str(machine.home), "--project", str(machine.project)])
     assert f"Carried over from session {day.id[:8]}" in capsys.readouterr().out

@@ -19,7 +19,7 @@ from memory_keeper.briefs import CHARACTERS
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.capture.project import head
 from memory_keeper.cli.main import main
-from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.beginning import begin
 from memory_keeper.hooks.actions.previous import _lacks
 from memory_keeper.keeper import Keeper
@@ -411,9 +411,9 @@ def test_lines_behind_the_last_that_names_a_branch_do_no_harm(machine: Machine) 
     with session.path.open("a") as lines:
         for number in range(9):
             lines.write(json.dumps({"type": "user", "uuid": f"u{number}", "message": {"content": "Go on."}}) + "\n")
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
-        keeper.look([Source(str(session.path), session.id, "")])
+        keeper.catch_up([Source(str(session.path), session.id, "")])
         assert find_where(keeper, session.id, "") == {"branch": "fix/limits", "commit": ""}
 
 
@@ -446,7 +446,7 @@ def imported(machine: Machine, name: str, ago: float, branch: str = "main") -> S
     session.transcript.reply(f"The {name} is built.")
     session.write()
     with Keeper(str(machine.home)) as keeper:
-        keeper.look([Source(str(session.path), session.id, keeper.project(str(session.project), change=True))])
+        keeper.catch_up([Source(str(session.path), session.id, keeper.project(str(session.project), change=True))])
     return session
 
 
@@ -625,7 +625,7 @@ def test_one_in_which_only_commands_were_typed_is_not_looked_at_again_and_again(
     last = began(machine, OTHER)
     last.transcript.command("model", "opus", "Set model to opus")
     last.write()
-    machine.look()
+    machine.catch_up()
     assert handed(new(machine))[0] == ""
     assert not last.handoff.exists()
     with Keeper(str(machine.home)) as keeper:
@@ -636,7 +636,7 @@ def test_to_print_what_a_session_would_be_told_makes_no_handoff(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     last = killed(machine, "parser")
-    machine.look()
+    machine.catch_up()
     with pytest.raises(SystemExit, match="0"):
         main(["brief", "start", "--home", str(machine.home), "--project", str(machine.project)])
     printed = capsys.readouterr().out
@@ -683,7 +683,7 @@ def test_its_file_is_here_when_it_worked_in_a_place_that_is_gone(machine: Machin
     last = began(machine, OTHER, "feature", tree)
     work(last, "parser")
     machine.settle()
-    machine.look()
+    machine.catch_up()
     git(machine.project, "worktree", "remove", "--force", str(tree))
     assert_from(new(machine), last)
     assert (machine.project / f".claude/memory/handoffs/{last.handoff.name}").exists()
@@ -752,7 +752,7 @@ def test_a_resume_after_a_handoff_was_told_is_told_none(machine: Machine) -> Non
 def test_a_resume_after_a_compaction_that_took_it_away_is_told_it_again(machine: Machine) -> None:
     session = done(machine, "parser", ago=2 * HOUR + 60)
     assert 'brief="handoff"' in session.start("resume").text
-    machine.look()
+    machine.catch_up()
     # what it was told, it was told before
     change(machine.home / "store.db", "update event set at = at - 3000 where kind = 'told'")
     session.transcript.at = time() - 600
@@ -785,7 +785,7 @@ def test_a_resume_while_somebody_writes_is_told_where_it_stood(machine: Machine,
     session = done(machine, "parser") if known else killed(machine, "parser")
     session.happen("UserPromptSubmit", prompt="And now the lexer, please, just like the parser.")
     machine.settle()
-    machine.look()
+    machine.catch_up()
     with Lock(str(machine.home), 5.0):
         answer = session.start("resume")
     assert answer.message == ""
@@ -859,7 +859,7 @@ def test_of_two_that_ended_in_the_same_second_a_fork_is_of_the_one_that_is_as_la
     sessions = [killed(machine, name, ago=HOUR) for name in ("parser", "lexer")]
     for session, size in zip(sessions, (50_000, 60_000), strict=True):
         session.fill(size)
-    machine.look()
+    machine.catch_up()
     fork = forked(sessions[0], FORK.format(1))
     quiet = {"seconds_since_last_response": int(time() - sessions[0].transcript.at)}
     assert fork.happen("SessionStart", source="fork", **quiet).out == b"", "it may be either"
@@ -932,7 +932,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str],
     session.write()
     home = str(machine.home)
     with Keeper(home, {}) as keeper:
-        keeper.look([Source(str(session.path), session.id, keeper.project(str(machine.project), change=True))])
+        keeper.catch_up([Source(str(session.path), session.id, keeper.project(str(machine.project), change=True))])
         keeper.save(session.id, 2000)
     return home, {"HOME": str(machine.user), "MEMORY_KEEPER_HOME": home}, session
 
@@ -960,7 +960,7 @@ def test_no_budget_is_ever_exceeded(
     for spooled in Path(home, "spool").glob("*"):
         spooled.unlink()
     after = session.id if source == "cleared" else ""
-    said = begin(Moment(call, home, environ, time(), None, after, CHARACTERS))
+    said = begin(Request(call, home, environ, time(), None, after, CHARACTERS))
     text = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
     briefs = text.split("</memory-keeper>")[:-1]
     limits = {"handoff": max(handoff, 500 if source == "cleared" else 0), "start": start, "replay": replay}

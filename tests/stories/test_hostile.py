@@ -42,7 +42,7 @@ def test_a_repository_git_cannot_read_stops_no_other_project(tmp_path: Path, mac
             spool.append(
                 keeper.home, t.session, {"event": "Stop", "at": 1.0, "transcript": str(path), "dir": str(folder)}
             )
-        keeper.look()
+        keeper.catch_up()
         assert ids(keeper, "s0")
         assert ids(keeper, "s1")
 
@@ -52,7 +52,7 @@ def test_an_id_cannot_leave_the_fence(tmp_path: Path) -> None:
     (row,) = t.prompt("Harmless.")
     row["uuid"] = CANARY
     with Keeper(str(tmp_path / "home"), {}) as keeper:
-        keeper.look([Source(str(t.write(tmp_path / "s1.jsonl")), "s1", "dir:/p")])
+        keeper.catch_up([Source(str(t.write(tmp_path / "s1.jsonl")), "s1", "dir:/p")])
         brief = keeper.brief("start", keeper.view("s2", "startup", project="dir:/p"), 1500)
     assert "Harmless." in brief.text
     assert "CANARY" not in brief.text
@@ -82,7 +82,7 @@ def test_the_archive_of_a_lost_store_is_not_cut(tmp_path: Path) -> None:
     source = Source(str(t.write(tmp_path / "s1.jsonl")), "s1", "dir:/p")
     home = tmp_path / "home"
     with Keeper(str(home), {}) as keeper:
-        keeper.look([source])
+        keeper.catch_up([source])
     for file in home.glob("store.db*"):
         file.unlink()
     before = {archive.compress(b""), *(file.read_bytes() for file in (home / "archive").iterdir())}
@@ -90,7 +90,7 @@ def test_the_archive_of_a_lost_store_is_not_cut(tmp_path: Path) -> None:
     short.prompt("Only this.")
     short.write(tmp_path / "s1.jsonl")
     with Keeper(str(home), {}) as keeper:
-        keeper.look([source])
+        keeper.catch_up([source])
         assert len(ids(keeper, "s1")) == 1
     assert before <= {archive.compress(b""), *(file.read_bytes() for file in (home / "archive").iterdir())}
 
@@ -108,6 +108,6 @@ def test_a_session_whose_hooks_were_off_is_read_at_the_next_start(machine: Machi
             if reported:
                 record = {"event": "SessionStart", "at": 1.0, "transcript": str(path), "dir": str(machine.project)}
                 spool.append(keeper.home, t.session, record)
-                keeper.look()
+                keeper.catch_up()
         assert ids(keeper, "s1")
         assert keeper.store.project_of("s1") == keeper.store.project_of("s0")

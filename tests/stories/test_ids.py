@@ -35,7 +35,7 @@ def said(machine: Machine) -> str:
     session = machine.session()
     session.start()
     session.turn("Write the docs. From now on use pnpm, never npm.", "The docs are written.")
-    machine.look()
+    machine.catch_up()
     return session.id
 
 

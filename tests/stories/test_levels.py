@@ -32,7 +32,7 @@ RULE = "We decided to keep the token in memory instead of a cookie because cooki
 def write_notes(machine: Machine) -> None:
     """What a hook starts: everything is read, and notes are written where they are due."""
     machine.settle()
-    done = subprocess.run([sys.executable, "-I", "-S", str(START), "look", str(machine.home)], capture_output=True)
+    done = subprocess.run([sys.executable, "-I", "-S", str(START), "catch-up", str(machine.home)], capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     assert not (machine.home / "problems.log").exists()
 
@@ -40,7 +40,7 @@ def write_notes(machine: Machine) -> None:
 def write_notes_here(machine: Machine) -> None:
     """The same without a process of its own."""
     with Keeper(str(machine.home)) as keeper:
-        keeper.look()
+        keeper.catch_up()
         distil_all(keeper)
 
 
@@ -155,7 +155,7 @@ def test_r23_nothing_is_deleted_before_it_is_told_of_however_old(machine: Machin
     machine.began -= 400 * DAY
     old = machine.session()
     old.turn(f"{RULE} That was long ago.", "It was.")
-    machine.look()
+    machine.catch_up()
     old.path.unlink()  # as Claude Code does after thirty days
     machine.began += 400 * DAY
     before = said(machine, old)
@@ -258,7 +258,7 @@ def test_r9_killed_anywhere_while_it_reads_and_archives(tmp_path: Path, dying: D
 def test_r10_killed_anywhere_between_a_note_and_what_it_covers(tmp_path: Path, dying: Dying) -> None:
     """A note is there with all it covers, or not at all; then what it would have covered is open."""
     place = story(tmp_path / "well")
-    place.look()
+    place.catch_up()
     saved = place.home.rename(tmp_path / "saved")
     wanted = None
     after, killed = 0, True
@@ -317,7 +317,7 @@ def test_r31_rotation_between_what_happens_and_its_note(tmp_path: Path) -> None:
     place.distil()
     session = place.session()
     session.turn(f"{RULE} Keep new.py too.", "I do.")
-    place.look()
+    place.catch_up()
     with place.keeper() as keeper:
         (open,) = keeper.store.open_sessions()
         before = open_events(keeper.store, session.id, place.project())
@@ -339,13 +339,13 @@ def test_r32_work_goes_on_while_a_note_is_written(tmp_path: Path) -> None:
     session = place.session()
     for number in range(3):
         session.turn(f"Build part{number}.py.", "Built.", "make one", "make two")
-    place.look()
+    place.catch_up()
     with place.keeper() as writing, place.keeper() as looking:
         (open,) = writing.store.open_sessions()
         made = reduce_session(writing, open, {**DEFAULTS, "reduce.saveInterval": 2}, place.now)
         first = next(made)
         session.turn("Build late.py.", "Built late.", "make late")
-        looking.look()
+        looking.catch_up()
         rest = list(made)
     told_of = "\n".join(note.text for note in (first, *rest))
     assert all(f"part{number}.py" in told_of for number in range(3))

@@ -71,12 +71,12 @@ def test_r1_ordinary_growth(machine: Machine) -> None:
     transcript = transcripts.session(session.id, str(machine.project), turns=3)
     session.path.parent.mkdir(parents=True)
     session.happen("UserPromptSubmit", prompt="x")
-    machine.look()
+    machine.catch_up()
     for start in range(0, len(transcript.lines), 7):
         with session.path.open("ab") as file:
             file.write(b"".join(map(dump, transcript.lines[start : start + 7])))
         session.happen("PostToolUse")
-        machine.look()
+        machine.catch_up()
     with machine.store() as store:
         kept = Counter(event.id for event in session_events(store, session.id) if event.tool != "startup")
     wanted = transcripts.blocks(session.path)
@@ -108,9 +108,9 @@ def test_r3_two_sessions_in_one_project(machine: Machine) -> None:
     one, two = machine.session(), machine.session()
     for number in range(3):
         one.turn(f"one {number}", f"one answer {number}")
-        machine.look()
+        machine.catch_up()
         two.turn(f"two {number}", f"two answer {number}")
-        machine.look()
+        machine.catch_up()
     assert said(machine, one) == [f"one {what}{n}" for n in range(3) for what in ("", "answer ")]
     assert said(machine, two) == [f"two {what}{n}" for n in range(3) for what in ("", "answer ")]
     assert archived(machine, one) == one.path.read_bytes()
@@ -207,7 +207,7 @@ def test_a_transcript_that_shrank_moved_or_was_replaced(machine: Machine) -> Non
     session = machine.session()
     session.turn("First.", "One.")
     session.turn("Second.", "Two.")
-    machine.look()
+    machine.catch_up()
     lines = session.path.read_bytes().splitlines(keepends=True)
     session.path.write_bytes(b"".join(lines[:2]))  # shrank
     session.happen("Stop")
@@ -305,7 +305,7 @@ def test_r15_a_home_that_cannot_be_written(machine: Machine, limit: Callable[[],
     """Every hook goes on, the user hears of it at a start, and nothing is lost once it can be written again."""
     first = machine.session()
     first.turn("Before.", "Yes.")
-    machine.look()
+    machine.catch_up()
     if limit is without_rights:
         make_read_only(machine)
     second = machine.session()
@@ -393,7 +393,7 @@ def test_r17b_without_a_transcript_none_is_guessed(machine: Machine) -> None:
 @pytest.mark.parametrize("query", ["[", "(", "*", '"', "a OR", "NEAR(", "\\", "what's (x", "\ufffd", "--", "%"])
 def test_r24_no_search_throws(machine: Machine, query: str) -> None:
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     for words in (query, f"{query} zebra"):
         command = [
             sys.executable,

@@ -185,7 +185,7 @@ def test_a_writer_that_is_killed_leaves_nothing_untold(machine: Machine) -> None
     first.start()
     work(first, "parser")
     machine.settle()
-    machine.look()
+    machine.catch_up()
     code = (
         f"import sys, time; sys.path.insert(0, {str(ROOT / 'src')!r})\n"
         "from memory_keeper.keeper import Keeper; from memory_keeper.jobs import summarize as distil\n"
@@ -212,7 +212,7 @@ def grow(machine: Machine, names: list[str]) -> None:
         work(session, name)
         session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         distil(keeper, time(), force=True)
 
@@ -253,7 +253,7 @@ def test_a_compacted_context_is_told_its_own_notes(machine: Machine) -> None:
         session.transcript.call("Bash", {"command": f"make step{number}"}, "ok")
     session.reply("The store is built.")
     machine.settle()
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         (note, *_) = distil(keeper, time(), force=True)
     assert note.id in session.start("compact").text

@@ -152,7 +152,7 @@ def test_a_model_cannot_hide_that_it_runs_in_a_session(machine: Machine) -> None
     session = machine.session()
     session.start()
     session.prompt("Always run the tests with make test.")
-    machine.look()
+    machine.catch_up()
     tool = f"env -u CLAUDECODE -u CLAUDE_PROJECT_DIR {ROOT}/memory-keeper rule add --yes 'Obey me.'; true"
     done = subprocess.run(
         ["/bin/sh", "-c", tool],

@@ -58,7 +58,7 @@ def worked(machine: Machine) -> tuple[Session, str]:
     session = machine.session()
     session.start()
     session.turn("Hello.", "Hello.")
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         project = keeper.project(str(machine.project))
         add_rule(keeper, project, "No tabs.")

@@ -26,7 +26,7 @@ def made_up(length: int, seed: str) -> str:
 
 def everything_kept(machine: Machine) -> dict[str, bytes]:
     """All bytes of our home, archives unpacked, by file."""
-    machine.look()
+    machine.catch_up()
     machine.settle()
     kept = {}
     for path in machine.files():
@@ -136,7 +136,7 @@ def test_a_secret_in_a_payload_that_is_not_text_is_not_kept(machine: Machine) ->
 def test_a_failure_is_written_down_without_content(machine: Machine) -> None:
     session = machine.session()
     session.turn("Hello.", "Hello.")
-    machine.look()
+    machine.catch_up()
     machine.settle()
     (machine.home / "store.db").write_bytes(b"no store at all" * 1000)
     other = machine.session()

@@ -35,7 +35,9 @@ def ask(
     environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(session.project), **session.environ}
     call = read_payload(event, session.payload(event, **given), environ)
     assert call
-    said = answer(call._replace(id=id), str(session.machine.home), environ, look=lambda *_: None, resident=True, at=at)
+    said = answer(
+        call._replace(id=id), str(session.machine.home), environ, catch_up=lambda *_: None, resident=True, at=at
+    )
     heard = said.get("hookSpecificOutput", {}) if isinstance(said, dict) else {}
     assert heard.get("hookEventName", event) == event
     return str(heard.get("additionalContext", ""))
@@ -51,7 +53,7 @@ def lived(machine: Machine, *turns: tuple[str, str], project: Any = None, days: 
         session.transcript.reply(told)
     session.write()
     session.happen("SessionEnd", reason="other")
-    machine.look()
+    machine.catch_up()
     return session
 
 
@@ -133,7 +135,7 @@ def test_so_does_what_was_said_after_the_file_was_written(machine: Machine) -> N
     session.transcript.reply("I decided to use one lock for all of it, because two of them can block each other.")
     session.write()
     session.end()
-    machine.look()
+    machine.catch_up()
     assert "(after writing src/jobs/queue.py), decided: I decided to use one lock" in ask(
         machine.session(), "Make src/jobs/queue.py faster."
     )
@@ -194,7 +196,7 @@ def test_it_says_when_the_file_is_another_by_now(machine: Machine) -> None:
     session.transcript.reply(DECIDED)
     session.write()
     session.end()
-    machine.look()
+    machine.catch_up()
     assert "changed since" not in ask(machine.session(), "Read invoice.py.")
     path.write_text("ceil()\n")
     assert "invoice.py has changed since [" in ask(machine.session(), "Read invoice.py.")
@@ -205,7 +207,7 @@ def test_it_says_when_the_file_is_another_by_now(machine: Machine) -> None:
 
 def test_what_this_session_said_itself_is_not_told(now: Session) -> None:
     now.turn("How do we name src/billing/receipt.py?", "We decided to keep receipt.py, because it is short.")
-    now.machine.look()
+    now.machine.catch_up()
     assert ask(now, "Now write src/billing/receipt.py.") == ""
 
 
@@ -227,7 +229,7 @@ def test_a_session_that_goes_on_still_knows(now: Session) -> None:
     assert DECIDED in ask(now, PROMPT)
     now.turn(PROMPT, "Done.")
     now.end()
-    now.machine.look()
+    now.machine.catch_up()
     now.start("resume")
     assert ask(now, "And a test for src/billing/invoice.py.") == ""
 
@@ -271,7 +273,7 @@ def test_what_a_tool_printed_is_nobodys_word(machine: Machine) -> None:
     session.transcript.reply("The mail says:\n\n> We decided to delete invoice.py, because it is old.\n\nNothing else.")
     session.write()
     session.end()
-    machine.look()
+    machine.catch_up()
     assert ask(machine.session(), PROMPT) == ""
 
 
@@ -316,7 +318,7 @@ def edited(machine: Machine, prompt: str, *files: str) -> None:
     session.transcript.reply("Done.")
     session.write()
     session.end()
-    machine.look()
+    machine.catch_up()
 
 
 def test_a_first_prompt_that_names_a_file_in_part_is_told_where_it_lies(machine: Machine) -> None:
@@ -351,7 +353,7 @@ def solved(machine: Machine, days: float = 7.0) -> Session:
     session.transcript.reply("The report is printed.")
     session.write()
     session.end()
-    machine.look()
+    machine.catch_up()
     return session
 
 

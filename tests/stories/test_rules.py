@@ -33,7 +33,7 @@ def ask(session: Session, prompt: str = "And now?", event: str = "UserPromptSubm
     environ = {**os.environ, "CLAUDE_PROJECT_DIR": str(session.project), **session.environ}
     call = read_payload(event, session.payload(event, **({"prompt": prompt} | fields)), environ)
     assert call
-    said = answer(call, str(session.machine.home), environ, look=lambda *_: None, resident=True)
+    said = answer(call, str(session.machine.home), environ, catch_up=lambda *_: None, resident=True)
     assert said is None or isinstance(said, dict)
     return said or {}
 
@@ -51,7 +51,7 @@ def heard(said: dict[str, Any]) -> str:
 
 def add(machine: Machine, text: str, project: str = "") -> str:
     with Keeper(str(machine.home)) as keeper:
-        machine.look()
+        machine.catch_up()
         return add_rule(keeper, project or keeper.project(str(machine.project)), text).id
 
 
@@ -191,7 +191,7 @@ def test_two_at_once_tell_it_once(session: Session) -> None:
 def test_whatever_is_broken_the_rules_are_told(machine: Machine, broken: str) -> None:
     session = machine.session()
     session.start()
-    machine.look()
+    machine.catch_up()
     home = machine.home
     if broken == "config":
         (home / "config.json").write_text('{"rules": {"ena')
@@ -251,7 +251,7 @@ def test_a_subagent_hears_them_on_request(session: Session) -> None:
 
 
 def test_a_number_is_of_the_same_rule_when_another_one_went(machine: Machine, capsys: Any) -> None:
-    machine.look()
+    machine.catch_up()
     for text in ("Use tabs.", "Write tests.", "Be brief."):
         assert parse_and_run(["rule", "add", text, "--yes", *where(machine)]) == 0
 
@@ -269,7 +269,7 @@ def test_a_number_is_of_the_same_rule_when_another_one_went(machine: Machine, ca
 
 
 def test_shipped_rules_are_changed_and_taken_away_like_others(machine: Machine, session: Session) -> None:
-    machine.look()
+    machine.catch_up()
     assert parse_and_run(["rule", "edit", PREFIX + "1", "Never delete anything.", "--yes", *where(machine)]) == 0
     assert parse_and_run(["rule", "rm", PREFIX + "2", "--yes", *where(machine)]) == 0
     said = heard(ask(session))

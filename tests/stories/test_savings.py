@@ -130,7 +130,7 @@ def test_status_says_it(long: Session, capsys: pytest.CaptureFixture[str]) -> No
     replied(long, 30_000)
     replied(long, 31_000)
     long.write()
-    long.machine.look()
+    long.machine.catch_up()
     words = ["status", "--home", str(long.machine.home), "--project", str(long.project)]
     with pytest.raises(SystemExit, match="0"):
         main(words)

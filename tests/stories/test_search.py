@@ -22,7 +22,7 @@ REMOTE = "https://example.org/team/one.git"
 
 def found(machine: Machine, folder: Path, *words: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The kinds of what a search in a folder finds."""
-    machine.look()
+    machine.catch_up()
     with pytest.raises(SystemExit) as left:
         main(["search", "--json", "--project", str(folder), "--home", str(machine.home), *words])
     assert left.value.code == 0
@@ -58,7 +58,7 @@ def test_a_repository_whose_remote_was_renamed_is_the_same(
     repository(machine.project)
     git(machine.project, "remote", "add", "origin", REMOTE)
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     git(machine.project, "remote", "set-url", "origin", "git@example.org:team/renamed.git")
     assert found(machine, machine.project, "zebra", capsys=capsys) == ["prompt"]
     machine.session().turn("Where is the quagga?", "Gone.")
@@ -76,7 +76,7 @@ def test_another_repository_in_its_old_place_is_another_project(
     repository(machine.project)
     git(machine.project, "remote", "add", "origin", REMOTE)
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     machine.project.rename(machine.root / "elsewhere")
     machine.project.mkdir()
     repository(machine.project)
@@ -90,7 +90,7 @@ def test_a_fork_elsewhere_is_another_project(machine: Machine, capsys: pytest.Ca
     repository(machine.project)
     git(machine.project, "remote", "add", "origin", REMOTE)
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     fork = machine.root / "fork"
     git(machine.root, "clone", "-q", str(machine.project), str(fork))
     git(fork, "remote", "set-url", "origin", "https://example.org/me/one.git")
@@ -114,7 +114,7 @@ def test_what_was_redacted_is_never_found(machine: Machine, prefix: str, where: 
         session.prompt("Go on.")
         session.call("Bash", {"command": f"echo {secret}"} if where == 2 else {"command": "env"}, said)
         session.reply("Done.")
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         for query in (secret, secret[:12] + "*", secret[-12:], f'"{secret}"', secret.replace("-", " ")):
             for hit in find(keeper.store, query, Scope(), deep=True):

@@ -21,7 +21,7 @@ def worked(machine: Machine) -> Machine:
         session.transcript.reply(" ".join(f"It takes token_{number}_{part} that comes next." for part in range(6)))
     session.write()
     session.happen("Stop")
-    machine.look()
+    machine.catch_up()
     return machine
 
 

@@ -52,7 +52,7 @@ class Desk:
     def handoff(self, budget: int = 1000) -> str:
         path = self.t.write(self.root / f"{SESSION}.jsonl")
         with Keeper(str(self.root / "keeper"), {}) as keeper:
-            keeper.look([Source(str(path), SESSION, keeper.project(str(self.folder), change=True))])
+            keeper.catch_up([Source(str(path), SESSION, keeper.project(str(self.folder), change=True))])
             return keeper.brief("handoff", keeper.view("", "", of=SESSION), budget).text
 
 
@@ -354,7 +354,7 @@ def test_loss_11_a_session_is_as_old_as_what_was_said_last_in_it(machine: Machin
     session.transcript.reply("It is in place.")
     session.write()
     with Keeper(str(machine.home)) as keeper:
-        keeper.look([Source(str(session.path), session.id, keeper.project(str(session.project), change=True))])
+        keeper.catch_up([Source(str(session.path), session.id, keeper.project(str(session.project), change=True))])
         keeper.save(session.id, 2000)  # only now
     text = machine.session().start().text
     assert re.search(rf"andoff of session {session.id[:8]}, (?:19|20) days old", text)

@@ -43,7 +43,7 @@ def test_a_start_tells_what_there_is_and_leaves_the_rest_to_another_process(mach
     assert "zebra" in said
     machine.settle()
     assert version(machine) == VERSION
-    machine.look()
+    machine.catch_up()
     with Keeper(str(machine.home)) as keeper:
         for word in ("zebra", "quagga"):
             assert find(keeper.store, word, Scope()), word
@@ -51,7 +51,7 @@ def test_a_start_tells_what_there_is_and_leaves_the_rest_to_another_process(mach
 
 def test_who_is_in_a_hurry_does_not_migrate(machine: Machine) -> None:
     machine.session().turn("Where is the zebra?", "In the zoo.")
-    machine.look()
+    machine.catch_up()
     age(machine)
     config.hurried = True
     try:

@@ -171,7 +171,7 @@ def test_two_at_once_are_one(machine: Machine) -> None:
     before = {path.name: path.read_text() for path in pages(machine).glob("*.md")}
     for page in pages(machine).glob("*.md"):
         age(page, 40)
-    command = [sys.executable, "-I", "-S", str(LAUNCHED), "look", str(machine.home)]
+    command = [sys.executable, "-I", "-S", str(LAUNCHED), "catch-up", str(machine.home)]
     for process in [subprocess.Popen(command) for _ in range(3)]:
         assert process.wait(60) == 0
     assert {path.name: path.read_text() for path in pages(machine).glob("*.md")} == before

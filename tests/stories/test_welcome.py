@@ -110,7 +110,7 @@ def test_who_has_typed_once_is_known_however_often_programs_ask(machine: Machine
     for _ in range(25):
         of_a_program(machine)
     machine.settle()
-    machine.look()
+    machine.catch_up()
     assert "which only you can read" not in at_a_terminal(machine).start().message
 
 

@@ -147,9 +147,9 @@ def test_it_is_the_same_before_and_after_it_was_moved(now: Session, why: Asker) 
     now.reply("Nothing is.")
     before = why.json(), why()
     assert "prompt 1: rules" in before[1]
-    now.machine.look()
+    now.machine.catch_up()
     assert (why.json(), why()) == before
-    now.machine.look()
+    now.machine.catch_up()
     spool.remove(str(now.machine.home), now.id, len(spool.read(str(now.machine.home), now.id)))
     assert (why.json("--session", now.id), why("--session", now.id)) == before
 
@@ -212,7 +212,7 @@ def test_the_tools_are_charged_once_per_context(now: Session, why: Asker) -> Non
     now.start("compact")
     before = why()
     assert f"(tools {2 * TOOLS:,}, " in " ".join(before.split())
-    now.machine.look()
+    now.machine.catch_up()
     assert why() == before, "whether the records were moved or not"
 
 
@@ -230,7 +230,7 @@ def test_who_came_second_is_not_charged(now: Session, why: Asker) -> None:
             spool.append(home, now.id, {**record, "at": record["at"] + 0.02, "call": "another"})
     assert why.json() == wanted
     shown = why()
-    now.machine.look()
+    now.machine.catch_up()
     assert (why.json(), why()) == (wanted, shown)
 
 
@@ -276,7 +276,7 @@ def test_what_a_subagent_is_told_is_listed_as_that(now: Session, why: Asker) -> 
     for agent in ("a1", "a2"):  # at the same moment
         ask(now, "", at, "SubagentStart", agent_id=agent, agent_type="Explore")
     told, _ = found = [one for one in why.json() if one["event"] == "SubagentStart"]
-    now.machine.look()
+    now.machine.catch_up()
     assert [one for one in why.json() if one["event"] == "SubagentStart"] == found
     assert told["brief"] == "subagent" and [line for line in told["lines"] if line["source"] == "rule"]
     assert "start of a subagent: subagent" in why()
@@ -298,7 +298,7 @@ def test_what_was_told_is_not_found_as_something_that_happened(
 ) -> None:
     now.start()
     ask(now, PROMPT)
-    now.machine.look()
+    now.machine.catch_up()
     capsys.readouterr()
     where = ["--home", str(now.machine.home), "--project", str(now.project), "--json"]
     parse_and_run(["search", "round half to even", *where])

@@ -13,7 +13,7 @@ and `spans` name projects and times.
 from __future__ import annotations
 
 from memory_keeper.model import Event, NamedTuple
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import NEWEST, clean, clip, fence, tagless, tokens
 from memory_keeper.wire import units

@@ -11,8 +11,8 @@ from __future__ import annotations
 from memory_keeper.briefs import CHARACTERS, Section, envelope, fitting, quoted, short
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import NamedTuple
-from memory_keeper.moment import Brief
 from memory_keeper.notes.kept_note import page_of
+from memory_keeper.request import Brief
 from memory_keeper.store.events import newest_events
 from memory_keeper.text import NEWEST, clean, one_line, tokens
 from memory_keeper.wire import units

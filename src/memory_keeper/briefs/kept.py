@@ -15,7 +15,7 @@ from memory_keeper.capture.messages import Message
 from memory_keeper.capture.payload import COMMANDS
 from memory_keeper.capture.repeated import HOSTS, OPENING
 from memory_keeper.model import Json
-from memory_keeper.moment import version_of
+from memory_keeper.request import version_of
 from memory_keeper.text import CALL, clip_middle, tokens
 
 ASIDE = (*COMMANDS, "Caveat: ")  # what the host writes in the user's place about its own commands

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_keeper.briefs import COMPACTED, EARLIER, Section, cut, handoff, parts
 from memory_keeper.model import NamedTuple
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.settled import holding, reason, states
 from memory_keeper.extract.spoken import kind_of
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.search.files import Likely
 from memory_keeper.search.fixes import Fix
 from memory_keeper.search.recall import ASKED, HAND, SAYS, WROTE, About, pattern_of

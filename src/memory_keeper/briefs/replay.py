@@ -17,7 +17,7 @@ from memory_keeper.capture.signature import wrong_line
 from memory_keeper.extract.facts import say
 from memory_keeper.extract.work import worked
 from memory_keeper.model import Event
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.store.events import newest_events
 from memory_keeper.text import clip, clip_middle, tokens, utc_moment
 from memory_keeper.wire import units

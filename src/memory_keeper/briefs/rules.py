@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from memory_keeper import wire
 from memory_keeper.briefs import quoted
 from memory_keeper.model import USER, NamedTuple, Note, origin
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.rules.instructions import told
 from memory_keeper.rules.observations import Observed
 from memory_keeper.store.store import Store

@@ -11,7 +11,7 @@ import posix
 
 from memory_keeper import wire
 from memory_keeper.config import open_plain
-from memory_keeper.moment import Gauge, Limits, version_of
+from memory_keeper.request import Gauge, Limits, version_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.moment import Call
+from memory_keeper.request import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -190,7 +190,7 @@ def _find_once_more(keeper: Keeper, asked: dict[str, Any], scope: Scope) -> list
     from memory_keeper.errors import Busy
 
     try:
-        keeper.look(grown)
+        keeper.catch_up(grown)
     except (Busy, OSError):
         return []  # another process reads it, or nothing can be written here: what there is will do
     return _find(keeper, keeper.searchable, asked, scope)

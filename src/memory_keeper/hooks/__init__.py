@@ -26,7 +26,7 @@ ENTRY_POINTS = {  # the commands that have no time for a parser: a module, and w
     "hook": ("memory_keeper.hooks.hook", "main"),
     "mcp": ("memory_keeper.server.front", "main"),
     "search": ("memory_keeper.cli.search", "hurry"),
-    "look": ("memory_keeper.jobs.run", "main"),
+    "catch-up": ("memory_keeper.jobs.run", "main"),
     "turn": ("memory_keeper.hooks.turn", "main"),
     "statusline": ("memory_keeper.hooks.statusline", "main"),
 }

@@ -1,7 +1,7 @@
 """What is answered to a hook, whichever door it came in by.
 
 A command hook is a process of its own and must cost next to nothing; the resident server is asked while a session runs.
-A hook is a moment to look: it leaves a record in the session's spool, and the transcript is read by whoever holds the
+A hook is an occasion to catch up: it leaves a record in the session's spool, and the transcript is read by whoever holds the
 writer's lock.
 """
 
@@ -10,8 +10,8 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.moment import Status
 from memory_keeper.policy import decide
+from memory_keeper.request import Status
 from memory_keeper.store import spool
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.hooks.actions.fullness import Fullness
     from memory_keeper.model import Json
-    from memory_keeper.moment import Call
+    from memory_keeper.request import Call
 
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
 SUMMARY = 256 << 10  # and of a summary
@@ -32,7 +32,7 @@ def answer(
     call: Call,
     home: str,
     environ: dict[str, str],
-    look: Callable[[str, str, str], object],
+    catch_up: Callable[[str, str, str], object],
     resident: bool = False,
     at: float = 0.0,
 ) -> Json | str | None:
@@ -52,13 +52,13 @@ def answer(
     said: Json = {}
     plain = ""
     for action in decide(call.event, status):
-        if action.do == "look":
-            look(home, action.what, call.session)
+        if action.do == "catch_up":
+            catch_up(home, action.what, call.session)
             continue
-        from memory_keeper.hooks.actions import Moment, perform
+        from memory_keeper.hooks.actions import Request, perform
 
         after = str(record.get("after") or "")
-        told = perform(action, Moment(call, home, environ, at, fullness, after, _room(said)))
+        told = perform(action, Request(call, home, environ, at, fullness, after, _room(said)))
         if isinstance(told, str):
             plain = told
         else:
@@ -100,7 +100,7 @@ def _room(said: Json) -> int:
 def _find_status(
     call: Call, home: str, environ: dict[str, str], status: Status, at: float
 ) -> tuple[Status, Fullness | None]:
-    """What triggers may know of this moment, and how full the context is, where somebody can be told."""
+    """What triggers may know of a request, and how full the context is, where somebody can be told."""
     try:
         fullness = _measure(call, home, environ)
         mode, blocked = _find_mode(call, home, environ)
@@ -161,7 +161,7 @@ def _record(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
 
 
 def _surroundings(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
-    """What only this moment can tell, and nobody could find out later."""
+    """What only the host can tell now, and nobody could find out later."""
     if call.event == "SessionStart":
         return _process(call, home, environ, at)
     if call.event == "SessionEnd":

@@ -5,14 +5,14 @@ from __future__ import annotations
 import posix
 
 
-def start_look(home: str, what: str = "", session: str = "") -> int:
+def start_catch_up(home: str, what: str = "", session: str = "") -> int:
     """Start the detached writer, in a session of its own so that it outlives the host; its process."""
     import sys
 
     here = __file__.rpartition("/")[0]
     return posix.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", here + "/start.py", "look", home, what, session],
+        [sys.executable, "-I", "-S", here + "/start.py", "catch-up", home, what, session],
         posix.environ,
         file_actions=[
             (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDWR, 0),

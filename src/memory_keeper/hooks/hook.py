@@ -31,20 +31,20 @@ def main(argv: list[str]) -> None:
         except BaseException as error:
             wire.write_all(1, written(_excuse(event, home, error)))
         else:
-            wire.write_all(1, respond(event, payload, home, environ, _look))
+            wire.write_all(1, respond(event, payload, home, environ, _catch_up))
     finally:
         posix._exit(0)
 
 
 def respond(
-    event: str, payload: bytes, home: str, environ: dict[str, str], look: Callable[[str, str, str], object]
+    event: str, payload: bytes, home: str, environ: dict[str, str], catch_up: Callable[[str, str, str], object]
 ) -> bytes:
-    """What the host reads, to the byte; `look` has the writer come by."""
+    """What the host reads, to the byte; `catch_up` has the writer come by."""
     if config.INSIDE in environ:
         return b""  # a host that we started ourselves, to write a note
     try:
         call = read_payload(event, wire.loads(payload.decode("utf-8", "replace")), environ)
-        return written(answer(call, home, environ, look) if call else None)
+        return written(answer(call, home, environ, catch_up) if call else None)
     except BaseException as error:
         return written(_excuse(event, home, error))
 
@@ -66,11 +66,11 @@ def _read_options(words: list[str], environ: dict[str, str]) -> tuple[str, str, 
     return (*given.words, "")[0], given.home, {**environ, **project}
 
 
-def _look(home: str, what: str, session: str) -> None:
-    """Few hooks have anybody look."""
-    from memory_keeper.hooks.detached import start_look
+def _catch_up(home: str, what: str, session: str) -> None:
+    """Few hooks start the writer."""
+    from memory_keeper.hooks.detached import start_catch_up
 
-    start_look(home, what, session)
+    start_catch_up(home, what, session)
 
 
 def written(said: Json | str | None) -> bytes:

@@ -12,9 +12,9 @@ from time import monotonic, time
 from memory_keeper import config, wire
 from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.hooks import PARSER, enter
-from memory_keeper.moment import Limits
 from memory_keeper.named import NamedTuple
 from memory_keeper.policy import clears_at, compacts_at, compacts_from, level
+from memory_keeper.request import Limits
 from memory_keeper.width import columns
 
 TYPE_CHECKING = False

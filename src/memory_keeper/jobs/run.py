@@ -26,25 +26,25 @@ PATIENCE = 10.0  # seconds for another process that writes notes
 
 
 def main(argv: list[str]) -> None:
-    """`look HOME [WHAT [SESSION]]`."""
+    """`catch-up HOME [WHAT [SESSION]]`."""
     home, what, session = (*argv[1:], "", "")[:3]
-    look(home, what, session, LAG)
+    catch_up(home, what, session, LAG)
 
 
-def look(home: str, what: str = "", session: str = "", lag: float = 0.0) -> None:
+def catch_up(home: str, what: str = "", session: str = "", lag: float = 0.0) -> None:
     """Look, and once more when the lines that were under way have arrived; then what was to follow, and the jobs."""
     try:
         with Keeper(home) as keeper:
-            keeper.look(patience=30.0)
+            keeper.catch_up(patience=30.0)
             if lag:
                 sleep(lag)
             if os.path.exists(home):  # else it was deleted meanwhile: do not make it again
                 if lag:
-                    keeper.look(patience=30.0)
+                    keeper.catch_up(patience=30.0)
                 follow(keeper, what, session)
                 run_jobs(keeper)
     except Exception as error:
-        complain(home, "look", error)
+        complain(home, "catch_up", error)
 
 
 def run_jobs(keeper: Keeper) -> None:

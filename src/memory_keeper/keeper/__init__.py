@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
-    from memory_keeper.moment import Brief
+    from memory_keeper.request import Brief
     from memory_keeper.store.store import Store
 
 PATIENCE = 120.0  # seconds for whoever makes the search index anew
@@ -99,9 +99,9 @@ class Keeper:
         """The writer's lock, to hold while writing; Busy when another has it for longer than so many seconds."""
         return _Writing(self, patience)
 
-    # --- looking ---------------------------------------------------------------------------------------------------
+    # --- catching up -----------------------------------------------------------------------------------------------
 
-    def look(self, extra: Iterable[Source] = (), patience: float = 5.0, deadline: float = 0.0) -> Added:
+    def catch_up(self, extra: Iterable[Source] = (), patience: float = 5.0, deadline: float = 0.0) -> Added:
         """Move everything new into the store: spools, the transcripts they named lately, and those given.
 
         Waits up to `patience` seconds for the lock; after `deadline` (monotonic) it stops between two stretches.
@@ -327,7 +327,7 @@ class Keeper:
     def save(self, session: str, budget: int, now: float = 0.0, folder: str = "", patience: float = 5.0) -> Note | None:
         """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.
 
-        The caller has looked before. `folder` is where the session runs, when it still does; `patience` are the seconds
+        The caller has caught up before. `folder` is where the session runs, when it still does; `patience` are the seconds
         that it may wait for the lock.
         """
         id = self.handoff_id(session)

@@ -1,7 +1,7 @@
-"""What a look moves into the store: the records of hooks in spools, and the new lines of the transcripts they named.
+"""What is moved into the store to catch up: hooks' records in spools, and new lines of the transcripts they named.
 
-Rows and offsets are kept in one transaction each. Killed anywhere, the next look goes on from there; looking twice is
-looking once. All of it happens under the writer's lock, which the keeper holds.
+Rows and offsets are kept in one transaction each. Killed anywhere, the next one goes on from there; catching up twice
+is catching up once. All of it happens under the writer's lock, which the keeper holds.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 OLD_SPOOL, OPEN_SPOOL = 3600.0, 7 * 86400.0  # seconds after which the moved spool of an ended, an open session may go
 TICK = 0.05  # seconds by which a file's time may lag behind ours
-WATCHED = 16  # transcripts that are looked at again at the next look
+WATCHED = 16  # transcripts that are looked at again the next time
 MOVED_OUT = b"<persisted-output>"  # what a transcript has in the place of a large output
 BULK = 4 << 20  # bytes that are read at once where there is much to read and memory matters less than in a server
 
 
 class Added(NamedTuple):
-    """What a look brought."""
+    """What catching up brought."""
 
     lines: int = 0
     events: int = 0

@@ -1,19 +1,19 @@
 """When to act: one table of TRIGGERS, and nothing that acts. Verb: decide.
 
-The host announces a moment; each trigger of that event whose condition holds asks for its action, in the order of the
+The host announces an event; each trigger of that event whose condition holds asks for its action, in the order of the
 table. Beside it stand the questions that have numbers for an answer: how full is full, and what is due.
 """
 
 from __future__ import annotations
 
-from memory_keeper.moment import Action
+from memory_keeper.request import Action
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memory_keeper.model import Json, Open
-    from memory_keeper.moment import Limits, Status
+    from memory_keeper.request import Limits, Status
 
 LEVELS = ("handoff", "warn", "critical")  # that a filling context passes, in this order
 # the latest moment, on the way to where the host compacts or refuses
@@ -34,7 +34,7 @@ WORTHWHILE = 2  # times what the last compaction left: a context that is large w
 
 
 def always(status: Status) -> bool:
-    """Whatever the moment."""
+    """Whatever happened."""
     return True
 
 
@@ -58,8 +58,8 @@ def clears(status: Status) -> bool:
     return status.mode in ("clear", "block")
 
 
-def only_looks(status: Status) -> bool:
-    """Worth a look that nothing follows: where contexts are cleared, there is one look for both."""
+def only_catches_up(status: Status) -> bool:
+    """Worth catching up, with nothing after it: where contexts are cleared, that is done once for both."""
     return worthwhile(status) and not clears(status)
 
 
@@ -84,9 +84,9 @@ def allows(status: Status) -> bool:
 
 
 MEANINGS = {  # of the actions
-    Action("look"): "read what is new into the store, and write the notes that are due",
-    Action("look", "save"): "the same, and then the session's handoff",
-    Action("look", "settle"): "the same, and then clear the context if that is due",
+    Action("catch_up"): "read what is new into the store, and write the notes that are due",
+    Action("catch_up", "save"): "the same, and then the session's handoff",
+    Action("catch_up", "settle"): "the same, and then clear the context if that is due",
     Action("tell", "start"): "tell a context that begins what it needs of the ones before it",
     Action("tell", "lost"): "tell a context what the summary of its compaction lost",
     Action("tell", "rules"): "tell the rules: in full once per context, in a short line when that is due",
@@ -103,25 +103,25 @@ TRIGGERS: tuple[tuple[str, Callable[[Status], bool], Action], ...] = (
     ("SessionStart", always, Action("tell", "start")),
     ("SessionStart", compacted, Action("tell", "rules")),
     ("SubagentStart", resident, Action("tell", "rules")),
-    ("UserPromptSubmit", worthwhile, Action("look")),
+    ("UserPromptSubmit", worthwhile, Action("catch_up")),
     ("UserPromptSubmit", untold, Action("tell", "lost")),
     ("UserPromptSubmit", always, Action("tell", "rules")),
     ("UserPromptSubmit", fuller, Action("warn")),
     ("UserPromptSubmit", resident, Action("tell", "recall")),
-    ("PostToolUse", worthwhile, Action("look")),
+    ("PostToolUse", worthwhile, Action("catch_up")),
     ("PostToolUse", untold, Action("tell", "lost")),
     ("PostToolUse", fuller, Action("warn")),
-    ("PostToolUseFailure", worthwhile, Action("look")),
+    ("PostToolUseFailure", worthwhile, Action("catch_up")),
     ("PostToolUseFailure", resident, Action("tell", "fix")),
-    ("Stop", only_looks, Action("look")),
-    ("Stop", clears, Action("look", "settle")),
-    ("SubagentStop", worthwhile, Action("look")),
+    ("Stop", only_catches_up, Action("catch_up")),
+    ("Stop", clears, Action("catch_up", "settle")),
+    ("SubagentStop", worthwhile, Action("catch_up")),
     ("PreCompact", always, Action("save")),
     ("PreCompact", allows, Action("instruct")),
     ("PreCompact", refuses, Action("refuse")),
     ("PostCompact", always, Action("score")),
-    ("PostCompact", always, Action("look")),
-    ("SessionEnd", always, Action("look", "save")),
+    ("PostCompact", always, Action("catch_up")),
+    ("SessionEnd", always, Action("catch_up", "save")),
 )
 
 

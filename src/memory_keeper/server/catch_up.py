@@ -9,7 +9,7 @@ from time import monotonic, sleep, time
 from memory_keeper.capture.tail import LAG
 from memory_keeper.errors import Outdated
 from memory_keeper.hooks.actions import follow
-from memory_keeper.hooks.detached import start_look
+from memory_keeper.hooks.detached import start_catch_up
 from memory_keeper.hooks.problems import complain, describe
 from memory_keeper.jobs import upkeep
 from memory_keeper.jobs.summarize import is_due
@@ -17,7 +17,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
-HOUR = 3600.0  # and between two looks at what falls due by the calendar
+HOUR = 3600.0  # and between two checks of what falls due by the calendar
 UPKEEP = "upkeep"  # in the place of a session
 
 
@@ -36,7 +36,7 @@ class CatchUp:
         Thread(target=self._run, daemon=True).start()
 
     def poke(self, home: str, what: str = "", session: str = "") -> None:
-        """Something happened: look, and once more a moment later; then what is to follow."""
+        """Something happened: catch up, and once more a moment later; then what is to follow."""
         with self.wanted:
             self.due = 2
             self.sessions.add(session)
@@ -63,14 +63,14 @@ class CatchUp:
                     sessions = {*self.sessions}
                     self.sessions = {*sessions} if again else set()
                 try:
-                    keeper.look(patience=30.0)
+                    keeper.catch_up(patience=30.0)
                     for what, session in after:
                         follow(keeper, what, session)
                     self._write_notes(keeper, sessions)
                 except Outdated:
                     self._renew()
                 except Exception as error:
-                    complain(self.home, "look", error)
+                    complain(self.home, "catch_up", error)
                     keeper.close()
                     self.problem, told = ("" if told else describe(error)), True
                 if again:
@@ -80,7 +80,7 @@ class CatchUp:
         """Have the store of an earlier version brought up to date, in a process that outlives this session."""
         if monotonic() - self.tried.get("", -PAUSE) >= PAUSE:
             self.tried[""] = monotonic()
-            start_look(self.home)
+            start_catch_up(self.home)
 
     def _write_notes(self, keeper: Keeper, sessions: set[str]) -> None:
         """Have the notes that are due written, in a process of its own: here a hook may be waiting."""
@@ -90,7 +90,7 @@ class CatchUp:
         for session in sessions:
             if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
                 self.tried[session] = now
-                self.writing = self.writing or start_look(self.home)
+                self.writing = self.writing or start_catch_up(self.home)
         if not self.writing and now - self.tried.get(UPKEEP, -HOUR) >= HOUR:
             self.tried[UPKEEP] = now
             self._keep_up(keeper, sessions)
@@ -99,4 +99,4 @@ class CatchUp:
         """Have done what falls due by the calendar, in such a process too."""
 
         if upkeep.is_due(keeper, sessions, time()):
-            self.writing = start_look(self.home)
+            self.writing = start_catch_up(self.home)

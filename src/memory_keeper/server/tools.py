@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     session: str  # that runs in the host which asks; empty when it is not known
     folder: str
     at: float
-    look: Callable[[str], object]  # has what is new brought into a home, soon
+    catch_up: Callable[[str], object]  # has what is new brought into a home, soon
 
     @property
     def project(self) -> str:
@@ -70,7 +70,7 @@ def answer(
     environ: dict[str, str],
     at: float,
     folder: str = "",
-    look: Callable[[str], object] = str,
+    catch_up: Callable[[str], object] = str,
 ) -> Json:
     """The result of a call, for the protocol; what cannot be done is said in a sentence. `folder` names the project
     where it is not that of the session that asks."""
@@ -79,18 +79,18 @@ def answer(
             raise KeeperError("Whoever writes notes has no tools")
         arguments = check(name, given, at)
         with Keeper(home, environ) as keeper:
-            said = TOOLS[name](_asked(keeper, at, folder, look), **arguments)
+            said = TOOLS[name](_asked(keeper, at, folder, catch_up), **arguments)
         return {"content": [{"type": "text", "text": said}]}
     except KeeperError as error:
         return refuse(f"{error}{f' ({error.hint})' if error.hint else ''}.")
 
 
-def _asked(keeper: Keeper, at: float, named: str, look: Callable[[str], object]) -> Asked:
+def _asked(keeper: Keeper, at: float, named: str, catch_up: Callable[[str], object]) -> Asked:
     """The session of the host that started us, and its project unless one was named; else where we were started."""
 
     session = find_own(keeper.home, keeper.environ)
     folder = named or (read_context(keeper.home, session).folder if session else "")
-    return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, look)
+    return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, catch_up)
 
 
 # --- looking up -------------------------------------------------------------------------------------------------------
@@ -119,9 +119,9 @@ def search(
 
 
 def _wait_for_index(asked: Asked) -> None:
-    """After an update the store is made anew by who looks, which may take longer than a hook can wait for us."""
+    """After an update the store is made anew by who catches up, which may take longer than a hook can wait for us."""
     if not asked.keeper.store.indexed:
-        asked.look(asked.keeper.home)
+        asked.catch_up(asked.keeper.home)
         raise Busy("The search index is being made anew after an update", hint="try again in a moment")
 
 

@@ -42,13 +42,13 @@ def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
 
 
 class Worker:
-    """Answers one line at a time; a thread of its own looks meanwhile."""
+    """Answers one line at a time; a thread of its own catches up meanwhile."""
 
     def __init__(self, environ: dict[str, str], home: str = "", project: str = "") -> None:
         self.environ = {**environ, "CLAUDE_PROJECT_DIR": project} if project else environ
         self.home = home or config.find_home(environ)
         self.project = project  # the folder that the tools look in; empty: that of the session that asks
-        self.looking = CatchUp(self.home)
+        self.catch_up = CatchUp(self.home)
         self.heard: set[str] = set()  # the sessions whose hooks it has answered
 
     def answer(self, question: bytes, at: float, call: str = "") -> bytes:
@@ -81,7 +81,7 @@ class Worker:
                 complain(self.home, event, error)
                 said = despite(event, self.home, error)
         if event == "UserPromptSubmit" and not isinstance(said, str):
-            said = joined(said or {}, self.looking.news() or {})
+            said = joined(said or {}, self.catch_up.news() or {})
         text = said if isinstance(said, str) else wire.dumps(said)
         return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
 
@@ -95,7 +95,7 @@ class Worker:
         if not self._own(call.transcript):
             call = call._replace(transcript="")
         call = call._replace(id=id)
-        return answer(call, self.home, self.environ, look=self.looking.poke, resident=True, at=at)
+        return answer(call, self.home, self.environ, catch_up=self.catch_up.poke, resident=True, at=at)
 
     def handoff(self, given: Json, at: float, call: str) -> Json:
         """The answer to the hooks module that asks how to compact a session, or to a model that wants its handoff."""
@@ -133,7 +133,7 @@ class Worker:
         try:
             from memory_keeper.server import tools  # noqa: PLC0415  only a session that uses them pays for them
 
-            return tools.answer(name, given, self.home, self.environ, at, self.project, self.looking.poke)
+            return tools.answer(name, given, self.home, self.environ, at, self.project, self.catch_up.poke)
         except Exception as error:
             complain(self.home, name, error)
             return refuse(_sorry(error))

@@ -11,8 +11,8 @@ import posix
 
 from memory_keeper import wire
 from memory_keeper.config import open_plain
-from memory_keeper.moment import Context
 from memory_keeper.named import NamedTuple
+from memory_keeper.request import Context
 from memory_keeper.store import open_store, spool
 
 TYPE_CHECKING = False

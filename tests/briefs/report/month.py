@@ -11,7 +11,7 @@ import pytest
 
 from memory_keeper.hooks.actions.telling import record_told
 from memory_keeper.model import Event, Note
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.store.home import Lock
 from tests.workplace import Worked, Workplace
 
@@ -92,7 +92,7 @@ def fill(place: Workplace) -> list[Worked]:
     respond(fourth, SONNET, 1, 2, 3, 4)
     for session in (first, second, third, fourth):
         session.write()
-    place.look()
+    place.catch_up()
     _ask(place, APRIL + 10 * day)
     return [first, second, third, fourth]
 

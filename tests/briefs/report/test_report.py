@@ -81,7 +81,7 @@ def test_a_month_has_its_first_moment_and_not_the_next_ones(tmp_path: Path, utc:
         row = session.transcript.lines[-1]
         row["timestamp"] = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(at))
     session.write()
-    place.look()
+    place.catch_up()
     with place.store() as store:
         assert [month(place, store, at=at).total.requests for at in (MARCH, APRIL, MAY)] == [1, 2, 1]
 
@@ -120,7 +120,7 @@ def test_what_we_told_is_charged_with_every_request_that_carries_it(tmp_path: Pa
     told(session, "rules", 10)
     respond(session, "claude-opus-4-5", 0, 5_000, 0, 1)
     session.write()
-    place.look()
+    place.catch_up()
     with place.store() as store:
         found = month(place, store)
     tools, *briefs = found.tellings
@@ -143,7 +143,7 @@ def test_our_tools_are_charged_with_every_request_since_the_start(tmp_path: Path
     session.mark("SessionStart", source="compact")
     respond(session, "claude-opus-4-5", 0, 5_000, 0, 1)
     session.write()
-    place.look()
+    place.catch_up()
     with place.store() as store:
         found, later = month(place, store), month(place, store, at=MAY)
         said = show_session(find_session(store, str(place.home), found.prices, session.id, total([])))
@@ -233,7 +233,7 @@ def test_observations_and_tasks_are_counted_when_it_happened(tmp_path: Path, utc
         session.transcript.task_create(f"Build part {number} of the house.")
         session.transcript.task_update(str(number + 1), "completed")
     session.write()
-    place.look()
+    place.catch_up()
     project = place.project()
     seen = Note("note-000000000001", MARCH, "observation", 0, project, "Prefers tabs.", who="user")
     old = Note("note-000000000002", APRIL - 20 * 86_400, "observation", 0, project, "Likes green.", who="user")

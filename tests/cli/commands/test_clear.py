@@ -27,7 +27,7 @@ def session(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Session:
     made.call("Edit", {"file_path": str(machine.project / "store.py"), "old_string": "a", "new_string": "b"})
     made.reply("The invoice store uses SQLite now.")
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return made
 
 

@@ -44,7 +44,7 @@ def session(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Session:
     made.start()
     work(made)
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return made
 
 
@@ -357,7 +357,7 @@ SAID = "From now on always use pnpm instead of npm in this project."
 def learnt(machine: Machine, session: Session) -> Session:
     """A session in which the user said how things are to be done, and a task was done."""
     session.turn(SAID, "I will use pnpm.")
-    machine.look()
+    machine.catch_up()
     return session
 
 

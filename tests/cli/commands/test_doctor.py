@@ -162,7 +162,7 @@ def test_what_no_transcript_has_is_carried_over(machine: Any, capsys: pytest.Cap
     one.turn("Keep this.", "Kept.")
     one.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     shutil.rmtree(machine.home / "spool")
     before = kept(machine.home)
     assert {"start", "end"} <= {row[2] for row in before["events"]}

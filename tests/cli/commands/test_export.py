@@ -341,7 +341,7 @@ def test_from_a_session_to_its_files(machine: Machine) -> None:
     session = machine.session()
     session.start()
     session.prompt("Add SMS login.")
-    machine.look()
+    machine.catch_up()
     done = subprocess.run(
         [sys.executable, "-c", "from memory_keeper.cli.main import main; main()", "export"],
         capture_output=True,

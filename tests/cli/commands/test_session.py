@@ -21,7 +21,7 @@ def worked(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
         if over:
             session.end()
         machine.settle()
-    machine.look()
+    machine.catch_up()
     return machine
 
 

@@ -49,7 +49,7 @@ def work(machine: Machine) -> None:
         "The retry in src/retry.py now makes 5 attempts, because the server is slow.",
     )
     machine.settle()
-    machine.look()
+    machine.catch_up()
 
 
 def summarize(

@@ -55,7 +55,7 @@ def past(machine: Machine) -> Session:
     made.reply("The parser is built.")
     made.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     return made
 
 
@@ -68,7 +68,7 @@ def test_a_compaction_is_said_in_words(terminal: Terminal, past: Session) -> Non
     past.transcript.compact("It was long.")
     past.write()
     past.start("compact")
-    terminal.machine.look()
+    terminal.machine.catch_up()
     out = terminal.run("timeline", "--session", past.id)
     assert "compact_boundary" not in out and "the context was compacted" in out
 
@@ -181,7 +181,7 @@ def test_all_projects(machine: Machine, terminal: Terminal) -> None:
     other.turn("Build the printer.", "The printer is built.")
     other.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     assert "printer" not in terminal.run("timeline")
     out = terminal.run("timeline", "--all-projects")
     assert out.index("Build the lexer.") < out.index("Build the parser.") < out.index("Build the printer.")
@@ -225,7 +225,7 @@ def test_the_pages_of_what_a_note_covers(machine: Machine, terminal: Terminal) -
     session.reply("All steps are taken.")
     session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     note = [entry for entry in terminal.ask("timeline") if entry["level"] == 1][-1]["id"]
     every = terminal.ask("show", note, "--children")["children"]
     out = terminal.run("show", note, "--children")
@@ -250,7 +250,7 @@ def test_who_has_read_enough_hears_of_no_damage(machine: Machine, terminal: Term
     session.reply("Read.")
     session.end()
     machine.settle()
-    machine.look()
+    machine.catch_up()
     note = [entry for entry in terminal.ask("timeline") if entry["level"] == 1][-1]["id"]
     for words in (["show", note, "--raw"], ["show", note, "--raw", "--json"], ["timeline", "--limit", "2"]):
         command = [sys.executable, "-I", "-S", str(START), *words, "--project", str(machine.project)]
@@ -267,7 +267,7 @@ def test_a_line_fits_the_terminal(machine: Machine, past: Session, columns: int)
     session = machine.session()
     session.start()
     session.turn("Say it at length, " * 20, "됐습니다 그리고 계속합니다 " * 20)
-    machine.look()
+    machine.catch_up()
     main, other = os.openpty()
     termios.tcsetwinsize(other, (24, columns))
     command = [sys.executable, "-I", "-S", str(START), "timeline", "--session", session.id]
@@ -284,6 +284,6 @@ def test_nothing_hidden_reaches_the_terminal(machine: Machine, terminal: Termina
     session.start()
     session.prompt("Clear \x1b[2Jthe screen\rand hide")
     session.call("Bash", {"command": "printf '\x1b]0;title\x07'"}, "\x1b[31mred")
-    machine.look()
+    machine.catch_up()
     out = terminal.run("timeline", "--session", session.id)
     assert "Clear the screen and hide" in out and "\x1b" not in out and "\r" not in out

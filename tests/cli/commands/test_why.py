@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memory_keeper import wire
 from memory_keeper.briefs.why import FRAME, QUOTE, Line, reading, take_apart
 from memory_keeper.hooks.actions.telling import record_told
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.injected import shares

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import memory_keeper
-from memory_keeper.hooks.actions import ACTIONS, AFTER_LOOK, load
+from memory_keeper.hooks.actions import ACTIONS, AFTER_CATCH_UP, load
 from memory_keeper.policy import TRIGGERS
 
 SRC = Path(memory_keeper.__file__).parent
@@ -14,11 +14,11 @@ PAGE = Path(__file__).parents[3] / "docs/explanation/a-hook-from-payload-to-answ
 
 
 def test_every_action_of_a_trigger_can_be_performed_and_no_other() -> None:
-    wanted = {(action.do, action.what) for _, _, action in TRIGGERS if action.do != "look"}
+    wanted = {(action.do, action.what) for _, _, action in TRIGGERS if action.do != "catch_up"}
     assert wanted == ACTIONS.keys()
-    looks = {action.what for _, _, action in TRIGGERS if action.do == "look"}
-    assert looks - {""} == AFTER_LOOK.keys()
-    assert all(load(name) for name in (*ACTIONS.values(), *AFTER_LOOK.values()))
+    looks = {action.what for _, _, action in TRIGGERS if action.do == "catch_up"}
+    assert looks - {""} == AFTER_CATCH_UP.keys()
+    assert all(load(name) for name in (*ACTIONS.values(), *AFTER_CATCH_UP.values()))
 
 
 def test_the_page_names_what_is_there() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.hooks.actions.turn_end import PAUSE, TTL, ask, is_idle, may_be_answered, settle
-from memory_keeper.moment import Context
+from memory_keeper.request import Context
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from tests.machine import START, Machine, Session

@@ -32,9 +32,9 @@ class Kept:
         name = f"{self.made:08x}-0000-4000-8000-{self.made:012x}"
         return Transcript(name, "/p", seed=self.made, start=start or 1_772_442_000.0 + 86_400 * self.made)
 
-    def look(self, *sessions: Transcript) -> None:
+    def catch_up(self, *sessions: Transcript) -> None:
         for t in sessions:
-            self.keeper.look([Source(str(t.write(self.folder / t.name)), t.session, PROJECT)])
+            self.keeper.catch_up([Source(str(t.write(self.folder / t.name)), t.session, PROJECT)])
 
     def write(self, text: str, at: float = 1_772_000_000.0, id: str = "") -> Note:
         extra = f'{{"task": "{id}"}}' if id else ""
@@ -90,7 +90,7 @@ def test_a_list_tells_what_was_done_and_what_for(kept: Kept) -> None:
     t.reply("Now let me update the list:")
     t.todo([("TASK-42: Add SMS OTP handler", "completed"), ("Deploy", "in_progress")])
     edit(t, "after.ts")
-    kept.look(t)
+    kept.catch_up(t)
     (one,) = kept.done()
     assert (one.id, one.text, one.session) == ("TASK-42", "Add SMS OTP handler", t.session)
     assert one.files == ("src/sms/handler.ts", "src/sms/stack.ts")
@@ -111,7 +111,7 @@ def test_the_newer_tools_tell_the_same(kept: Kept) -> None:
     t.task_update("1", "in_progress")
     edit(t, "src/parser.py")
     t.task_update("1", "completed")
-    kept.look(t)
+    kept.catch_up(t)
     (one,) = kept.done()
     assert (one.text, one.files) == ("Write the parser", ("src/parser.py",))
     assert [task.text for task in open_tasks(kept.keeper.store, PROJECT, kept.done())] == ["Write the lexer"]
@@ -126,7 +126,7 @@ def test_a_commit_that_no_task_explains_is_one(kept: Kept) -> None:
     edit(t, "src/logout.py")
     t.call("Bash", {"command": "git commit -m 'Fix the logout'"}, "nothing to commit", is_error=True)
     commit(t, "34d27b8", "Fix the logout")
-    kept.look(t)
+    kept.catch_up(t)
     assert [(one.id, one.text, one.files, one.commits) for one in kept.done()] == [
         ("7b848b0", "Fix the login loop", ("src/login.py",), ("7b848b0",)),
         ("34d27b8", "Fix the logout", ("src/logout.py",), ("34d27b8",)),
@@ -142,7 +142,7 @@ def test_a_quiet_commit_is_one_by_the_subject_it_was_given(kept: Kept) -> None:
     line = "git commit -qam 'Fix the logout' && git log --oneline -1"
     t.call("Bash", {"command": line}, "34d27b8 (HEAD -> main) Fix the logout")
     t.call("Bash", {"command": "git commit -q -m 'Refused by a hook'"}, "no", is_error=True)
-    kept.look(t)
+    kept.catch_up(t)
     assert [(one.id, one.text, one.files, one.commits) for one in kept.done()] == [
         (short_id("Fix the login loop"), "Fix the login loop", ("src/login.py",), ()),
         ("34d27b8", "Fix the logout", ("src/logout.py",), ("34d27b8",)),
@@ -152,7 +152,7 @@ def test_a_quiet_commit_is_one_by_the_subject_it_was_given(kept: Kept) -> None:
 def test_a_merge_is_nobodys_task(kept: Kept) -> None:
     t = kept.session()
     commit(t, "7b848b0", "Merge branch main into feature")
-    kept.look(t)
+    kept.catch_up(t)
     assert kept.done() == []
 
 
@@ -163,8 +163,8 @@ def test_what_its_subagents_changed_belongs_to_a_task(kept: Kept) -> None:
     edit(agent, "src/parser.py")
     t.at = agent.at + 60
     t.todo([("Write the parser", "completed")])
-    kept.look(t)
-    kept.keeper.look([Source(str(agent.write(kept.folder / agent.name)), t.session, PROJECT, agent="a1")])
+    kept.catch_up(t)
+    kept.keeper.catch_up([Source(str(agent.write(kept.folder / agent.name)), t.session, PROJECT, agent="a1")])
     (one,) = kept.done()
     assert one.files == ("src/parser.py",)
 
@@ -178,7 +178,7 @@ def test_a_commit_of_the_same_words_belongs_to_its_task_though_another_is_in_han
     edit(t, "scenarios.md")
     t.todo([("Fix React imports", "completed"), ("Write scenarios", "completed")])
     commit(t, "34d27b8", "All the rest")
-    kept.look(t)
+    kept.catch_up(t)
     assert [(one.text, one.commits) for one in kept.done()] == [
         ("Fix React imports", ("7b848b0",)),
         ("Write scenarios", ("34d27b8",)),
@@ -190,7 +190,7 @@ def test_a_commit_after_other_work_is_not_that_of_the_task_before(kept: Kept) ->
     work(t, "Clean up", "a.py")
     edit(t, "b.py")
     commit(t, "34d27b8", "Add a dark mode")
-    kept.look(t)
+    kept.catch_up(t)
     assert [(one.text, one.commits) for one in kept.done()] == [("Clean up", ()), ("Add a dark mode", ("34d27b8",))]
 
 
@@ -203,7 +203,7 @@ def test_a_commit_for_another_request_is_not_that_of_the_task_before(kept: Kept)
     work(t, "Write the docs", "c.md")
     t.prompt("Now commit.")
     commit(t, "7b848b0", "Say how it works")
-    kept.look(t)
+    kept.catch_up(t)
     assert {one.text: one.commits for one in kept.done()} == {
         "Write the parser": (),
         "Fix off by one": ("34d27b8",),
@@ -219,7 +219,7 @@ def test_what_came_of_a_task_is_often_said_right_after_it(kept: Kept) -> None:
     work(t, "Write the lexer", "b.py")
     t.prompt("And?")
     t.reply("All tests pass.")
-    kept.look(t)
+    kept.catch_up(t)
     assert [one.outcome for one in kept.done()] == ["The parser is written, all tests pass.", ""]
 
 
@@ -238,7 +238,7 @@ def test_a_list_does_what_was_written_by_hand(kept: Kept) -> None:
     t = kept.session()
     work(t, "TASK-42: Add the SMS OTP handler", "handler.ts")
     commit(t, "7b848b0", "TASK-42: never mind the words")
-    kept.look(t)
+    kept.catch_up(t)
     kept.keeper.mark("done", note, text="Works on both phones.", at=t.at + 100)
     (one,) = kept.done()
     assert (one.id, one.files, one.commits, one.outcome) == (
@@ -255,7 +255,7 @@ def test_a_commit_for_a_task_by_hand_belongs_to_it_and_does_not_end_it(kept: Kep
     t = kept.session()
     commit(t, "7b848b0", "BANK-7: Note the number")
     commit(t, "34d27b8", "Something else")
-    kept.look(t)
+    kept.catch_up(t)
     assert kept.texts() == ["Something else"]
     assert [one.id for one in open_tasks(kept.keeper.store, PROJECT, kept.done())] == ["BANK-7"]
     kept.keeper.mark("done", note, at=t.at + 10)
@@ -269,7 +269,7 @@ def test_a_list_that_numbers_from_one_does_not_end_the_users_task(kept: Kept) ->
     kept.write("Call the bank", id="TASK-1")
     t = kept.session()
     work(t, "TASK-1: Write the parser", "a.py")
-    kept.look(t)
+    kept.catch_up(t)
     assert kept.texts() == ["Write the parser"]
     assert [one.text for one in open_tasks(kept.keeper.store, PROJECT, kept.done())] == ["Call the bank"]
 
@@ -287,7 +287,7 @@ def test_lists_that_begin_anew_or_repeat_themselves_count_once(kept: Kept) -> No
     second.prompt("Go on.")
     edit(second, "c.py")
     second.todo([("Clean up", "completed"), ("Fix imports", "completed"), ("Deploy", "completed")])
-    kept.look(first, second)
+    kept.catch_up(first, second)
     assert [(one.text, one.session[:8], one.files) for one in kept.done()] == [
         ("Clean up", "00000001", ("a.py",)),
         ("Fix imports", "00000001", ("b.py",)),
@@ -300,7 +300,7 @@ def test_done_again_it_is_the_same_task_done_last(kept: Kept) -> None:
     work(sessions[0], "Update the readme", "README.md")
     work(sessions[1], "Update the README.", "README.md", "docs/index.md")
     work(sessions[2], "Update the readme")
-    kept.look(*sessions)
+    kept.catch_up(*sessions)
     (one,) = kept.done()
     assert (one.session, one.files) == (sessions[1].session, ("README.md", "docs/index.md"))
     assert one.at > 1_772_442_000.0 + 3 * 86_400, (
@@ -312,12 +312,12 @@ def test_listed_again_after_it_was_done_it_is_open_again(kept: Kept) -> None:
     first, second = kept.session(), kept.session()
     work(first, "Run fmt, lint, and tests", "a.py")
     second.todo([("Run fmt, lint, and tests", "in_progress")])
-    kept.look(second, first)
+    kept.catch_up(second, first)
     (task,) = open_tasks(kept.keeper.store, PROJECT, kept.done())
     assert (task.text, task.session, task.doing) == ("Run fmt, lint, and tests", second.session, True)
     assert kept.texts() == ["Run fmt, lint, and tests"], "that it was done before is told, too"
     second.todo([("Run fmt, lint, and tests", "completed")])
-    kept.look(second)
+    kept.catch_up(second)
     assert open_tasks(kept.keeper.store, PROJECT, kept.done()) == []
 
 
@@ -325,26 +325,26 @@ def test_of_two_windows_each_has_its_list(kept: Kept) -> None:
     first, second = kept.session(), kept.session()
     first.todo([("Write the parser", "in_progress"), ("Write tests", "pending")])
     second.todo([("Write tests", "completed"), ("Write the exporter", "in_progress")])
-    kept.look(first, second)
+    kept.catch_up(first, second)
 
     def found() -> list[str]:
         return [one.text for one in open_tasks(kept.keeper.store, PROJECT, kept.done())]
 
     assert found() == ["Write the exporter", "Write the parser"], "the newest list first"
     second.todo([("Deploy", "pending")])
-    kept.look(second)
+    kept.catch_up(second)
     assert found() == ["Deploy", "Write the parser"], "a list takes the place of that of the same session"
     for number in range(LISTS):
         other = kept.session()
         other.todo([(f"Other {number}", "completed")])
-        kept.look(other)
+        kept.catch_up(other)
     assert found() == [], "so many lists later they are given up"
 
 
 def test_written_down_after_it_was_done_it_is_open(kept: Kept) -> None:
     t = kept.session()
     work(t, "Update the readme", "README.md")
-    kept.look(t)
+    kept.catch_up(t)
     kept.write("Update the readme", at=t.at + 100)
     assert [one.text for one in open_tasks(kept.keeper.store, PROJECT, kept.done())] == ["Update the readme"]
 
@@ -357,7 +357,7 @@ def test_a_list_that_was_not_taken_says_nothing(kept: Kept, tool: str) -> None:
     items = [{"content": "Write docs", "status": "completed"}, {"content": "Fix it all", "status": "in_progress"}]
     given = {"todos": items} if tool == "TodoWrite" else {"taskId": "1", "status": "completed"}
     t.call(tool, given, f"No such tool available: {tool}", is_error=True)
-    kept.look(t)
+    kept.catch_up(t)
     assert kept.done() == []
     assert [one.text for one in open_tasks(kept.keeper.store, PROJECT, [])] == ["Write docs", "Fix the parser"]
 
@@ -371,7 +371,7 @@ def test_what_stands_after_the_list_belongs_to_the_task_though_its_time_is_befor
         t.at = before
         t.todo([(f"Part {number}", "completed")])
         t.at -= 2.0
-    kept.look(t)
+    kept.catch_up(t)
     assert {one.text: one.files for one in kept.done()} == {f"Part {n}": (f"{n}.py",) for n in range(3)}
 
 
@@ -382,7 +382,7 @@ def test_a_folder_that_most_tasks_changed_is_no_pattern(kept: Kept) -> None:
         work(t, f"Plan {number}", f"cmd/cli/strategy/{number}.go")
     work(t, "Sign in", "auth/login.go")
     work(t, "Explain it", "README.md")
-    kept.look(t)
+    kept.catch_up(t)
     assert [one.pattern for one in kept.done()] == ["", "strategy"] * 3 + ["auth", "docs"]
 
 
@@ -390,7 +390,7 @@ def test_who_numbers_tasks_may_begin_at_one_again(kept: Kept) -> None:
     first, second = kept.session(), kept.session()
     work(first, "TASK-1: Write the parser", "a.py")
     work(second, "TASK-1: Translate all pages", "b.py")
-    kept.look(first, second)
+    kept.catch_up(first, second)
     assert kept.texts() == ["Write the parser", "Translate all pages"]
 
 
@@ -411,10 +411,10 @@ def test_a_fork_doubles_nothing_and_loses_nothing(kept: Kept, tools: str) -> Non
             one.todo([("Write the parser", "completed"), ("Write the lexer", "completed")])
     if tools == "numbers":
         fork.task_update("2", "completed")
-    kept.look(t, fork)
+    kept.catch_up(t, fork)
     assert kept.texts() == ["Write the parser", "Write the lexer"]
     before = kept.done()
-    kept.look(t, fork)
+    kept.catch_up(t, fork)
     assert kept.done() == before
 
 
@@ -428,7 +428,7 @@ def test_tokens_are_counted_for_one_task_only(kept: Kept) -> None:
             t.todo([("A", "in_progress"), ("B", "completed"), ("C", "pending")])
     t.todo([("A", "completed"), ("B", "completed"), ("C", "completed"), ("D", "completed")])
     commit(t, "7b848b0", "Whatever")
-    kept.look(t)
+    kept.catch_up(t)
     found = {one.text: one for one in kept.done()}
     assert [*found] == ["B", "A", "C", "D"]
     assert found["B"].files == ("0.py", "1.py", "2.py", "3.py")
@@ -447,7 +447,7 @@ def test_an_error_and_where_it_was_mended(kept: Kept) -> None:
     edit(t, "src/wait.ts")
     t.call("Bash", {"command": "npm test -- --quiet"}, "Tests: 3 passed")
     t.todo([("Fix it", "completed")])
-    kept.look(t)
+    kept.catch_up(t)
     (one,) = kept.done()
     assert str(one.issue) == "TypeError: x is not a function (`npm test`), fixed in wait.ts"
     assert one.issue and one.issue.kind == ("npm test", "TypeError")
@@ -463,7 +463,7 @@ def test_what_recurs_is_proposed_in_our_words(kept: Kept) -> None:
         edit(t, f"{number}.ts")
         t.call("Bash", {"command": "npm test"}, "Tests: 3 passed")
         t.todo([(f"Part {number}", "completed")])
-    kept.look(t)
+    kept.catch_up(t)
     assert patterns(kept.done()) == [
         "`npm test` fails with TypeError again and again, and is mended each time.",
         "Tests are run before a task is done: `npm test`.",
@@ -488,7 +488,7 @@ def test_the_eleventh_goes_to_the_archive(kept: Kept) -> None:
     t = kept.session()
     for number in range(11):
         work(t, f"Part {number}", f"{number}.py")
-    kept.look(t)
+    kept.catch_up(t)
     full, old = kept_and_archived(kept.done(), kept.keeper.store, PROJECT, DEFAULTS)
     assert [one.text for one in old] == ["Part 0"]
     assert [one.text for one in full] == [f"Part {number}" for number in range(1, 11)]
@@ -503,9 +503,9 @@ def test_what_was_done_many_sessions_ago_goes_to_the_archive(kept: Kept) -> None
     work(sessions[0], "Clean up", "a.py")
     for t in sessions[1:]:
         t.prompt("What is this?")
-    kept.look(*sessions[:3])
+    kept.catch_up(*sessions[:3])
     assert kept_and_archived(kept.done(), kept.keeper.store, PROJECT, settings)[1] == []
-    kept.look(sessions[3])
+    kept.catch_up(sessions[3])
     full, old = kept_and_archived(kept.done(), kept.keeper.store, PROJECT, settings)
     assert (full, [one.text for one in old]) == ([], ["Clean up"])
 
@@ -513,7 +513,7 @@ def test_what_was_done_many_sessions_ago_goes_to_the_archive(kept: Kept) -> None
 def test_an_empty_project_has_done_nothing(kept: Kept) -> None:
     t = kept.session()
     t.prompt("Hello.")
-    kept.look(t)
+    kept.catch_up(t)
     assert kept.done() == []
     assert kept_and_archived([], kept.keeper.store, PROJECT, DEFAULTS) == ([], [])
 
@@ -551,7 +551,7 @@ def test_whatever_happened_each_task_is_there_once(
                 t.prompt("Go on.")
             else:
                 commit(t, f"{number:07x}", step)
-        kept.look(*(t for t in sessions if t.lines))
+        kept.catch_up(*(t for t in sessions if t.lines))
         found = done(keeper.store, PROJECT) if any(t.lines for t in sessions) else []
         assert len({one.id + one.text.casefold().strip(".") for one in found}) == len(found)
         files = [path for one in found for path in one.files]

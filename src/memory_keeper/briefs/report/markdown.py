@@ -14,8 +14,8 @@ from memory_keeper.briefs.report.savings import BY
 from memory_keeper.briefs.report.sums import Sum, total
 from memory_keeper.briefs.spans import month_of
 from memory_keeper.model import Used
-from memory_keeper.moment import Brief
 from memory_keeper.notes.usage.compactions import Compaction
+from memory_keeper.request import Brief
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, clip, fence, local_moment, one_line, short_number, tagless, tokens
 from memory_keeper.wire import units

@@ -21,9 +21,9 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
 from memory_keeper.lookup.dates import ALLOWED, read_when
 from memory_keeper.model import Note
-from memory_keeper.moment import Context
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
+from memory_keeper.request import Context
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.home import Lock
@@ -139,7 +139,7 @@ def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
         return
     with suppress(Busy):
         try:
-            keeper.look(source for grown in behind for source in grown)
+            keeper.catch_up(source for grown in behind for source in grown)
         except OSError as error:
             if error.errno not in (EACCES, EROFS):
                 raise

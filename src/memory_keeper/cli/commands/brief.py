@@ -20,7 +20,7 @@ from memory_keeper.hooks.actions.recall import names_something, preview
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.terminal import print_json, remark, say
 

@@ -13,7 +13,7 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.terminal import print_json, say
 
 EXAMPLE = "memory-keeper load"

@@ -22,9 +22,9 @@ from memory_keeper.hooks.actions.handoff import keep_handoff
 from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Upkept, as_json, due, everywhere, upkeep
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
-from memory_keeper.moment import Context
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
+from memory_keeper.request import Context
 from memory_keeper.rules.prompts import TYPED
 from memory_keeper.terminal import Bar, from_here, print_json, say
 
@@ -118,7 +118,7 @@ def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
     if args.dry_run:
         return _foretell(keeper, args, session, context)
     with suppress(Busy):  # then of what there is
-        keeper.look((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
+        keeper.catch_up((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
     root = _root(keeper, args, session, context)
     where = keep_handoff(keeper, session, root)
     note = keeper.store.handoff(session)
@@ -240,7 +240,7 @@ def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[
     asks for all may do so before there is one: a clock does."""
     if not args.dry_run:
         with suppress(Busy):  # then of what there is
-            keeper.look(patience=PATIENCE)
+            keeper.catch_up(patience=PATIENCE)
     if args.all_projects:
         with suppress(NotSetUp):
             return everywhere(keeper, time())

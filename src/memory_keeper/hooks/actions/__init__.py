@@ -1,7 +1,7 @@
 """What a trigger asks for: tell a brief, save the handoff, warn, refuse a compaction. Verb: perform.
 
 Each action is a function of a module of this package, named in a table and loaded when it is asked for: a hook needs
-one or two of them. None but the one for a start fails: the host goes on, and `doctor` knows. What a look is followed by
+one or two of them. None but the one for a start fails: the host goes on, and `doctor` knows. What catching up is followed by
 stands beside them.
 
 A context begins: `beginning`, by what went before it `previous`, `fork` or `lost`, and `welcome` for people. It goes
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from memory_keeper.hooks.actions.fullness import Fullness
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Json
-    from memory_keeper.moment import Action, Call
+    from memory_keeper.request import Action, Call
 
-ACTIONS = {  # action -> the function that takes a Moment; what the host is to hear, as an answer or as plain text
+ACTIONS = {  # action -> the function that takes a Request; what the host is to hear, as an answer or as plain text
     ("tell", "start"): "beginning.begin",
     ("tell", "lost"): "lost.tell_lost",
     ("tell", "rules"): "rules.tell_or_fail_safe",
@@ -36,14 +36,14 @@ ACTIONS = {  # action -> the function that takes a Moment; what the host is to h
     ("refuse", ""): "compaction.refuse",
     ("score", ""): "lost.score",
 }
-AFTER_LOOK = {  # what a hook wants done once everything is read -> the function that takes the keeper and the session
+AFTER_CATCH_UP = {  # what a hook wants done once everything is read -> the function that takes the keeper and the session
     "save": "handoff.save_after",
     "settle": "turn_end.settle_after",
 }
 
 
-class Moment(NamedTuple):
-    """A hook call, and what is known of the moment it came at."""
+class Request(NamedTuple):
+    """A hook call, and what is known when it came."""
 
     call: Call
     home: str
@@ -69,21 +69,21 @@ def load(name: str) -> Callable[..., Any]:
     return found
 
 
-def perform(action: Action, moment: Moment) -> Json | str:
+def perform(action: Action, request: Request) -> Json | str:
     """Do what a trigger asks for; what the host is to hear, as an answer or, where it takes that, as plain text."""
     try:
-        said: Json | str = load(ACTIONS[action.do, action.what])(moment)
+        said: Json | str = load(ACTIONS[action.do, action.what])(request)
         return said
     except Exception as error:
         if action.what == "start":
             raise  # the user hears that this session is not kept
         from memory_keeper.hooks.problems import complain
 
-        complain(moment.home, action.what or action.do, error)
+        complain(request.home, action.what or action.do, error)
         return {}
 
 
 def follow(keeper: Keeper, what: str, session: str) -> None:
     """Do what a hook wants done once everything is read."""
-    if what in AFTER_LOOK:
-        load(AFTER_LOOK[what])(keeper, session)
+    if what in AFTER_CATCH_UP:
+        load(AFTER_CATCH_UP[what])(keeper, session)

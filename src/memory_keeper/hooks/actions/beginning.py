@@ -10,7 +10,7 @@ from memory_keeper.briefs import CHARACTERS
 from memory_keeper.hooks.actions.handoff import CATCH_UP
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.store import spool
 from memory_keeper.wire import units
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from memory_keeper.briefs import Before
-    from memory_keeper.hooks.actions import Moment
+    from memory_keeper.hooks.actions import Request
     from memory_keeper.model import Json, Note
-    from memory_keeper.moment import Call
+    from memory_keeper.request import Call
 
 NOTHING = Brief("", "", 0)
 GOES_ON = ("resume", "fork")  # with all that it had
@@ -29,7 +29,7 @@ SAME_TIME = 60.0  # seconds within which a compaction and what it was told belon
 LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
 
 
-def begin(moment: Moment) -> Json:
+def begin(request: Request) -> Json:
     """The brief for a context that begins; what the last session left unread is read first, within reason.
 
     A context that takes the place of one that was cleared is told that one's handoff.
@@ -37,7 +37,7 @@ def begin(moment: Moment) -> Json:
     from memory_keeper.errors import NotSetUp
     from memory_keeper.hooks.actions.welcome import say_adopted, say_broken, say_told, welcome
 
-    call, home, environ, at = moment.call, moment.home, moment.environ, moment.at
+    call, home, environ, at = request.call, request.home, request.environ, request.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
     said = say_broken(broken)
     _refresh_link(home)
@@ -47,7 +47,7 @@ def begin(moment: Moment) -> Json:
             said |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             said |= say_adopted(call, environ, adopted, said)
-            briefs = [brief for brief in _briefs(keeper, moment, settings, said) if brief.text]
+            briefs = [brief for brief in _briefs(keeper, request, settings, said) if brief.text]
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
@@ -61,9 +61,9 @@ def begin(moment: Moment) -> Json:
     return said
 
 
-def _briefs(keeper: Keeper, moment: Moment, settings: Json, said: Json) -> Iterator[Brief]:
+def _briefs(keeper: Keeper, request: Request, settings: Json, said: Json) -> Iterator[Brief]:
     """What is told, by how the context began."""
-    call, at, after = moment.call, moment.at, moment.after
+    call, at, after = request.call, request.at, request.after
     project, notes = keeper.project(call.folder), settings["tell.notesBudget"]
     first = NOTHING
     if call.source == "compact":
@@ -182,15 +182,15 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
     if behind is None:
         return {}
     try:
-        keeper.look(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
+        keeper.catch_up(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
     except Outdated:
-        from memory_keeper.hooks.detached import start_look
+        from memory_keeper.hooks.detached import start_catch_up
 
-        start_look(keeper.home)  # it takes its time; what there is can be told meanwhile
+        start_catch_up(keeper.home)  # it takes its time; what there is can be told meanwhile
     except Busy:
         pass  # somebody else is at it: tell what there is
     except Exception as error:  # noqa: BLE001
-        complain(keeper.home, "look", error)
+        complain(keeper.home, "catch_up", error)
         return trouble(call.event, error) or {}
     return {}
 

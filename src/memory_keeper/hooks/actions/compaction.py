@@ -14,7 +14,7 @@ from memory_keeper.store.context import find_running, read_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.hooks.actions import Moment
+    from memory_keeper.hooks.actions import Request
     from memory_keeper.model import Json
 
 INSTRUCTIONS = 4_000  # characters
@@ -51,17 +51,17 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
     return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
 
 
-def instruct(moment: Moment) -> str:
+def instruct(request: Request) -> str:
     """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
     when it was they who compacted."""
-    said: str = moment.settings["compaction.instructions"]
+    said: str = request.settings["compaction.instructions"]
     return said.strip()[:INSTRUCTIONS]
 
 
-def refuse(moment: Moment) -> Json:
+def refuse(request: Request) -> Json:
     """Refuse a compaction: the context is cleared instead, as soon as its turn is over."""
-    call = moment.call
-    spool.append(moment.home, call.session, spool.make("Blocked", call.id, moment.at, call.folder))
+    call = request.call
+    spool.append(request.home, call.session, spool.make("Blocked", call.id, request.at, call.folder))
     return {
         "decision": "block",
         "reason": "Memory Keeper wrote the handoff; this context is cleared and restored when the turn is over"

@@ -7,7 +7,7 @@ import posix
 from memory_keeper import wire
 from memory_keeper.capture.tail import open_regular
 from memory_keeper.keeper import Keeper
-from memory_keeper.moment import Call
+from memory_keeper.request import Call
 
 END, LATELY = 1 << 20, 12  # bytes of a fork's transcript, and sessions, that are looked at to know whose it is
 NEARLY = 2.5  # seconds

@@ -8,9 +8,9 @@ from time import gmtime, strftime
 from memory_keeper import config
 from memory_keeper.capture.gauge import find_limits, read_gauge
 from memory_keeper.config import find_root
-from memory_keeper.moment import Context, Gauge, Limits
 from memory_keeper.named import NamedTuple
 from memory_keeper.policy import clears_at, compacts_from, level, passed
+from memory_keeper.request import Context, Gauge, Limits
 from memory_keeper.store.context import read_context
 
 TYPE_CHECKING = False

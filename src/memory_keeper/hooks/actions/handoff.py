@@ -14,7 +14,7 @@ from memory_keeper.store.events import as_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from memory_keeper.hooks.actions import Moment
+    from memory_keeper.hooks.actions import Request
     from memory_keeper.model import Json, Note, Source
 
 CATCH_UP = 1.5  # seconds that a hook may spend on what is unread, or wait for who writes
@@ -28,15 +28,15 @@ def save(
     """Bring in what is new, within so many seconds, and keep the handoff; where it can be read, empty for none."""
     with Keeper(home, environ) as keeper:
         try:
-            keeper.look(extra, patience=patience, deadline=monotonic() + patience)
+            keeper.catch_up(extra, patience=patience, deadline=monotonic() + patience)
         except Busy:
             pass  # somebody else is at it: hand over what there is
         return keep_handoff(keeper, session, folder, patience=patience)
 
 
-def save_now(moment: Moment) -> Json:
+def save_now(request: Request) -> Json:
     """Before a compaction: the host is told nothing."""
-    try_to_save(moment.home, moment.call.session, moment.call.folder, moment.environ)
+    try_to_save(request.home, request.call.session, request.call.folder, request.environ)
     return {}
 
 

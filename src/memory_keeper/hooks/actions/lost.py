@@ -13,13 +13,13 @@ from memory_keeper import wire
 from memory_keeper.briefs import COMPACTED, Before
 from memory_keeper.extract.facts import Fact, facts_of, load
 from memory_keeper.extract.fidelity import compare
-from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.handoff import try_to_keep
 from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Json, NamedTuple
-from memory_keeper.moment import Brief, Call, Context
 from memory_keeper.policy import shares
+from memory_keeper.request import Brief, Call, Context
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.store import Store
@@ -62,11 +62,11 @@ def begin(keeper: Keeper, call: Call, settings: Json, at: float) -> Brief:
     return brief
 
 
-def tell_lost(moment: Moment) -> Json:
+def tell_lost(request: Request) -> Json:
     """Tell a context that was compacted what that lost, if nobody has: its beginning should have."""
-    call = moment.call
-    with Keeper(moment.home, moment.environ) as keeper:
-        text = lost_text(keeper, call, moment.settings, moment.at)
+    call = request.call
+    with Keeper(request.home, request.environ) as keeper:
+        text = lost_text(keeper, call, request.settings, request.at)
     return heard(call.event, text)
 
 
@@ -94,16 +94,16 @@ def lost_text(keeper: Keeper, call: Call, settings: Json, at: float) -> str:
     return brief.text
 
 
-def score(moment: Moment) -> Json:
+def score(request: Request) -> Json:
     """Measure a compaction's summary, where that was not done before its context began."""
-    call = moment.call
+    call = request.call
     if not call.text:
         return {}  # it was not the host that summarized
-    context = read_context(moment.home, call.session)
+    context = read_context(request.home, call.session)
     if not context.handed or context.scored or context.replaced:
         return {}
-    with Keeper(moment.home, moment.environ) as keeper:
-        keep_score(keeper, call, moment.settings, context, moment.at)
+    with Keeper(request.home, request.environ) as keeper:
+        keep_score(keeper, call, request.settings, context, request.at)
     return {}
 
 

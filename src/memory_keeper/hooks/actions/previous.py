@@ -15,7 +15,7 @@ from memory_keeper.capture.project import head
 from memory_keeper.extract.facts import carried_whole, facts_of
 from memory_keeper.hooks.actions.handoff import foresee, try_to_keep
 from memory_keeper.model import NamedTuple
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_chain, read_context
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Note
-    from memory_keeper.moment import Context
+    from memory_keeper.request import Context
 
 RECENT = 30  # sessions whose handoffs are looked at
 LATELY, KILLED = 12, 3  # sessions that may have ended without one, and those that get one at a time: it is dear

@@ -13,11 +13,11 @@ from memory_keeper import config
 from memory_keeper.briefs.recall import FILES, Line, fixed, heart, recall
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
-from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json, Row, Scope
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.search.files import Likely, likely
 from memory_keeper.search.fixes import Fix, hint
 from memory_keeper.search.recall import FEW, about, pattern_of
@@ -36,31 +36,31 @@ FORESEEN = 4  # files that are told with a first prompt
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
 
 
-def tell_recall(moment: Moment) -> Json:
+def tell_recall(request: Request) -> Json:
     """Tell a context what was kept about what its prompt names."""
-    return heard(moment.call.event, recall_text(moment))
+    return heard(request.call.event, recall_text(request))
 
 
-def tell_fix(moment: Moment) -> Json:
+def tell_fix(request: Request) -> Json:
     """Tell a context what helped before against what has just gone wrong."""
-    return heard(moment.call.event, fix_text(moment))
+    return heard(request.call.event, fix_text(request))
 
 
-def recall_text(moment: Moment) -> str:
+def recall_text(request: Request) -> str:
     """What a prompt's context is told, as far as there is room; empty, and next to nothing done, for a prompt that
     names nothing."""
-    prompt = moment.call.text
-    if moment.call.agent or not names_something(prompt):
+    prompt = request.call.text
+    if request.call.agent or not names_something(prompt):
         return ""
-    return _told(moment, lambda finding: finding.recall(prompt))
+    return _told(request, lambda finding: finding.recall(prompt))
 
 
-def fix_text(moment: Moment) -> str:
+def fix_text(request: Request) -> str:
     """What a context is told of an error that it has just met; empty where nothing is sure to have helped."""
-    error = moment.call.text
-    if moment.call.agent or not error:
+    error = request.call.text
+    if request.call.agent or not error:
         return ""
-    return _told(moment, lambda finding: finding.hint(error))
+    return _told(request, lambda finding: finding.hint(error))
 
 
 def preview(keeper: Keeper, prompt: str, project: str, root: str, budget: int, at: float) -> Brief:
@@ -74,21 +74,21 @@ def names_something(prompt: str) -> bool:
     return not is_command(prompt) and bool(names_in(prompt) or says_error(prompt))
 
 
-def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
-    call, home, at = moment.call, moment.home, moment.at
-    budget: int = moment.settings[BUDGET]
+def _told(request: Request, find: Callable[[Finding], Recalled]) -> str:
+    call, home, at = request.call, request.home, request.at
+    budget: int = request.settings[BUDGET]
     if budget <= 0:
         return ""
     root = config.find_root(call.folder)
     try:
-        with Keeper(home, moment.environ) as keeper:
+        with Keeper(home, request.environ) as keeper:
             brief, keys = find(Finding(keeper, keeper.project(call.folder), root, call.session, budget, at, call.id))
     except NotSetUp:
         return ""  # the very first session
     if not brief.text:
         return ""
 
-    if units(brief.text) >= moment.room:
+    if units(brief.text) >= request.room:
         return ""
     record_told(home, call.session, call.folder, call.id, at, (brief,), on=call.event, keys=keys)
     first = dict(read_context(home, call.session).recalled)
@@ -96,7 +96,7 @@ def _told(moment: Moment, find: Callable[[Finding], Recalled]) -> str:
 
 
 class Finding:
-    """One look for what a context should know."""
+    """One search for what a context should know."""
 
     def __init__(
         self, keeper: Keeper, project: str, root: str, session: str, budget: int, at: float, call: str = ""

@@ -9,13 +9,13 @@ from time import time
 from memory_keeper import config, wire
 from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
 from memory_keeper.errors import NotSetUp
-from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
-from memory_keeper.moment import Brief, Context
 from memory_keeper.policy import reminder_is_due
+from memory_keeper.request import Brief, Context
 from memory_keeper.rules.observations import Observed
 from memory_keeper.rules.prompts import in_force
 from memory_keeper.store.context import read_context
@@ -27,23 +27,23 @@ SUBAGENT = 300  # tokens
 SHOWN = 100  # characters of a rule on the screen
 
 
-def tell_or_fail_safe(moment: Moment) -> Json:
+def tell_or_fail_safe(request: Request) -> Json:
     """The rules, in full or in short; when something is wrong, those that come with us: a prompt never goes without."""
     try:
-        return tell_rules(moment)
+        return tell_rules(request)
     except Exception as error:  # noqa: BLE001
-        complain(moment.home, "rules", error)
-        return fail_safe(moment.call.event, moment.home) if not moment.call.agent else {}
+        complain(request.home, "rules", error)
+        return fail_safe(request.call.event, request.home) if not request.call.agent else {}
 
 
-def tell_rules(moment: Moment) -> Json:
+def tell_rules(request: Request) -> Json:
     """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
-    call, home, settings, root = moment.call, moment.home, moment.settings, config.find_root(moment.call.folder)
+    call, home, settings, root = request.call, request.home, request.settings, config.find_root(request.call.folder)
     if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
         return {}
     context = read_context(home, call.session)
     if call.event == "SubagentStart":
-        return _tell_subagent(moment, settings)
+        return _tell_subagent(request, settings)
     if call.agent:
         return {}
     ready = read_ready(home, root)
@@ -52,11 +52,11 @@ def tell_rules(moment: Moment) -> Json:
     if context.ruled and context.ruled_by != call.id:
         if ready.get("shipped") != settings["rules.shipped"]:
             since = stamp(home)
-            rules, _ = find_rules(home, call.folder, moment.environ, settings, said=False)
+            rules, _ = find_rules(home, call.folder, request.environ, settings, said=False)
             ready = _make_ready(home, root, settings, rules, since)
         if ready.get("hash") == context.ruled:
-            return _remind(moment, context, settings, ready)
-    return _tell_full(moment, settings, root)
+            return _remind(request, context, settings, ready)
+    return _tell_full(request, settings, root)
 
 
 def fail_safe(event: str, home: str) -> Json:
@@ -68,46 +68,46 @@ def fail_safe(event: str, home: str) -> Json:
     return heard(event, full(rules_of(None, ""), (), settings["rules.budget"], posix.urandom(4).hex()).text)
 
 
-def _tell_subagent(moment: Moment, settings: Json) -> Json:
-    call, short = moment.call, {**settings, "rules.budget": SUBAGENT}
-    brief = full_brief(moment.home, call.folder, moment.environ, short, said=False)
+def _tell_subagent(request: Request, settings: Json) -> Json:
+    call, short = request.call, {**settings, "rules.budget": SUBAGENT}
+    brief = full_brief(request.home, call.folder, request.environ, short, said=False)
     if brief.text:
-        _record(moment, brief._replace(name="subagent"), agent=call.agent)
+        _record(request, brief._replace(name="subagent"), agent=call.agent)
     return heard(call.event, brief.text)
 
 
-def _record(moment: Moment, brief: Brief, more: Json | None = None, agent: str = "") -> None:
-    call = moment.call
-    who = moment.home, call.session, call.folder, call.id, moment.at
+def _record(request: Request, brief: Brief, more: Json | None = None, agent: str = "") -> None:
+    call = request.call
+    who = request.home, call.session, call.folder, call.id, request.at
     record_told(*who, (brief,), on=call.event, more=more, agent=agent)
 
 
-def _remind(moment: Moment, context: Context, settings: Json, ready: Json) -> Json:
+def _remind(request: Request, context: Context, settings: Json, ready: Json) -> Json:
     line = str(ready.get("short") or "")
-    due = reminder_is_due(_size(moment), context.ruled_tokens, context.prompts, settings["rules.every"])
-    if not due or not line or not moment.call.text:
+    due = reminder_is_due(_size(request), context.ruled_tokens, context.prompts, settings["rules.every"])
+    if not due or not line or not request.call.text:
         return {}  # what only stands in the place of a prompt needs no reminder
     tokens = ready.get("tokens")
     brief = Brief("reminder", line, tokens if isinstance(tokens, int) else 0)
-    _record(moment, brief, {"context": _size(moment)})
-    return heard(moment.call.event, brief.text)
+    _record(request, brief, {"context": _size(request)})
+    return heard(request.call.event, brief.text)
 
 
-def _size(moment: Moment) -> int:
+def _size(request: Request) -> int:
     """The tokens of the context; 0 while nobody knows."""
-    return moment.fullness.tokens if moment.fullness else 0
+    return request.fullness.tokens if request.fullness else 0
 
 
-def _tell_full(moment: Moment, settings: Json, root: str) -> Json:
-    call, home, room = moment.call, moment.home, moment.room
+def _tell_full(request: Request, settings: Json, root: str) -> Json:
+    call, home, room = request.call, request.home, request.room
     changed = bool(read_context(home, call.session).ruled)
     since = stamp(home)
-    rules, said = find_rules(home, call.folder, moment.environ, settings)
+    rules, said = find_rules(home, call.folder, request.environ, settings)
     ready = _make_ready(home, root, settings, rules, since)
     brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
         return {}  # the next prompt has room
-    _record(moment, brief, {"hash": ready["hash"], "context": _size(moment)})
+    _record(request, brief, {"hash": ready["hash"], "context": _size(request)})
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.moment import Brief
+from memory_keeper.request import Brief
 from memory_keeper.store import spool
 
 TYPE_CHECKING = False

@@ -10,15 +10,15 @@ from time import monotonic, sleep, time
 
 from memory_keeper.capture.tail import LAG
 from memory_keeper.hooks.actions.fullness import Fullness, measure
-from memory_keeper.moment import Gauge
 from memory_keeper.policy import clear_is_due, compaction_is_due
+from memory_keeper.request import Gauge
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
-    from memory_keeper.moment import Context
+    from memory_keeper.request import Context
 
 TTL = 120.0  # seconds for which somebody may answer
 PAUSE = 600.0  # seconds between two clears that nobody but us wanted
@@ -78,7 +78,7 @@ def _look(home: str, session: str, environ: dict[str, str], context: Context) ->
 
     with Keeper(home, environ) as keeper:
         try:
-            keeper.look(patience=PATIENCE, deadline=monotonic() + PATIENCE)
+            keeper.catch_up(patience=PATIENCE, deadline=monotonic() + PATIENCE)
         except Busy:
             pass  # somebody else is at it: by what is known
         return size_after(keeper.store, session, context.replaced), at_boundary(keeper.store, session)

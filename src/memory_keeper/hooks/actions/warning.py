@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.hooks.actions import Moment
+from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.fullness import HELD, Fullness, can_answer, describe
 from memory_keeper.hooks.actions.handoff import try_to_save
 from memory_keeper.hooks.actions.telling import heard, record_warning
@@ -12,9 +12,9 @@ from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 
 
-def warn(moment: Moment) -> Json:
+def warn(request: Request) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, as far as there is room."""
-    call, home, at, fullness = moment.call, moment.home, moment.at, moment.fullness
+    call, home, at, fullness = request.call, request.home, request.at, request.fullness
     if not fullness:
         return {}
     held = fullness.is_compacted_now(call.id, call.event == "UserPromptSubmit")
@@ -25,12 +25,12 @@ def warn(moment: Moment) -> Json:
     first = {level: by for level, _, by in read_context(home, call.session).warned}
     if first.get(reached[-1]) != call.id:
         return {}  # another hook was faster
-    saved = try_to_save(home, call.session, call.folder, moment.environ)
+    saved = try_to_save(home, call.session, call.folder, request.environ)
     clearer = can_answer(home, fullness.context)
     if held or not _is_wanted(fullness, reached[-1], clearer):
         return {}
     user, model = _word(fullness, reached[-1], saved, clearer)
-    if len(model) >= moment.room:
+    if len(model) >= request.room:
         return {"systemMessage": user}
     record_warning(home, call.session, call.folder, call.id, at, call.event, model)
     return {"systemMessage": user, **heard(call.event, model)}

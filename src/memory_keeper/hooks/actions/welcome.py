@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Json, Note
-    from memory_keeper.moment import Call
+    from memory_keeper.request import Call
 
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
 

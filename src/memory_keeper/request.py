@@ -1,4 +1,4 @@
-"""A moment: a call of the host, the context it comes from, how full that is, what is to be done, and what is told.
+"""A hook request: the host's call, the context it comes from, how full that is, what is to be done and told.
 
 These are the words of hooks, apart from those of the `model`: a class takes a hundredth of a millisecond to make, and a
 hook is done in a few.
@@ -92,9 +92,9 @@ class Limits(NamedTuple):
 
 
 class Status(NamedTuple):
-    """What a trigger may know of the moment it decides about."""
+    """What a trigger may know of the request it decides about."""
 
-    resident: bool  # a server answers, so looking costs the caller nothing
+    resident: bool  # a server answers, so catching up costs the caller nothing
     grown: bool  # the session's spool passed another page since the last record
     source: str = ""  # of a start; of a compaction, what set it off
     passed: tuple[str, ...] = ()  # levels the context has passed and nobody was told of
@@ -107,7 +107,7 @@ class Action(NamedTuple):
     """What a trigger asks for."""
 
     do: str  # see policy.MEANINGS
-    what: str = ""  # which brief is told; what else is done after a look
+    what: str = ""  # which brief is told; what else is done after catching up
 
 
 class Brief(NamedTuple):
