@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper import model, moment
+from memory_keeper import model, request
 
 
 class Ours(model.NamedTuple):
@@ -40,7 +40,7 @@ class Theirs(typing.NamedTuple):
 
 BOTH: tuple[Any, ...] = (Ours, Theirs)
 VALUES = [
-    value for value in (vars(model) | vars(moment)).values() if isinstance(value, type) and hasattr(value, "_fields")
+    value for value in (vars(model) | vars(request)).values() if isinstance(value, type) and hasattr(value, "_fields")
 ]
 VALUES.remove(model.NamedTuple)
 

@@ -1,8 +1,8 @@
 """What is answered to a hook, whichever door it came in by.
 
 A command hook is a process of its own and must cost next to nothing; the resident server is asked while a session runs.
-A hook is an occasion to catch up: it leaves a record in the session's spool, and the transcript is read by whoever holds the
-writer's lock.
+A hook is an occasion to catch up: it leaves a record in the session's spool, and the transcript is read by whoever
+holds the writer's lock.
 """
 
 from __future__ import annotations

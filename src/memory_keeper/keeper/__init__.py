@@ -327,8 +327,8 @@ class Keeper:
     def save(self, session: str, budget: int, now: float = 0.0, folder: str = "", patience: float = 5.0) -> Note | None:
         """A session's handoff, kept as a note; the one there is when nothing happened since. None: nothing to say.
 
-        The caller has caught up before. `folder` is where the session runs, when it still does; `patience` are the seconds
-        that it may wait for the lock.
+        The caller has caught up before. `folder` is where the session runs, when it still does; `patience` are the
+        seconds that it may wait for the lock.
         """
         id = self.handoff_id(session)
         known = self.store.note(id) if id else None

@@ -1,7 +1,7 @@
 """What a trigger asks for: tell a brief, save the handoff, warn, refuse a compaction. Verb: perform.
 
 Each action is a function of a module of this package, named in a table and loaded when it is asked for: a hook needs
-one or two of them. None but the one for a start fails: the host goes on, and `doctor` knows. What catching up is followed by
+one or two of them. None but the one for a start fails: the host goes on, and `doctor` knows. What follows catching up
 stands beside them.
 
 A context begins: `beginning`, by what went before it `previous`, `fork` or `lost`, and `welcome` for people. It goes
@@ -36,7 +36,7 @@ ACTIONS = {  # action -> the function that takes a Request; what the host is to 
     ("refuse", ""): "compaction.refuse",
     ("score", ""): "lost.score",
 }
-AFTER_CATCH_UP = {  # what a hook wants done once everything is read -> the function that takes the keeper and the session
+AFTER_CATCH_UP = {  # what a hook wants done once everything is read -> a function of keeper and session
     "save": "handoff.save_after",
     "settle": "turn_end.settle_after",
 }
