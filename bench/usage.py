@@ -21,8 +21,8 @@ from bench.tools import transcripts
 from bench.tools.figures import Figure, Figures
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.sums import Sum, sums, total
-from memory_keeper.briefs.spans import bounds
 from memory_keeper.cli.commands.import_ import source_of
+from memory_keeper.dates import bounds
 from memory_keeper.keeper import Keeper
 
 FIELDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")

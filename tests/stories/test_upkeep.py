@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_keeper.briefs.files import _checksum, remove_all
-from memory_keeper.briefs.spans import month_began, week_began
+from memory_keeper.dates import month_of, week_began
 from memory_keeper.jobs import upkeep
 from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, due, is_due
 from memory_keeper.keeper import Keeper
@@ -72,9 +72,9 @@ def test_a_week_begins_on_sunday_at_midnight() -> None:
 
 def test_a_month_begins_on_the_first_and_follows_the_one_before() -> None:
     january = mktime((2026, 1, 15, 12, 0, 0, 0, 0, -1))
-    assert strftime("%Y-%m-%d %H", localtime(month_began(january))) == "2026-01-01 00"
-    assert strftime("%Y-%m-%d %H", localtime(month_began(january, 1))) == "2025-12-01 00"
-    assert upkeep.report_name(month_began(january, 1)) == "2025-12.md"
+    assert strftime("%Y-%m-%d %H", localtime(month_of(january)[0])) == "2026-01-01 00"
+    assert strftime("%Y-%m-%d %H", localtime(month_of(january, 1)[0])) == "2025-12-01 00"
+    assert upkeep.report_name(month_of(january, 1)[0]) == "2025-12.md"
 
 
 # --- by itself --------------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def test_once_a_week_is_enough(machine: Machine) -> None:
         age(pages(machine) / name, (time() - began) / DAY / 2)  # this week's
     before = {name: at for name, at in times(machine).items() if name in ("OBSERVATIONS.md", "DONE.md")}
     with Keeper(str(machine.home)) as keeper:
-        if month_began(time()) < min(before.values()):
+        if month_of(time())[0] < min(before.values()):
             assert upkeep.keep_up(keeper, time(), complain=raising) == []
             assert {name: times(machine)[name] for name in before} == before
 

@@ -6,8 +6,7 @@ from a `View` to lines, the most useful first. Everything captured is quoted: cl
 For contexts: `plans` has every brief, `parts` its parts; `handoff` (with `carried`), `recall`, `rules`, `replay` and
 `kept` compose their own, and `why` says what each line rests on. For people: `pages` names the files, which `files`
 writes safely: `memory`, `done`, `context_archive` (of what is `archived`), `observations` and `claude_md`, with `edits`
-for what a person changed in them and `diff` to show it; `timeline`, `refined` and `report` are asked for. `projects`
-and `spans` name projects and times.
+for what a person changed in them; `timeline`, `refined` and `report` are asked for. `projects` names projects.
 """
 
 from __future__ import annotations

@@ -24,15 +24,7 @@ PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
 LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
 SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
-# what the user wrote down to stay; a project has one note of each kind in ONE_EACH
-STANDING = {
-    "project": "what this project is and is for",
-    "architecture": "how it is built",
-    "conventions": "how things are done here",
-    "decision": "what was decided, and why",
-    "issue": "what is wrong and not mended yet",
-    "fact": "anything else worth knowing",
-}
+STANDING = (*ONE_EACH, "decision", "issue", "fact")  # kinds of notes that the user wrote down to stay
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 85  # notes that are asked for, told whole first, and tokens of the others then
 ALL = 1000  # notes that are asked for where the budget is large

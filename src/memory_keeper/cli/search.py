@@ -55,7 +55,7 @@ def moment(said: str, end: bool = False) -> float:
     """A time; as the end of one, a day with all of it."""
     from time import time
 
-    from memory_keeper.lookup.dates import ALLOWED, read_when
+    from memory_keeper.dates import ALLOWED, read_when
 
     try:
         return read_when(said, time(), end)

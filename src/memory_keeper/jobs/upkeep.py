@@ -25,7 +25,7 @@ from memory_keeper.briefs.files import (
 )
 from memory_keeper.briefs.files import OBSERVATIONS as OBSERVATIONS_PAGE
 from memory_keeper.briefs.report.markdown import report_of
-from memory_keeper.briefs.spans import month_began, week_began
+from memory_keeper.dates import month_of, week_began
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.jobs.learn import keep_patterns, learn
 from memory_keeper.keeper import Keeper
@@ -56,7 +56,7 @@ LAYERS = {
     OBSERVATIONS: Layer(
         "compaction.triggers.observationAge.enabled", week_began, (OBSERVATIONS_PAGE, OBSERVATION_ARCHIVE)
     ),
-    TASKS: Layer("compaction.triggers.taskArchive.enabled", month_began, (DONE, TASK_ARCHIVE)),
+    TASKS: Layer("compaction.triggers.taskArchive.enabled", lambda now: month_of(now)[0], (DONE, TASK_ARCHIVE)),
 }
 MONTHLY = "compaction.monthlyReview"
 
@@ -106,7 +106,7 @@ def _made(root: str, what: str) -> float:
 
 def _lacks_report(pages: Pages) -> bool:
     """Whether a model was asked something in the month that is over, and nobody has written its report."""
-    begin, end = month_began(pages.now, 1), month_began(pages.now)
+    begin, end = month_of(pages.now, 1)
     try:
         with Folder(pages.root, (*FOLDER, REPORTS)) as folder:
             if folder.is_there(report_name(begin)):
@@ -205,7 +205,7 @@ def _by_state(found: Iterable[Observed]) -> dict[str, int]:
 
 def _report(pages: Pages, dry: bool) -> Sequence[str]:
     """Write the report of the month that is over, unless somebody has; its path."""
-    keeper, begin = pages.keeper, month_began(pages.now, 1)
+    keeper, begin = pages.keeper, month_of(pages.now, 1)[0]
     path = (REPORTS, report_name(begin))
     if dry:
         return ["/".join((pages.root, *FOLDER, *path))]

@@ -1,1 +1,1 @@
-"""What people and models look up: one thing (`by_id`), the transcripts' own `lines`, and `dates` as they say them."""
+"""What people and models look up: one thing (`by_id`), and the transcripts' own `lines`."""

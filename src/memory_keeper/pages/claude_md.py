@@ -11,15 +11,16 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import unified_diff
 
 from memory_keeper import config
 from memory_keeper.briefs.claude_md import Malformed, block_text, find_block, with_block, without_block
-from memory_keeper.briefs.diff import diff
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.host.files import replace_file, sweep, wait_for, write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple
+from memory_keeper.text import clean
 
 NAME = "CLAUDE.md"
 BACKUP = ".before-memory-keeper"  # a file whose block was edited by hand, before `force` put ours back
@@ -248,4 +249,15 @@ def _alone(folder: str) -> Iterator[None]:
 def _outcome(path: str, before: bytes | None, after: bytes | None, backup: str = "") -> Change:
     if before == after:
         return Change(path, False)
-    return Change(path, True, diff(path, before, after), before is None, after is None, backup)
+    return Change(path, True, show_diff(path, before, after), before is None, after is None, backup)
+
+
+def show_diff(path: str, before: bytes | None, after: bytes | None) -> str:
+    """What a change does to a file, for eyes: nothing in it moves the cursor. `None` is no file."""
+    old, new = (path if data is not None else "/dev/null" for data in (before, after))
+    return "\n".join(unified_diff(_lines(before), _lines(after), old, new, lineterm="")) + "\n"
+
+
+def _lines(data: bytes | None) -> list[str]:
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    return [clean(line.rstrip(b"\r").decode("utf-8", "replace")).replace("\n", " ") for line in lines]

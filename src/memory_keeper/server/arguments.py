@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from memory_keeper.dates import ALLOWED, read_when
 from memory_keeper.errors import KeeperError
-from memory_keeper.lookup.dates import ALLOWED, read_when
 from memory_keeper.model import KINDS, NOTES, Json
 from memory_keeper.server.protocol import SCHEMAS
 

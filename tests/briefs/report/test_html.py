@@ -12,7 +12,7 @@ from memory_keeper.briefs.report.html import page, render
 from memory_keeper.briefs.report.markdown import cell, show
 from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import read_prices
-from memory_keeper.briefs.spans import month_of
+from memory_keeper.dates import month_of
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.text import tagless

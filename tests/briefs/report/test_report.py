@@ -15,7 +15,7 @@ from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.session import find_session, session_json, show_session
 from memory_keeper.briefs.report.sums import sums, total
-from memory_keeper.briefs.spans import bounds, month_of
+from memory_keeper.dates import bounds, month_of
 from memory_keeper.jobs.allowance import attempts
 from memory_keeper.model import USER, Note
 from memory_keeper.notes.usage.compactions import saved

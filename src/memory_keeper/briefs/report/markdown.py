@@ -12,7 +12,7 @@ from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import Prices, exact, money, read_prices
 from memory_keeper.briefs.report.savings import BY
 from memory_keeper.briefs.report.sums import Sum, total
-from memory_keeper.briefs.spans import month_of
+from memory_keeper.dates import month_of
 from memory_keeper.model import Used
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.request import Brief

@@ -14,12 +14,12 @@ from memory_keeper.briefs.files import Unwritable
 from memory_keeper.capture.host import born
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.config import find_root
+from memory_keeper.dates import ALLOWED, read_when
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.hooks.problems import describe
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of
-from memory_keeper.lookup.dates import ALLOWED, read_when
 from memory_keeper.model import Note
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render

@@ -16,10 +16,10 @@ from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.session import find_session, session_json, show_session
 from memory_keeper.briefs.report.sums import sums, total
-from memory_keeper.briefs.spans import bounds, month_of
 from memory_keeper.cli.commands import running_session
 from memory_keeper.cli.commands.usage import caught_up, nothing_kept, weighing
 from memory_keeper.config import find_root
+from memory_keeper.dates import bounds, month_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import session_of

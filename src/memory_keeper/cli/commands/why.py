@@ -12,10 +12,10 @@ from memory_keeper import wire
 from memory_keeper.briefs import short
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.rules import PREFIX
-from memory_keeper.briefs.spans import month_of
 from memory_keeper.briefs.why import FRAME, QUOTE, Line, Part, reading, take_apart
 from memory_keeper.capture.project import short_path
 from memory_keeper.cli.commands import project_of, running_session
+from memory_keeper.dates import month_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import mark_id

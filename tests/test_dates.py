@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.lookup.dates import read_when
+from memory_keeper.dates import read_when
 
 NOW = datetime(2026, 5, 20, 15, 30).timestamp()
 

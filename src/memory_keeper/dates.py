@@ -1,8 +1,9 @@
-"""A moment as people and models say it: `7d`, `yesterday`, `2026-01-31`, `2026-01-31 14:05`."""
+"""A time as people and models write it (`7d`, `yesterday`, `2026-01-31 14:05`), and when weeks and months begin."""
 
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
+from time import localtime, mktime
 
 from memory_keeper.model import LATEST
 
@@ -39,3 +40,21 @@ def _day(said: str, now: float) -> date | None:
 
 def _begin(day: date) -> float:
     return datetime(day.year, day.month, day.day).timestamp()
+
+
+def week_began(now: float) -> float:
+    """The last midnight at which a Sunday began."""
+    day = localtime(now)
+    return mktime((day.tm_year, day.tm_mon, day.tm_mday - (day.tm_wday + 1) % 7, 0, 0, 0, 0, 0, -1))
+
+
+def month_of(at: float, back: int = 0) -> tuple[float, float]:
+    """When the month of a time begins and ends, or one so many months before it."""
+    year, month = localtime(at)[:2]
+    return bounds(year, month - back)
+
+
+def bounds(year: int, month: int) -> tuple[float, float]:
+    """When a month begins and ends."""
+    begin, end = (mktime((year, number, 1, 0, 0, 0, 0, 0, -1)) for number in (month, month + 1))
+    return begin, end
