@@ -47,7 +47,8 @@ class Context(NamedTuple):
     module: bool = False  # the plugin's hooks module works, which can clear by itself
     run: bool = False  # the host runs in a terminal of ours
     warned: tuple[tuple[str, float, str], ...] = ()  # the levels that were told, when first, and by which call
-    asked: float = 0.0  # when a clear was last asked for
+    asked: float = 0.0  # when a clear was last asked for, and why
+    why: str = ""
     blocked: float = 0.0  # when a compaction was refused
     compacting: float = 0.0  # when a compaction was last asked for
     replaced: float = 0.0  # when one was last answered in the host's place

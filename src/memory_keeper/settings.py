@@ -32,8 +32,11 @@ class Setting(NamedTuple):
 
 # By its dotted name: in a file `{"tell": {"startBudget": 800}}`, in the environment MEMORY_KEEPER_TELL_STARTBUDGET=800
 SETTINGS = {
-    "tell.startBudget": Setting(1500, "Tokens of the brief at a session's start."),
-    "tell.handoffBudget": Setting(2000, "Tokens of a handoff."),
+    "tell.startBudget": Setting(1500, "Tokens of the brief at a session's start; 0: nothing."),
+    "tell.handoffBudget": Setting(2000, "Tokens of a handoff; 0: no context is told one."),
+    "tell.afterClear": Setting(
+        True, "Tell a context that begins with your /clear what the one before it left; false: it begins with nothing."
+    ),
     "tell.resumeBudget": Setting(300, "Tokens of where a session stood that is resumed or forked; 0: nothing."),
     "tell.compactBudget": Setting(1000, "Tokens of what a context is told again that a compaction's summary lost."),
     "tell.replayBudget": Setting(0, "Tokens of original messages that a context is told after a handoff; 0: none."),
@@ -141,7 +144,7 @@ USERS_ONLY = frozenset(
     key
     for key in SETTINGS
     if key.startswith(("capture.", "compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
-) - {"rules.every"} | {"context.warnings"}
+) - {"rules.every"} | {"context.warnings", "tell.afterClear"}
 # What the predecessor called the same, and by how much its number is taken
 ALIASES = {
     "rulesInjectionFrequency": ("rules.every", 1.0),

@@ -28,6 +28,7 @@ SHOWN = {
     "memory-delta": "Hand its summary to: memory-keeper summarize --with agent --note note-",
     "compress-context": "CONTEXT_ARCHIVE.md",
     "soft-restart": "handoff",
+    "fresh-start": "begins with nothing",
 }
 # and of each that has a command line, when nothing was said yet; the first one begins the session
 NOTHING_YET = {
@@ -41,6 +42,7 @@ NOTHING_YET = {
     "memory-delta": "No note of this project waits",
     "compress-context": "has said nothing yet",
     "soft-restart": "has said nothing yet",
+    "fresh-start": "has said nothing yet",
 }
 HOSTILE = '"it\'s" $(touch one) `touch two`; touch three && !`touch four` | tee five'
 

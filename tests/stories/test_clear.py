@@ -12,6 +12,7 @@ import pytest
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import session_events
+from tests.command import memory_keeper
 from tests.machine import Machine, Session
 
 PID = {"CLAUDE_PID": str(os.getppid())}
@@ -275,3 +276,55 @@ def test_a_number_that_was_inherited_from_another_host_is_not_believed(machine: 
     for session, name in zip(sessions, ("parser", "lexer"), strict=True):
         _, text = after_clear(session)
         assert f"Please build the {name}." in text
+
+
+def test_a_fresh_start_is_told_nothing_once(machine: Machine) -> None:
+    first = started(machine, PID | {"CLAUDE_CODE_ENTRYPOINT": "cli"})
+    work(first, "parser")
+    assert "begins with nothing" in memory_keeper(machine, "restart", "--fresh", "--session", first.id)
+    first.end("clear")
+    second = machine.session()
+    second.environ = first.environ
+    told = second.start("clear")
+    assert not told.text
+    assert f"brought nothing back, as you asked. What was there: memory-keeper handoff show {first.id[:8]}" in told.message
+    assert first.handoff.exists(), "nothing is lost"
+    work(second, "linker")
+    _, text = after_clear(second)
+    assert "Please build the linker." in text, "only that once"
+
+
+def test_a_fresh_start_is_taken_back_by_another_prompt(machine: Machine) -> None:
+    session = started(machine)
+    work(session, "parser")
+    memory_keeper(machine, "restart", "--fresh", "--session", session.id)
+    work(session, "lexer")  # the turn after which it would have been cleared
+    work(session, "linker")
+    _, text = after_clear(session)
+    assert "Please build the linker." in text
+
+
+def test_a_clear_of_the_user_s_may_always_bring_nothing_back(machine: Machine) -> None:
+    machine.home.mkdir(exist_ok=True)
+    (machine.home / "config.json").write_text(json.dumps({"tell": {"afterClear": False}}))
+    session = started(machine)
+    work(session, "parser")
+    new, text = after_clear(session)
+    assert not text
+    work(new, "linker")
+    memory_keeper(machine, "restart", "--session", new.id)
+    _, text = after_clear(new)
+    assert "Please build the linker." in text, "a clear that was asked of us goes on"
+
+
+@pytest.mark.parametrize("source", ["clear", "startup"])
+def test_a_budget_of_nothing_tells_nothing(machine: Machine, source: str) -> None:
+    machine.home.mkdir(exist_ok=True)
+    (machine.home / "config.json").write_text(json.dumps({"tell": {"handoffBudget": 0, "startBudget": 0}}))
+    session = started(machine)
+    work(session, "parser")
+    session.end("clear" if source == "clear" else "other")
+    new = machine.session()
+    new.environ = session.environ
+    assert not new.start(source).text
+    assert "Please build the parser." in session.handoff.read_text(), "people can read it all the same"

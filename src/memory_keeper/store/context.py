@@ -274,7 +274,9 @@ RECORDS: dict[str, Record] = {
     "Told": Record(("source", "extra", "text", "agent"), _told, "told"),
     "Warned": Record(("level", "tokens"), _warned, "warned"),
     "Scored": Record(("trigger", "kept", "lost", "tokens", "brought", "told"), _scored, "scored"),
-    "AskClear": Record(("why",), lambda context, record, at: context._replace(asked=at), "ask"),
+    "AskClear": Record(
+        ("why",), lambda context, record, at: context._replace(asked=at, why=str(record.get("why") or "")), "ask"
+    ),
     "AskCompact": Record(("tokens",), lambda context, record, at: context._replace(compacting=at), "ask-compact"),
     "Blocked": Record((), lambda context, record, at: context._replace(blocked=at), "blocked"),
     "Replaced": Record(

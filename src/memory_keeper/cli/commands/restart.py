@@ -9,7 +9,7 @@ from time import time
 from memory_keeper.cli.commands import handoff, live_sessions
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.fullness import MODULE, can_answer
-from memory_keeper.hooks.actions.turn_end import ask, is_idle
+from memory_keeper.hooks.actions.turn_end import FRESH, ask, is_idle
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
 from memory_keeper.terminal import from_here, print_json, say
@@ -20,6 +20,7 @@ EXAMPLE = "memory-keeper restart"
 def configure(parser: ArgumentParser) -> None:
     """Which session."""
     handoff.configure(parser)
+    parser.add_argument("--fresh", action="store_true", help="the next context is told nothing: the handoff is only kept")
 
 
 def run(args: Namespace) -> int:
@@ -32,13 +33,13 @@ def run(args: Namespace) -> int:
             f"Session {note.session[:8]} does not run any more: its handoff is written, there is nothing to clear",
             hint="start Claude Code: it is told what was saved",
         )
-    ask(args.home, note.session, time(), "restart")
+    ask(args.home, note.session, time(), FRESH if args.fresh else "restart")
     by = can_answer(args.home, context)
     if args.json:
         print_json({"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by})
         return 0
     say(f"Saved session {note.session[:8]}: {from_here(where) or note.id}")
-    say(_say(by, is_idle(context)))
+    say(_say(by, is_idle(context), "begins with nothing" if args.fresh else "goes on from the handoff"))
     return 0
 
 
@@ -53,9 +54,9 @@ def _only_one(args: Namespace) -> None:
         raise KeeperError(f"{len(running)} sessions run here: {names}", hint="say which one with --session")
 
 
-def _say(by: str, idle: bool) -> str:
+def _say(by: str, idle: bool, then: str) -> str:
     if not by:
-        return "Nothing here can clear it for you: type /clear, and it goes on from the handoff."
+        return f"Nothing here can clear it for you: type /clear, and it {then}."
     if by == MODULE and idle:  # which is asked at the end of each turn, and at no other time
-        return "Type /clear now, or it is cleared when its next turn is over, and goes on from the handoff."
-    return f"It is cleared by {by} as soon as {'it is idle' if idle else 'its turn is over'}, and goes on from there."
+        return f"Type /clear now, or it is cleared when its next turn is over, and {then}."
+    return f"It is cleared by {by} as soon as {'it is idle' if idle else 'its turn is over'}, and {then}."

@@ -10,8 +10,10 @@ from memory_keeper.briefs import CHARACTERS
 from memory_keeper.hooks.actions.handoff import CATCH_UP
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
-from memory_keeper.request import Brief
+from memory_keeper.hooks.actions.turn_end import FRESH
+from memory_keeper.request import Brief, Context
 from memory_keeper.store import spool
+from memory_keeper.store.context import read_context
 from memory_keeper.wire import units
 
 TYPE_CHECKING = False
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 NOTHING = Brief("", "", 0)
 GOES_ON = ("resume", "fork")  # with all that it had
 SAME_TIME = 60.0  # seconds within which a compaction and what it was told belong together
-LEAST_HANDOFF = 500  # tokens, whatever a setting says: a context that was cleared has nothing else
+LEAST_HANDOFF = 500  # tokens, unless a setting says none: a context that was cleared has nothing else
 
 
 def begin(request: Request) -> Json:
@@ -35,7 +37,7 @@ def begin(request: Request) -> Json:
     A context that takes the place of one that was cleared is told that one's handoff.
     """
     from memory_keeper.errors import NotSetUp
-    from memory_keeper.hooks.actions.welcome import say_adopted, say_broken, say_told, welcome
+    from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_told, welcome
 
     call, home, environ, at = request.call, request.home, request.environ, request.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
@@ -47,6 +49,8 @@ def begin(request: Request) -> Json:
             said |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             said |= say_adopted(call, environ, adopted, said)
+            if _begins_anew(request, settings):
+                return said | say_begun_anew(call, environ, request.after, said)
             briefs = [brief for brief in _briefs(keeper, request, settings, said) if brief.text]
         except NotSetUp:
             return said  # the very first session: nothing to tell
@@ -71,7 +75,7 @@ def _briefs(keeper: Keeper, request: Request, settings: Json, said: Json) -> Ite
 
         first = lost.begin(keeper, call, settings, at)
     elif after:
-        first = _take_over(keeper, call, after, max(LEAST_HANDOFF, settings["tell.handoffBudget"]), notes, said)
+        first = _take_over(keeper, call, after, _handoff_budget(settings), notes, said)
     yield first
     if first.text:  # else nothing was said in it
         yield _replay(keeper, call, settings, after, first)
@@ -88,6 +92,20 @@ def _briefs(keeper: Keeper, request: Request, settings: Json, said: Json) -> Ite
         view = view._replace(settings=settings)
         brief = keeper.brief("start", view, budget, room)
         yield brief._replace(why=([before.why],), handed=before.note) if before else brief
+
+
+def _handoff_budget(settings: Json) -> int:
+    budget: int = settings["tell.handoffBudget"]
+    return budget and max(LEAST_HANDOFF, budget)
+
+
+def _begins_anew(request: Request, settings: Json) -> bool:
+    """Whether a context that was cleared begins with nothing: the user asked for that, this once or always. A clear of
+    ours always brings back what was there."""
+    if request.call.source != "clear":
+        return False
+    cleared = read_context(request.home, request.after) if request.after else Context()
+    return cleared.why == FRESH if cleared.asked else not settings["tell.afterClear"]
 
 
 def _replay(keeper: Keeper, call: Call, settings: Json, after: str, first: Brief) -> Brief:

@@ -9,6 +9,7 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import as_of
 
@@ -94,7 +95,8 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, keeper.environ)[0]
     now = last_said(keeper, session) if over else 0.0
-    note = keeper.save(session, settings["tell.handoffBudget"], now, "" if over else folder, patience)
+    budget = settings["tell.handoffBudget"] or DEFAULTS["tell.handoffBudget"]  # 0 keeps it from contexts, not from people
+    note = keeper.save(session, budget, now, "" if over else folder, patience)
     if not note:
         return ""
     if not settings["tell.files"] or not root or is_hosts(root, keeper.environ):

@@ -34,6 +34,14 @@ def say_told(call: Call, environ: dict[str, str], tokens: int, said: Json) -> Js
     return _after(said, f"Memory Keeper told this session what went before, in {tokens:,} tokens: memory-keeper why")
 
 
+def say_begun_anew(call: Call, environ: dict[str, str], before: str, said: Json) -> Json:
+    """That a session that was cleared was told nothing, as the user wanted it, and how to get it all the same."""
+    if not _is_read(call, environ, ("clear",)):
+        return {}
+    show = f"memory-keeper handoff show {before[:8]}" if before else "memory-keeper handoff show"
+    return _after(said, f"Memory Keeper brought nothing back, as you asked. What was there: {show}")
+
+
 def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said: Json) -> Json:
     """That a page of the project was edited, and sessions are told so from now on: it need not have been the user."""
     if not notes or not _is_read(call, environ):
