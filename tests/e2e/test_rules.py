@@ -47,7 +47,7 @@ def test_a_hundred_prompts(sandbox: Sandbox, api: Model) -> None:
     assert not any(OPENING in heard(request) for request in others)
     reminded = [40_000 + 900 * number for number, request in enumerate(others) if SHORT in heard(request)]
     assert len(reminded) == 2 and BEGINS + FADES <= reminded[0] <= reminded[1] - FADES
-    assert sum("Memory Keeper told this context" in json.dumps(one) for one in told) <= 1, (
+    assert sum("Memory Keeper gave this context" in json.dumps(one) for one in told) <= 1, (
         "at most once; the screen shows it"
     )
     said = "\n".join(flat(one["content"]) for one in others[-1].body["messages"])
@@ -88,7 +88,7 @@ def test_the_user_sees_it_once(sandbox: Sandbox, api: Model) -> None:
             tui.type(f"Say {prompt}.")
             tui.finish(number)
         seen = " ".join(tui.screen().split())
-    assert seen.count("Memory Keeper told this context 5 rules, ") == 1
+    assert seen.count("Memory Keeper gave this context 5 rules ") == 1
     assert "Rules in force" not in seen and SHORT not in seen, "what the model hears is not for the screen"
 
 

@@ -68,7 +68,7 @@ def test_a_killed_worker_is_not_noticed(sandbox: Sandbox, api: Model) -> None:
     assert len(killed) == 3
     assert "The first answer." in seen and "The second answer." in seen
     for line in (
-        "UserPromptSubmit says: Memory Keeper told this context",
+        "UserPromptSubmit says: Memory Keeper gave this context",
         "SessionStart:startup says: Memory Keeper keeps",
     ):
         seen = seen.replace(line, "", 1)

@@ -356,7 +356,7 @@ def damage(store: SqliteStore) -> list[str]:
 
 def complains(out: bytes) -> bool:
     """Whether the user is told that something is wrong; that the rules were told is no complaint."""
-    return b'"systemMessage":"' in out.replace(b'"systemMessage":"Memory Keeper told this context', b"")
+    return b'"systemMessage":"' in out.replace(b'"systemMessage":"Memory Keeper gave this context', b"")
 
 
 def well_behaved(event: str, ran: Ran) -> bool:

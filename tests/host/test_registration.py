@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -83,6 +86,21 @@ def settings(path: Path) -> dict[str, Any]:
     return value
 
 
+def in_terminal(*argv: str, answer: str) -> str:
+    """What a command shows in a terminal in which somebody types an answer."""
+    host, terminal = pty.openpty()
+    os.write(host, answer.encode() + b"\n")
+    start = Path(__file__).resolve().parents[2] / "memory-keeper"
+    subprocess.run([sys.executable, start, *argv], stdin=terminal, stdout=terminal, stderr=terminal, timeout=60)
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # all of it was read
+        while data := os.read(host, 65536):
+            shown += data
+    os.close(host)
+    return " ".join(shown.decode().split())
+
+
 # --- the user's settings ---
 
 
@@ -115,6 +133,24 @@ def test_settings_get_their_own_bytes_back(
     assert f"{path} is as it was before." in capsys.readouterr().out
     assert not (home() / "marketplace").exists()
     assert not (home() / "changed-settings.json").exists()
+
+
+def test_without_the_rules_that_come_with_it(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home().mkdir()
+    (home() / "config.json").write_text('{"context": {"warnPercent": 60}}')
+    assert run("install", "--no-rules") == 0
+    assert "ask before deleting" not in capsys.readouterr().out
+    assert settings(home() / "config.json") == {"context": {"warnPercent": 60}, "rules": {"shipped": False}}
+
+
+@pytest.mark.parametrize(("answer", "shown"), [("yes", True), ("", False)])
+def test_at_a_terminal_the_status_line_is_offered(claude: Path, answer: str, shown: bool) -> None:
+    """Asked once: where it is shown already there is nothing to ask."""
+    asked = in_terminal("install", answer=answer)
+    assert "status line?" in asked and "ask before deleting" in asked
+    assert ("statusLine" in settings(claude / "settings.json")) == shown
+    again = in_terminal("install", answer="")
+    assert ("status line?" in again) != shown
 
 
 @pytest.mark.parametrize("replaces", ["", "1"])

@@ -287,7 +287,9 @@ def test_a_fresh_start_is_told_nothing_once(machine: Machine) -> None:
     second.environ = first.environ
     told = second.start("clear")
     assert not told.text
-    assert f"brought nothing back, as you asked. What was there: memory-keeper handoff show {first.id[:8]}" in told.message
+    assert (
+        f"brought nothing back, as you asked. What was there: memory-keeper handoff show {first.id[:8]}" in told.message
+    )
     assert first.handoff.exists(), "nothing is lost"
     work(second, "linker")
     _, text = after_clear(second)

@@ -70,7 +70,9 @@ def test_in_full_once_and_in_short_when_the_context_has_grown(session: Session, 
     first = said()
     assert heard(first).startswith('<memory-keeper brief="rules"') and heard(first).endswith("</memory-keeper>")
     assert all(rule in heard(first) for _, rule in SHIPPED)
-    assert first["systemMessage"].startswith("Memory Keeper told this context 5 rules, in ")
+    assert first["systemMessage"].startswith(
+        "Memory Keeper gave this context 5 rules of its own, such as to ask before deleting ("
+    )
     for size, due in ((BEGINS, 0), (BEGINS + FADES - 1, 0), (BEGINS + FADES, 1), (BEGINS + FADES, 0), (99_000, 0)):
         session.fill(size)
         later = said()

@@ -54,8 +54,8 @@ def test_a_session_shows_that_it_was_told_what_went_before(machine: Machine) -> 
     first.end()
     machine.settle()
     told = at_a_terminal(machine).start()
-    assert told.message.startswith("Memory Keeper told this session what went before, in ")
-    assert told.message.endswith(" tokens: memory-keeper why") and len(told.message) < 100
+    assert told.message.startswith("Memory Keeper restored what went before (")
+    assert told.message.endswith(" tokens). See it: memory-keeper why") and len(told.message) < 100
     program = machine.session()
     program.environ = PROGRAM
     assert not program.start().message, "nobody would see it"
@@ -68,7 +68,7 @@ def test_the_first_clear_after_an_install_within_a_session_shows_it_too(machine:
     machine.settle()
     told = at_a_terminal(machine).start("clear")
     assert "Build the parser." in told.text
-    assert told.message.startswith("Memory Keeper told this session what went before, in ")
+    assert told.message.startswith("Memory Keeper restored what went before (")
 
 
 def test_it_is_said_again_where_nobody_typed_anything(machine: Machine) -> None:

@@ -168,11 +168,11 @@ def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = Fal
 
 def confirm(args: Namespace, question: str, hint: str) -> None:
     """Go on only with `--yes`, or when the person at the terminal is sure."""
-    if not args.yes and not _is_sure(question):
+    if not args.yes and not is_sure(question):
         raise KeeperError("Nothing was changed", hint=hint)
 
 
-def _is_sure(question: str) -> bool:
+def is_sure(question: str) -> bool:
     """Whether the person at the terminal says yes; nobody there says no, and so does who ends the input (Ctrl-D)."""
     if not sys.stdin or not sys.stdin.isatty():
         return False

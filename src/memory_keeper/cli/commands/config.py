@@ -207,15 +207,21 @@ def _change(args: Namespace, root: str) -> int:
     if args.dry_run:
         was = flatten(_part(_read(*place), part)).get(key)
     else:
-        with claude_settings.exclusive(args.home):
-            given = _read(*place)
-            mine = _part(given, part)
-            was = flatten(mine).get(key)
-            if was != value or type(was) is not type(value):
-                mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
-                _write(path, _with_part(given, part, mine), args.home)
+        was = put(args.home, place, part, key, value)
     _say_change(args, f"{path} for {root}" if args.local else path, was, value, _holds(args, root))
     return 0
+
+
+def put(home: str, place: tuple[str, str], part: list[str], key: str, value: Any) -> Any:
+    """Write a setting into a file of ours, at a place in it, or take it out for None; what it said before."""
+    with claude_settings.exclusive(home):
+        given = _read(*place)
+        mine = _part(given, part)
+        was = flatten(mine).get(key)
+        if was != value or type(was) is not type(value):
+            mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
+            _write("".join(place), _with_part(given, part, mine), home)
+    return was
 
 
 def _part(given: dict[str, Any], names: list[str]) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from argparse import ArgumentParser, Namespace
+import sys
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 
-from memory_keeper.cli.commands import statusline
+from memory_keeper.briefs.rules import full, rules_of
+from memory_keeper.cli.commands import config, is_sure, statusline
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
@@ -17,13 +19,20 @@ from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.terminal import print_json, say
 
 EXAMPLE = "memory-keeper install"
+SHIPPED = "rules.shipped"
+OFFER = "Show how full the context is in Claude Code's status line?"
 
 
 def configure(parser: ArgumentParser) -> None:
     """For whom."""
     scopes = ("local", "project", "user")
     parser.add_argument("--scope", choices=scopes, default="user", help="as in Claude Code's settings")
-    parser.add_argument("--statusline", action="store_true", help="also show the gauge in Claude Code's status line")
+    parser.add_argument(
+        "--statusline",
+        action=BooleanOptionalAction,
+        help="show the gauge in Claude Code's status line; asked otherwise",
+    )
+    parser.add_argument("--no-rules", action="store_true", help="without the five rules that come with it")
 
 
 def run(args: Namespace) -> int:
@@ -33,7 +42,9 @@ def run(args: Namespace) -> int:
     registration.find_claude()
     os.makedirs(args.home, mode=0o700, exist_ok=True)
     where = _register(args.home, args.scope)
-    shown = _show(args.home) if args.statusline else None
+    if args.no_rules:
+        config.put(args.home, (args.home.rstrip("/"), "/config.json"), [], SHIPPED, False)
+    shown = _show(args.home) if _is_wanted(args) else None
     command = own_command.put(args.home)
     if args.json:
         about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
@@ -49,8 +60,20 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
     say(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
     if shown:
         statusline.say_outcome(shown)
-    say("Five rules come with it: `memory-keeper rule list` shows them, and how to do without.")
+    if not args.no_rules:
+        rules = rules_of(None, "")
+        say(
+            f"Every context is given {len(rules)} rules of its own, in {full(rules, (), 2000, '').tokens} tokens:"
+            f" {', '.join(rule.short for rule in rules)}. To go without them: memory-keeper config set {SHIPPED} false"
+        )
     say("What Claude Code has already written down comes in with: memory-keeper import transcripts")
+
+
+def _is_wanted(args: Namespace) -> bool:
+    """Whether the status line is to show the context: as was said, else as whoever sits there answers."""
+    if args.statusline is None and not args.json and sys.stdin.isatty() and sys.stdout.isatty():
+        return not statusline.is_installed() and is_sure(OFFER)
+    return bool(args.statusline)
 
 
 def _say_command(home: str, command: OwnCommand) -> None:

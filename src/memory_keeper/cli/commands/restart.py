@@ -20,7 +20,9 @@ EXAMPLE = "memory-keeper restart"
 def configure(parser: ArgumentParser) -> None:
     """Which session."""
     handoff.configure(parser)
-    parser.add_argument("--fresh", action="store_true", help="the next context is told nothing: the handoff is only kept")
+    parser.add_argument(
+        "--fresh", action="store_true", help="the next context is told nothing: the handoff is only kept"
+    )
 
 
 def run(args: Namespace) -> int:

@@ -8,9 +8,9 @@ from time import monotonic
 from memory_keeper import config
 from memory_keeper.briefs import CHARACTERS
 from memory_keeper.hooks.actions.handoff import CATCH_UP
+from memory_keeper.hooks.actions.turn_end import FRESH
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
-from memory_keeper.hooks.actions.turn_end import FRESH
 from memory_keeper.request import Brief, Context
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
@@ -37,7 +37,7 @@ def begin(request: Request) -> Json:
     A context that takes the place of one that was cleared is told that one's handoff.
     """
     from memory_keeper.errors import NotSetUp
-    from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_told, welcome
+    from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_restored, welcome
 
     call, home, environ, at = request.call, request.home, request.environ, request.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
@@ -60,8 +60,9 @@ def begin(request: Request) -> Json:
         record_told(home, call.session, call.folder, call.id, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
-        if not any(brief.name == "handoff" for brief in briefs):  # of that the user was told already
-            said |= say_told(call, environ, sum(brief.tokens for brief in briefs), said)
+        if call.source == "compact" or not any(brief.name == "handoff" for brief in briefs):  # else it was said already
+            replaced = bool(read_context(home, call.session).replaced)
+            said |= say_restored(call, environ, sum(brief.tokens for brief in briefs), replaced, said)
     return said
 
 
@@ -167,7 +168,7 @@ def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int
     view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
     brief = keeper.brief("handoff", view, budget)
     if brief.text:
-        said |= tell_cleared(keeper, session, where)
+        said |= tell_cleared(keeper, session, where, brief.tokens)
     note = keeper.store.handoff(session)
     return brief._replace(handed=note.id if note else "")
 

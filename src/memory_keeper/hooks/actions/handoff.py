@@ -64,7 +64,7 @@ def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -
         return ""
 
 
-def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
+def tell_cleared(keeper: Keeper, session: str, where: str, tokens: int) -> Json:
     """What the user hears when a session was cleared. When it was not the user who did it, also what the last answer
     was: the host has wiped it from the screen."""
     from memory_keeper.briefs import short
@@ -73,8 +73,8 @@ def tell_cleared(keeper: Keeper, session: str, where: str) -> Json:
     if not where:
         return {}
     if not read_context(keeper.home, session).asked:
-        return {"systemMessage": f"Memory Keeper: this context goes on from the handoff of the last one ({where})"}
-    said = f"Memory Keeper cleared the context; it goes on from the handoff ({where})."
+        return {"systemMessage": f"Memory Keeper restored the handoff of the last context ({tokens:,} tokens, {where})"}
+    said = f"Memory Keeper cleared the context and restored its handoff ({tokens:,} tokens, {where})."
     answer = keeper.last_answer(session)
     if not answer:
         return {"systemMessage": said}
@@ -95,7 +95,9 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
     root = find_root(folder) if folder else ""
     settings = config.load(keeper.home, root, keeper.environ)[0]
     now = last_said(keeper, session) if over else 0.0
-    budget = settings["tell.handoffBudget"] or DEFAULTS["tell.handoffBudget"]  # 0 keeps it from contexts, not from people
+    budget = (
+        settings["tell.handoffBudget"] or DEFAULTS["tell.handoffBudget"]
+    )  # 0 keeps it from contexts, not from people
     note = keeper.save(session, budget, now, "" if over else folder, patience)
     if not note:
         return ""

@@ -24,6 +24,7 @@ from memory_keeper.text import clean, digest_of, one_line, tokens
 from memory_keeper.wire import units
 
 SUBAGENT = 300  # tokens
+WITHOUT = "memory-keeper config set rules.shipped false"
 SHOWN = 100  # characters of a rule on the screen
 
 
@@ -111,11 +112,22 @@ def _tell_full(request: Request, settings: Json, root: str) -> Json:
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same
-    many = f"{ready['count']} rule{'s' * (ready['count'] != 1)}"
-    shown = f"Memory Keeper told this context {many}, in {brief.tokens} tokens: memory-keeper rule list"
+    shown = _describe(rules, said, brief)
     if changed and ready["newest"]:  # whoever did that: the user is to see it
         shown += f'. Changed last: "{ready["newest"]}"'
     return {"systemMessage": shown, **heard(call.event, brief.text)}
+
+
+def _describe(rules: Sequence[Rule], said: Sequence[Observed], brief: Brief) -> str:
+    """What the user sees of the rules that a context was told; of those that come with us also what they are, and how
+    to go without."""
+    told = [rule for rule in rules if rule.id in brief.cites]
+    ours = sum(rule.scope == "shipped" for rule in told)
+    heard = " and what you said before" * any(one.id in brief.cites for one in said)
+    only = " of its own, such as to ask before deleting" * (0 < ours == len(told))
+    counted = f"{len(told)} rule{'s' * (len(told) != 1)}{only}" if told else ""
+    shown = f"Memory Keeper gave this context {(counted + heard).removeprefix(' and ')} ({brief.tokens} tokens)"
+    return f"{shown}: memory-keeper rule list" + f". Without them: {WITHOUT}" * bool(only)
 
 
 def full_brief(

@@ -27,11 +27,14 @@ def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
     return _after(said, line(keeper.home, keeper.environ))
 
 
-def say_told(call: Call, environ: dict[str, str], tokens: int, said: Json) -> Json:
-    """That a new session, or one that was cleared, was told what went before, and how to see it."""
-    if not _is_read(call, environ, ("startup", "clear")):
+def say_restored(call: Call, environ: dict[str, str], tokens: int, replaced: bool, said: Json) -> Json:
+    """What a context that begins was given of the ones before it, what that took, and how to see it."""
+    if not _is_read(call, environ, ("startup", "clear", "compact")):
         return {}
-    return _after(said, f"Memory Keeper told this session what went before, in {tokens:,} tokens: memory-keeper why")
+    what = "what went before"
+    if call.source == "compact":
+        what = "the handoff in place of a summary" if replaced else "what the summary left out"
+    return _after(said, f"Memory Keeper restored {what} ({tokens:,} tokens). See it: memory-keeper why")
 
 
 def say_begun_anew(call: Call, environ: dict[str, str], before: str, said: Json) -> Json:
