@@ -13,8 +13,9 @@ import pytest
 from memory_keeper.errors import NotSetUp
 from memory_keeper.extract.facts import facts_of
 from memory_keeper.host.registration import OURS
+from memory_keeper.jobs.due import note_may_be_due
 from memory_keeper.jobs.run import distil_all
-from memory_keeper.jobs.summarize import distil, is_due, outline_project, reduce_session
+from memory_keeper.jobs.summarize import distil, outline_project, reduce_session
 from memory_keeper.model import origin
 from memory_keeper.server.catch_up import CatchUp
 from memory_keeper.settings import DEFAULTS
@@ -114,7 +115,7 @@ def test_due_is_what_distilling_would_do(place: Workplace) -> None:
     def due(later: float = 0.0) -> bool:
         with place.keeper() as keeper:
             keeper.catch_up()
-            return is_due(keeper, session.id, place.now + later)
+            return note_may_be_due(keeper, session.id, place.now + later)
 
     assert not due()
     work(session)

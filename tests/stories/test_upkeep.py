@@ -15,7 +15,7 @@ import pytest
 from memory_keeper.briefs.files import _checksum, remove_all
 from memory_keeper.dates import month_of, week_began
 from memory_keeper.jobs import upkeep
-from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, due, is_due
+from memory_keeper.jobs.due import OBSERVATIONS, REPORT, TASKS, due, lately, report_name, upkeep_is_due
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages.reading import Pages
 from memory_keeper.server.catch_up import CatchUp
@@ -74,7 +74,7 @@ def test_a_month_begins_on_the_first_and_follows_the_one_before() -> None:
     january = mktime((2026, 1, 15, 12, 0, 0, 0, 0, -1))
     assert strftime("%Y-%m-%d %H", localtime(month_of(january)[0])) == "2026-01-01 00"
     assert strftime("%Y-%m-%d %H", localtime(month_of(january, 1)[0])) == "2025-12-01 00"
-    assert upkeep.report_name(month_of(january, 1)[0]) == "2025-12.md"
+    assert report_name(month_of(january, 1)[0]) == "2025-12.md"
 
 
 # --- by itself --------------------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_only_what_the_user_wants(machine: Machine, settings: dict[str, Any], wh
         age(page, 40)
     set_to(machine, compaction=settings)
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper, time())
+        (place,) = lately(keeper, time())
         assert {*due(place)} == what
 
 
@@ -134,7 +134,7 @@ def test_a_repository_switches_nothing_off(machine: Machine) -> None:
     age(pages(machine) / "OBSERVATIONS.md", 40)
     (machine.project / ".claude/memory-keeper.json").write_text('{"compaction": {"enabled": false}}')
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper, time())
+        (place,) = lately(keeper, time())
         assert OBSERVATIONS in due(place)
 
 
@@ -143,16 +143,16 @@ def test_without_files_nothing_is_due(machine: Machine) -> None:
     age(pages(machine) / "OBSERVATIONS.md", 40)
     set_to(machine, tell={"files": False})
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper, time())
+        (place,) = lately(keeper, time())
         assert due(place) == ()
 
 
 def test_a_session_that_begins_hears_that_something_is_due(machine: Machine) -> None:
     session = worked(machine)
     with Keeper(str(machine.home)) as keeper:
-        assert not is_due(keeper, {session.id, ""}, time())
+        assert not upkeep_is_due(keeper, {session.id, ""}, time())
         age(pages(machine) / "OBSERVATIONS.md", 8)
-        assert is_due(keeper, {session.id, ""}, time())
+        assert upkeep_is_due(keeper, {session.id, ""}, time())
 
 
 def test_a_server_has_it_done_while_its_session_goes_on(machine: Machine) -> None:
@@ -185,7 +185,7 @@ def test_an_edit_is_never_passed_off_as_ours(machine: Machine) -> None:
     page = pages(machine) / "OBSERVATIONS.md"
     page.write_text(page.read_text().replace("instead of npm", "instead of npm and yarn"))
     with Keeper(str(machine.home)) as keeper:
-        (place,) = upkeep.lately(keeper, time())
+        (place,) = lately(keeper, time())
         done = upkeep.upkeep(Pages(keeper, place.project, place.root, time() + 10), (OBSERVATIONS,))
         notes = keeper.store.notes(place.project, 0, "observation")
     assert not any("npm and yarn" in note.text for note in notes)

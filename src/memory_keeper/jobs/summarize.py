@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from memory_keeper import wire
 from memory_keeper.errors import Damaged, KeeperError
 from memory_keeper.extract.facts import dump
+from memory_keeper.jobs.due import segments_of
 from memory_keeper.jobs.learn import learn
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import HIGHEST, Event, Json, Note, Open, origin
@@ -18,10 +19,9 @@ from memory_keeper.notes.kept_note import begun, measure
 from memory_keeper.notes.note import about, write
 from memory_keeper.notes.outline import outline
 from memory_keeper.notes.schema import body
-from memory_keeper.notes.segments import rotated, segments
-from memory_keeper.policy import CHARACTERS, is_over, note_is_due
+from memory_keeper.notes.segments import rotated
+from memory_keeper.policy import note_is_due
 from memory_keeper.project_settings import Settings
-from memory_keeper.store.events import open_events
 from memory_keeper.text import digest_of
 
 PATIENCE = 30.0  # seconds for the writer's lock: nobody waits for a note
@@ -71,21 +71,6 @@ class Apart:
         return True
 
 
-def is_due(keeper: Keeper, session: str, now: float) -> bool:
-    """Whether a session is to get a note, as far as can be told without reading what was said."""
-    settings = Settings(keeper)
-    return any(
-        note_is_due(open, settings.of(open.project), now) and _may_end(keeper, open, settings.of(open.project), now)
-        for open in keeper.store.open_sessions(session=session)
-    )
-
-
-def _may_end(keeper: Keeper, open: Open, settings: Json, now: float) -> bool:
-    """Whether a note may end where a session is now: not within a turn that has only just become long enough."""
-    talk = settings["reduce.saveTokens"] * CHARACTERS
-    return open.characters >= talk or any(_segments(keeper, open, settings, now, text=False))
-
-
 def reduce_session(
     keeper: Keeper,
     open: Open,
@@ -98,7 +83,7 @@ def reduce_session(
     """Cover what is open of a session with notes, as far as notes may end there; what it teaches is kept before."""
 
     folder = next(iter(keeper.store.roots(open.project)), "")
-    for segment in _segments(keeper, open, settings, now, force):
+    for segment in segments_of(keeper, open, settings, now, force):
         note = write_note(segment, settings["reduce.noteTokens"], folder)
         with Apart(complain):
             learn(keeper, open.project, now, segment=segment, settings=settings)
@@ -106,14 +91,6 @@ def reduce_session(
             return  # somebody else is at it
         yield note
         progress(len(segment))
-
-
-def _segments(
-    keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
-) -> Iterator[list[Event]]:
-    events = open_events(keeper.store, open.session, open.project, text)
-    size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS
-    return segments(events, *size, over=force or is_over(open, now))
 
 
 def write_note(segment: Sequence[Event], most: int, folder: str) -> Note:

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from time import time
 
-from memory_keeper import config
 from memory_keeper.briefs.edits import Change, Kept, changes
-from memory_keeper.briefs.files import INDEX, LISTED, ONE_EACH, SEALED, Folder, Found, Unwritable, is_hosts
+from memory_keeper.briefs.files import INDEX, LISTED, ONE_EACH, SEALED, Folder, Found, Unwritable
 from memory_keeper.briefs.memory import (
     Page,
     Section,
@@ -22,8 +21,8 @@ from memory_keeper.briefs.memory import (
 )
 from memory_keeper.briefs.pages import is_our_index, observed_in
 from memory_keeper.briefs.rules import rules_of
-from memory_keeper.keeper import Keeper
-from memory_keeper.model import Json, NamedTuple
+from memory_keeper.model import NamedTuple
+from memory_keeper.pages import Place
 from memory_keeper.rules.observations import Observed
 
 SETTLED = 2.0  # seconds after which a page without its end is not one that an editor is just writing
@@ -40,21 +39,8 @@ class Read(NamedTuple):
     waits: bool = False  # somebody may be writing it now, or has a word to say first
 
 
-class Pages:
+class Pages(Place):
     """The pages of a project, in one of its folders, at a moment."""
-
-    def __init__(self, keeper: Keeper, project: str, root: str, now: float = 0.0) -> None:
-        self.keeper, self.project, self.root, self.now = keeper, project, root, now or time()
-
-    @cached_property
-    def settings(self) -> Json:
-        """Those of the folder."""
-        return config.load(self.keeper.home, self.root, self.keeper.environ)[0]
-
-    @property
-    def are_wanted(self) -> bool:
-        """Whether the project is to have pages."""
-        return bool(self.root) and self.settings["tell.files"] and not is_hosts(self.root, self.keeper.environ)
 
     @cached_property
     def observed(self) -> list[Observed]:

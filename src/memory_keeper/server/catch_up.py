@@ -11,8 +11,7 @@ from memory_keeper.errors import Outdated
 from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.detached import start_catch_up
 from memory_keeper.hooks.problems import complain, describe
-from memory_keeper.jobs import upkeep
-from memory_keeper.jobs.summarize import is_due
+from memory_keeper.jobs.due import note_may_be_due, upkeep_is_due
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 
@@ -88,7 +87,7 @@ class CatchUp:
             return
         self.writing, now = 0, monotonic()
         for session in sessions:
-            if now - self.tried.get(session, -PAUSE) >= PAUSE and is_due(keeper, session, time()):
+            if now - self.tried.get(session, -PAUSE) >= PAUSE and note_may_be_due(keeper, session, time()):
                 self.tried[session] = now
                 self.writing = self.writing or start_catch_up(self.home)
         if not self.writing and now - self.tried.get(UPKEEP, -HOUR) >= HOUR:
@@ -97,6 +96,5 @@ class CatchUp:
 
     def _keep_up(self, keeper: Keeper, sessions: set[str]) -> None:
         """Have done what falls due by the calendar, in such a process too."""
-
-        if upkeep.is_due(keeper, sessions, time()):
+        if upkeep_is_due(keeper, sessions, time()):
             self.writing = start_catch_up(self.home)

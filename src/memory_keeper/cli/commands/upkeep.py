@@ -19,7 +19,8 @@ from memory_keeper.cli import main as cli
 from memory_keeper.cli.commands import folder_of, make_notes, project_of, render_memory, running_session
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.hooks.actions.handoff import keep_handoff
-from memory_keeper.jobs.upkeep import OBSERVATIONS, REPORT, TASKS, Upkept, as_json, due, everywhere, upkeep
+from memory_keeper.jobs.due import OBSERVATIONS, REPORT, TASKS, due, everywhere
+from memory_keeper.jobs.upkeep import Upkept, as_json, upkeep
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, Source
 from memory_keeper.pages.reading import Pages
@@ -243,7 +244,7 @@ def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[
             keeper.catch_up(patience=PATIENCE)
     if args.all_projects:
         with suppress(NotSetUp):
-            return everywhere(keeper, time())
+            return [Pages(keeper, place.project, place.root, place.now) for place in everywhere(keeper, time())]
         return []
     if session and session.root:
         return [Pages(keeper, keeper.store.project_of(session.told["session"]), session.root)]
