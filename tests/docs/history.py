@@ -36,12 +36,12 @@ class History:
         self.running = self._third()
         self.machine.settle()
         self.machine.catch_up()
-        self.shell = Shell(self.environ, root / "shell")
+        self.shell = Shell(self.environ)
         self.names = self._names()
         self.save()
 
     def __call__(self, *argv: str, given: str = "", cwd: Path | None = None) -> Done:
-        return self.shell(*argv, given=given, cwd=cwd or self.project)
+        return self.shell.run(*argv, given=given, cwd=cwd or self.project)
 
     def session(self) -> Session:
         made = self.machine.session()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.faults.faultpoint import compile_shim
+from tests.warm import Several
 
 HERE = Path(__file__).parent
 FIGURES = ("points", "lost", "doubled", "wrong", "exits")
@@ -35,6 +37,14 @@ def full(request: pytest.FixtureRequest) -> bool:
 def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that makes disks fail."""
     return compile_shim(tmp_path_factory.mktemp("faultpoint"))
+
+
+@pytest.fixture(scope="session")
+def warm(shim: Path) -> Iterator[Several]:
+    """What forks for each call, on such a disk."""
+    made = Several(str(shim))
+    yield made
+    made.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -16,6 +16,7 @@
  *                 the workers it forks only one is hit
  *   FAULT_TRACE   a file that gets one line "N operation path" per operation
  *
+ * A process that forks for each call calls `faultpoint_begin` in the child, once the variables are set there.
  * Programs that the program starts are left alone: they find neither these variables nor LD_PRELOAD.
  * The real operations are made with system calls, in their *at forms, which every 64-bit Linux has.
  */
@@ -61,8 +62,9 @@ static const char *take(const char *name, char *into) {
     return into;
 }
 
-__attribute__((constructor)) static void begin(void) {
+__attribute__((constructor)) void faultpoint_begin(void) {
     char value[PATH_MAX];
+    count = 0;
     unsetenv("LD_PRELOAD");
     under_length = strlen(take("FAULT_UNDER", under));
     at = atol(take("FAULT_AT", value));

@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.warm import Point, Several
+
 SOURCE = Path(__file__).with_name("faultpoint.c")
 
 
@@ -81,6 +83,17 @@ def run(command: list[str], given: bytes, environ: dict[str, str]) -> Ran:
         os.read(reading, 1)
     finally:
         os.close(reading)
+    return Ran(process.returncode, out, err, traced(environ))
+
+
+def call(warm: Several, point: Point, words: list[str], given: bytes, environ: dict[str, str]) -> Ran:
+    """The same of a function, in a process that was forked for it."""
+    with warm.one() as process:
+        ended = process(point, words, given, environ)
+    return Ran(*ended, traced(environ))
+
+
+def traced(environ: dict[str, str]) -> tuple[str, ...]:
+    """The operations that were counted."""
     trace = Path(environ.get("FAULT_TRACE") or os.devnull)
-    operations = trace.read_text().splitlines() if trace.is_file() else []
-    return Ran(process.returncode, out, err, tuple(operations))
+    return tuple(trace.read_text().splitlines()) if trace.is_file() else ()

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import string
-import sys
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -18,17 +17,18 @@ from typing import NamedTuple
 
 from memory_keeper.capture.redact import redact_line
 from memory_keeper.errors import NotSetUp
+from memory_keeper.hooks import ENTRY_POINTS
 from memory_keeper.model import EVERYWHERE, Event, Phrase
 from memory_keeper.store import archive, spool
 from memory_keeper.store.context import MARKS
 from memory_keeper.store.events import session_events
 from memory_keeper.store.home import read_salt
 from memory_keeper.store.sqlite import SqliteStore
-from tests.faults.faultpoint import Fault, Ran, run
+from tests.faults.faultpoint import Fault, Ran, call, run
 from tests.transcripts import Row, Transcript, dump, thinking
+from tests.warm import PYTHON, Several
 
 START = Path(__file__).parents[2] / "src/memory_keeper/hooks/start.py"
-PYTHON = os.path.realpath(sys.executable)
 MARK = re.compile(r"mark[a-z0-9]+")
 TURNS = 60  # of a script; more than any test needs
 FROM_HOOKS = {"start": "SessionStart", "end": "SessionEnd"}
@@ -133,8 +133,9 @@ class Asked(NamedTuple):
 class Scene:
     """A home, a project and one session in it, below a folder of their own."""
 
-    def __init__(self, folder: Path, shim: Path, session: str = "session-1") -> None:
+    def __init__(self, folder: Path, shim: Path, session: str = "session-1", warm: Several | None = None) -> None:
         self.folder, self.shim, self.session = folder / "scene", shim, session
+        self.warm = warm  # what forks for each call; else each is a process that is started
         self.home, self.work, self.claude = self.folder / "home", self.folder / "work", self.folder / "claude"
         self.work.mkdir(parents=True, exist_ok=True)
         self.transcript = Growing(self.claude / f"projects/work/{session}.jsonl", session)
@@ -192,6 +193,8 @@ class Scene:
         trace = self.folder.parent / "trace"
         trace.unlink(missing_ok=True)
         faulty = fault.environ(self.shim, self.folder, trace) if fault else {}
+        if self.warm:
+            return call(self.warm, ENTRY_POINTS[args[0]], args, given, {**self.environ, **faulty})
         return run([*self.prefix, PYTHON, "-I", "-S", str(START), *args], given, {**self.environ, **faulty})
 
     def complaints(self) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.faultpoint import Fault, Ran
-from tests.faults.scene import PYTHON, START, Asked, Scene, said_in
+from tests.faults.scene import START, Asked, Scene, said_in
+from tests.warm import PYTHON
 
 Answer = dict[str, Any]
 LONG = 120.0  # seconds after which something that must happen did not

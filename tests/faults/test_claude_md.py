@@ -17,22 +17,16 @@ from typing import NamedTuple
 import pytest
 
 from memory_keeper.briefs.claude_md import block_text, find_block, with_block
-from tests.faults.faultpoint import Fault, Ran, run
-from tests.faults.scene import PYTHON
+from tests.faults.faultpoint import Fault, Ran, call, run
 from tests.faults.test_homes import own_mounts, without_privileges
+from tests.warm import PYTHON, Several
 
-SOURCE = Path(__file__).parents[2] / "src"
+ROOT = Path(__file__).parents[2]
 PROGRAM = f"""
 import sys
-sys.path.insert(0, {str(SOURCE)!r})
-from memory_keeper.pages.claude_md import sync, unsync
-from memory_keeper.errors import KeeperError
-what, path, text = sys.argv[1:]
-try:
-    change = unsync(path) if what == "unsync" else sync(path, text, force=what == "force")
-    print(change.changed)
-except KeeperError as error:
-    sys.exit(f"memory-keeper: {{error}}")
+sys.path[:0] = {[str(ROOT / "src"), str(ROOT)]!r}
+from tests.faults.changing import change
+change(sys.argv[1:])
 """
 OLD, RULES = block_text(["An old rule."]), block_text(["Say what was verified.", "Never push to main."])
 MINE = "".join(f"{number}. A line of my own, number {number}.\n" for number in range(1, 201)).encode()
@@ -60,7 +54,8 @@ STORIES = {
 class Place:
     """A project with the user's file in it."""
 
-    def __init__(self, folder: Path, shim: Path, story: Story) -> None:
+    def __init__(self, folder: Path, shim: Path, story: Story, warm: Several | None = None) -> None:
+        self.warm = warm  # what forks for each change; else each is a process that is started
         self.folder, self.shim, self.story = folder / "project", shim, story
         self.file, self.backup = self.folder / "CLAUDE.md", self.folder / "CLAUDE.md.before-memory-keeper"
         self.trace = folder / "trace"
@@ -77,9 +72,12 @@ class Place:
     def change(self, fault: Fault | None = None, prefix: list[str] | None = None) -> Ran:
         """Make the change, with a fault if there is one."""
         self.trace.unlink(missing_ok=True)
-        environ = fault.environ(self.shim, self.folder, self.trace) if fault else {}
-        command = [*(prefix or []), PYTHON, "-I", "-c", PROGRAM, self.story.what, str(self.file), RULES]
-        return run(command, b"", {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", **environ})
+        faulty = fault.environ(self.shim, self.folder, self.trace) if fault else {}
+        environ = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", **faulty}
+        words = [self.story.what, str(self.file), RULES]
+        if self.warm:
+            return call(self.warm, ("tests.faults.changing", "change"), words, b"", environ)
+        return run([*(prefix or []), PYTHON, "-I", "-c", PROGRAM, *words], b"", environ)
 
     def now(self) -> bytes | None:
         return self.file.read_bytes() if self.file.exists() else None
@@ -98,9 +96,9 @@ class Place:
 
 
 @pytest.fixture(params=STORIES)
-def place(request: pytest.FixtureRequest, tmp_path: Path, shim: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path, shim: Path, warm: Several) -> Place:
     """One of the changes, about to be made."""
-    return Place(tmp_path, shim, STORIES[request.param])
+    return Place(tmp_path, shim, STORIES[request.param], warm)
 
 
 @pytest.mark.parametrize(("how", "reads"), [("kill", True), ("torn", False), ("short", False)])

@@ -22,6 +22,7 @@ from memory_keeper.store.sqlite import SqliteStore
 from tests import tree
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import Scene, Verdict, damage
+from tests.warm import Several
 
 JOBS = 4  # scenes at once: a writer sleeps half of its time
 POINTS = 5  # of each fault that are tried normally
@@ -38,11 +39,13 @@ Tree = dict[str, tuple[str, ...]]  # every note, and what it covers
 class Scenes:
     """Scenes in which notes are due, each used by one at a time."""
 
-    def __init__(self, folder: Path, shim: Path) -> None:
+    def __init__(self, folder: Path, shim: Path, warm: Several) -> None:
         self.free: Queue[Scene] = Queue()
         self.wanted: dict[Scene, Tree] = {}
         with ThreadPoolExecutor(JOBS) as pool:
-            for scene, wanted in pool.map(prepare, [Scene(folder / str(number), shim) for number in range(JOBS)]):
+            for scene, wanted in pool.map(
+                prepare, [Scene(folder / str(number), shim, warm=warm) for number in range(JOBS)]
+            ):
                 self.wanted[scene] = wanted
                 self.free.put(scene)
 
@@ -124,9 +127,9 @@ def copied(scene: Scene) -> Path:
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory, shim: Path) -> Scenes:
+def scenes(tmp_path_factory: pytest.TempPathFactory, shim: Path, warm: Several) -> Scenes:
     """The places where notes are written."""
-    return Scenes(tmp_path_factory.mktemp("scenes"), shim)
+    return Scenes(tmp_path_factory.mktemp("scenes"), shim, warm)
 
 
 def test_undisturbed(scenes: Scenes) -> None:

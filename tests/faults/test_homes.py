@@ -13,8 +13,9 @@ import pytest
 
 from memory_keeper.briefs.rules import SHIPPED
 from tests.faults.faultpoint import Fault, run
-from tests.faults.scene import PYTHON, START, Growing, Scene, Verdict, complains, well_behaved
+from tests.faults.scene import START, Growing, Scene, Verdict, complains, well_behaved
 from tests.faults.server import Server
+from tests.warm import PYTHON
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
 QUESTIONS = ("status --all-projects", "search --all-projects mark", "doctor")

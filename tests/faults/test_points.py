@@ -18,6 +18,7 @@ import pytest
 
 from tests.faults.faultpoint import Fault, Ran
 from tests.faults.scene import Scene, Verdict
+from tests.warm import Several
 
 JOBS = 4  # stories told at once: a writer sleeps half of its time
 SPARSE = 40  # normally every 40th point is tried, but one at least
@@ -55,12 +56,12 @@ STORIES = {
 class Scenes:
     """Scenes ready to be used, each by one at a time."""
 
-    def __init__(self, folder: Path, shim: Path) -> None:
+    def __init__(self, folder: Path, shim: Path, warm: Several) -> None:
         self.queues: dict[bool, Queue[Scene]] = {True: Queue(), False: Queue()}
         self.known: dict[tuple[Story, bool], tuple[str, ...]] = {}
         for number in range(JOBS):
             for fresh in (True, False):
-                scene = Scene(folder / f"{number}-{fresh}", shim)
+                scene = Scene(folder / f"{number}-{fresh}", shim, warm=warm)
                 if not fresh:
                     first_round(scene)
                 scene.save()
@@ -88,9 +89,9 @@ class Scenes:
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory, shim: Path) -> Scenes:
+def scenes(tmp_path_factory: pytest.TempPathFactory, shim: Path, warm: Several) -> Scenes:
     """The places where the stories are told."""
-    return Scenes(tmp_path_factory.mktemp("scenes"), shim)
+    return Scenes(tmp_path_factory.mktemp("scenes"), shim, warm)
 
 
 def first_round(scene: Scene) -> None:

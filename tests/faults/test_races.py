@@ -16,8 +16,9 @@ import pytest
 from memory_keeper.store import spool
 from memory_keeper.store.events import session_events
 from memory_keeper.store.sqlite import SqliteStore
-from tests.faults.scene import PYTHON, START, Scene, Verdict, script
+from tests.faults.scene import START, Scene, Verdict, script
 from tests.faults.server import Server, eventually
+from tests.warm import PYTHON
 
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
 
