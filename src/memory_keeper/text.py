@@ -391,6 +391,11 @@ def fence(text: str, nonce: str) -> str:
     return "| " + tagless(text).replace("\n", "\n| ")
 
 
+def letters(text: str) -> str:
+    """The letters and digits of a text, by which it is known again however it was quoted."""
+    return "".join(filter(str.isalnum, text.lower()))
+
+
 def tagless(text: str) -> str:
     """A text in which nothing opens or closes a tag."""
     first, *rest = text.split("<")

@@ -7,16 +7,17 @@ prompt that nobody has answered, which may hold pictures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.capture.messages import Message
 from memory_keeper.capture.payload import COMMANDS
 from memory_keeper.capture.repeated import HOSTS, OPENING
+from memory_keeper.extract.facts import Fact
 from memory_keeper.model import Json
 from memory_keeper.request import version_of
-from memory_keeper.text import CALL, clip_middle, tokens
+from memory_keeper.text import CALL, clip_middle, letters, tokens
 
 ASIDE = (*COMMANDS, "Caveat: ")  # what the host writes in the user's place about its own commands
 COMPACTED = (OPENING, HOSTS)  # how a context begins that was compacted, by us or by the host
@@ -25,6 +26,7 @@ OLDER = 250  # of one that is not in the newest step
 CLIPPED = "\n[… cut by Memory Keeper …]\n"
 STEPS = 12  # that are looked at
 DEEP, WIDE = 4, 40  # of what a tool was given: levels that are cut inside, and entries of each
+SURELY = 12  # letters of a fact that do not stand in a message by chance
 MANUAL = [4, 6]  # models before this one think in a way that has to come back with the call it led to
 
 
@@ -50,6 +52,15 @@ def keep(messages: Sequence[Message], budget: int, goes_on: bool, model: str = "
         left -= _sum(whole) + _sum(found)
         kept.append([*({"at": message.place} for message in whole), *map(_built, found)])
     return [message for built in reversed(kept) for message in built]
+
+
+def repeated(kept: Sequence[Json], messages: Sequence[Message], facts: Iterable[Fact]) -> list[list[object]]:
+    """The facts, each by its kind and place, whose words stand in the messages that stay."""
+    whole = {message.place: message.text for message in messages}
+    stay = letters(
+        "\n".join(str(whole.get(message["at"], "") if "at" in message else message["text"]) for message in kept)
+    )
+    return [[fact.kind, fact.place] for fact in facts if len(said := letters(fact.text)) >= SURELY and said in stay]
 
 
 def _is_bound(step: Sequence[Message], model: str) -> bool:

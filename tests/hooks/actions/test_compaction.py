@@ -82,6 +82,18 @@ def test_the_context_is_told_its_handoff_once(session: Session) -> None:
     assert "brief=" not in session.prompt("Now the lexer.").text
 
 
+def test_the_handoff_does_not_repeat_the_messages_that_stay(session: Session) -> None:
+    session.turn("Now the lexer.", "The lexer reads the same grammar file, because both need it.")
+    stay = [
+        {"role": "user", "text": "Now the lexer.", "toolUses": []},
+        {"role": "assistant", "text": "The lexer reads the same grammar file, because both need it.", "toolUses": []},
+    ]
+    assert ask(session, messages=stay)["compact"]["keep"] == stay
+    told = session.start("compact").text
+    assert "The parser is built." in told
+    assert "both need it" not in told
+
+
 def test_a_context_whose_beginning_nobody_heard_is_told_later(session: Session) -> None:
     ask(session)
     assert "Please build the parser." in session.happen("PostToolUse", tool_name="Bash").text

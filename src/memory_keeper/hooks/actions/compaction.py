@@ -31,9 +31,10 @@ def replaces(home: str, environ: dict[str, str], session: str) -> bool:
 
 def replace(home: str, environ: dict[str, str], question: Json, session: str, call: str, at: float) -> Json:
     """What takes the place of a conversation that is about to be compacted; empty: the host is to do it itself."""
-    from memory_keeper.briefs.kept import keep
+    from memory_keeper.briefs.kept import keep, repeated
     from memory_keeper.capture.messages import read
     from memory_keeper.hooks.actions.handoff import save
+    from memory_keeper.keeper import Keeper
 
     settings, trigger = _settings(home, environ, session), str(question.get("trigger") or "")
     if settings["compaction.mode"] != "replace":
@@ -47,7 +48,10 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
         return {}
     tokens = question.get("tokens")
     size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
-    spool.append(home, session, spool.make("Replaced", call, at, folder, source=trigger[:20], tokens=size))
+    with Keeper(home, environ) as keeper:
+        stays = repeated(kept, messages, keeper.handed(session))
+    record = spool.make("Replaced", call, at, folder, source=trigger[:20], tokens=size, repeated=stays)
+    spool.append(home, session, record)
     return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
 
 

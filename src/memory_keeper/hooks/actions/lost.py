@@ -146,8 +146,10 @@ def _brief(keeper: Keeper, session: str, settings: Json, facts: tuple[Fact, ...]
 
 def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: int) -> Brief:
     view = keeper.view(session, "compact", project=keeper.project(folder), notes=settings["tell.notesBudget"])
-    if read_context(keeper.home, session).replaced:  # the last messages stay as they are
-        view = view._replace(handed=tuple(fact for fact in view.handed if fact.kind != "step"))
+    if read_context(keeper.home, session).replaced:  # the last messages stay, and what they say need not be told
+        stay = (spool.newest(keeper.home, session, "Replaced") or {}).get("repeated") or ()
+        fresh = tuple(fact for fact in view.handed if fact.kind != "step" and [fact.kind, fact.place] not in stay)
+        view = view._replace(handed=fresh or view.handed)
     return keeper.brief("handoff", view, budget)
 
 

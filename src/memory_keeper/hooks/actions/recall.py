@@ -10,7 +10,7 @@ import posix
 from collections.abc import Callable
 
 from memory_keeper import config
-from memory_keeper.briefs.recall import FILES, Line, fixed, heart, recall
+from memory_keeper.briefs.recall import FILES, Line, fixed, recall
 from memory_keeper.capture.named import is_command, names_in, says_error
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions import Request
@@ -26,6 +26,7 @@ from memory_keeper.store.calls import files_left
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import newest_id
 from memory_keeper.store.injected import told
+from memory_keeper.text import letters
 from memory_keeper.wire import units
 
 Recalled = tuple[Brief, tuple[str, ...]]  # what is told, and the keys of its lines
@@ -33,6 +34,7 @@ Recalled = tuple[Brief, tuple[str, ...]]  # what is told, and the keys of its li
 NOTHING = Brief("", "", 0), ()
 BUDGET = "tell.recallBudget"
 FORESEEN = 4  # files that are told with a first prompt
+MOST = 0.6  # of the letters of a line, in a line that was told
 SURE = 8.0  # from there on four of five files that are told were read or written (bench/prompt_files.py)
 
 
@@ -159,7 +161,12 @@ class Finding:
     def knows(self, line: Line) -> bool:
         """Whether a context was told a line, or a brief that has it."""
 
-        return line.key in self.keys or (bool(self.context.told) and heart(line.quote) in heart(self.context.told, -1))
+        quote, told = letters(line.quote), map(letters, self.context.told.split("\n"))
+        return (
+            line.key in self.keys
+            or line.start in letters(self.context.told)
+            or any(said in quote and len(said) >= MOST * len(quote) for said in told)  # a rule without "from now on"
+        )
 
     def stale(self, line: Line) -> str:
         """What became of the file that a line is about, since the session that said it."""

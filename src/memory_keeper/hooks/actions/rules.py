@@ -20,7 +20,7 @@ from memory_keeper.rules.observations import Observed
 from memory_keeper.rules.prompts import in_force
 from memory_keeper.store.context import read_context
 from memory_keeper.store.rules_cache import keep_ready, read_ready, stamp
-from memory_keeper.text import clean, digest_of, one_line, tokens
+from memory_keeper.text import clean, digest_of, letters, one_line, tokens
 from memory_keeper.wire import units
 
 SUBAGENT = 300  # tokens
@@ -80,7 +80,7 @@ def _tell_subagent(request: Request, settings: Json) -> Json:
 def _record(request: Request, brief: Brief, more: Json | None = None, agent: str = "") -> None:
     call = request.call
     who = request.home, call.session, call.folder, call.id, request.at
-    record_told(*who, (brief,), on=call.event, more=more, agent=agent)
+    record_told(*who, (brief,), on=call.event, more=more, agent=agent, remember=not agent)
 
 
 def _remind(request: Request, context: Context, settings: Json, ready: Json) -> Json:
@@ -101,9 +101,10 @@ def _size(request: Request) -> int:
 
 def _tell_full(request: Request, settings: Json, root: str) -> Json:
     call, home, room = request.call, request.home, request.room
-    changed = bool(read_context(home, call.session).ruled)
-    since = stamp(home)
+    context, since = read_context(home, call.session), stamp(home)
     rules, said = find_rules(home, call.folder, request.environ, settings)
+    heard_before = letters(context.told)  # as in its handoff
+    said = [observed for observed in said if letters(observed.text) not in heard_before]
     ready = _make_ready(home, root, settings, rules, since)
     brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
@@ -113,7 +114,7 @@ def _tell_full(request: Request, settings: Json, root: str) -> Json:
     if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same
     shown = _describe(rules, said, brief)
-    if changed and ready["newest"]:  # whoever did that: the user is to see it
+    if context.ruled and ready["newest"]:  # whoever did that: the user is to see it
         shown += f'. Changed last: "{ready["newest"]}"'
     return {"systemMessage": shown, **heard(call.event, brief.text)}
 
