@@ -19,6 +19,7 @@ from memory_keeper.width import columns
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 SELDOM = 10.0  # seconds between two lines about progress, where no bar can be drawn
 NAME = "memory-keeper"
+USUAL = 0.6  # how like a name another one is that may have been meant: the share of the letters
 
 
 def print_json(value: Any) -> None:
@@ -114,10 +115,9 @@ def _cells(text: str) -> int:
     return columns(text)
 
 
-def near(name: str, known: Iterable[str], otherwise: str) -> str:
+def near(name: str, known: Iterable[str], otherwise: str, alike: float = USUAL) -> str:
     """What somebody may have meant by a name that there is not."""
-
-    names = get_close_matches(name.lower(), dict.fromkeys(known), 2)
+    names = get_close_matches(name.lower(), dict.fromkeys(known), 2, alike)
     return f"did you mean {' or '.join(names)}?" if names else otherwise
 
 

@@ -1,4 +1,4 @@
-"""`search` at its two doors: the quick one and the parser's understand the same words."""
+"""`search`: what its words are, and what it prints."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from memory_keeper.cli.main import build_parser
-from memory_keeper.cli.search import OPTIONS, read_words
+from memory_keeper.cli.main import _parse
 from tests.machine import START, Machine
 
 SAID = (
@@ -24,30 +23,37 @@ SAID = (
     ["zebra", "--regex", "--deep", "--home", "/h", "--project", "/p", "--session", "s"],
 )
 REFUSED: tuple[list[str], ...] = (
-    [], ["--json"], ["zebra", "--limit"], ["zebra", "--limit", "0"], ["zebra", "--kind", "nonsense"], ["-x", "zebra"],
+    [], ["--json"], ["zebra", "--limit"], ["zebra", "--limit", "0"], ["zebra", "--kind", "nonsense"],
     ["zebra", "--since", "someday"], ["zebra", "--limt", "3"], ["zebra", "--json=1"], ["zebra", "--lim", "3"],
-    ["zebra", "--level", "-1"], ["--help"],
+    ["zebra", "--level", "-1"], ["zebra", "--limit", "1001"], ["zebra", "--role", "nobody"],
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("words", SAID, ids=" ".join)
-def test_both_doors_understand_the_same(words: list[str]) -> None:
-    quick = read_words(words)
-    assert quick is not None
-    argv = ["search", *words]
-    parsed = vars(build_parser(argv).parse_known_args(argv)[0])
-    rest = build_parser(argv).parse_known_args(argv)[1]
-    slow = {**parsed, "query": " ".join([*parsed["query"], *rest])}
-    assert {name: slow[name] for name in quick} == quick
+def test_options_stand_wherever_they_are_typed_and_all_else_are_words(words: list[str]) -> None:
+    args = _parse(["search", *words])
+    options = {"--kind": "kind", "--level": "level", "--tool": "tool", "--file": "file", "--role": "role"}
+    for option, name in options.items():
+        given = words[words.index(option) + 1] if option in words else None
+        assert str(getattr(args, name) or "") == (given or "")
+    assert args.limit == (3 if "3" in words or "--limit=3" in words else 10)
+    assert (args.json, args.regex, args.deep) == tuple(one in words for one in ("--json", "--regex", "--deep"))
+    assert (args.home, args.project) == (("/h", "/p") if "/h" in words else ("", ""))
+    expected = {"git": "git commit --no-verify", "--": "--zebra -x"}
+    stripes = "zebra stripes" if "stripes" in words else "zebra"
+    assert " ".join(args.query) == expected.get(words[0], stripes)
 
 
 @pytest.mark.parametrize("words", REFUSED, ids=" ".join)
-def test_what_needs_explaining_goes_to_the_parser(words: list[str]) -> None:
-    assert read_words(words) is None
+def test_what_may_be_a_mistake_is_explained(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        _parse(["search", *words])
+    assert left.value.code == 2
+    assert "memory-keeper search: error: " in capsys.readouterr().err
 
 
-def test_every_option_has_help_or_is_one_of_every_command() -> None:
-    assert {name for name, option in OPTIONS.items() if not option.help} == {"--json", "--project", "--home"}
+def test_a_dash_that_is_like_no_option_is_a_word() -> None:
+    assert _parse(["search", "grep", "-r", "--include", "zebra"]).query == ["grep", "-r", "--include", "zebra"]
 
 
 def search(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:

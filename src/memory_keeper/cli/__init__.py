@@ -1,5 +1,5 @@
 """The command line, for people and scripts. Verb: run.
 
-`main` finds the command, `parser` reads what is said to it, `guard` says what went wrong; `commands` has a file for
-each; `search` answers the one that is asked most without a parser.
+`main` has the table of commands, `parser` reads a command line, `guard` says what went wrong. `commands` has a file for
+each; what they share is in `arguments`, `scope` (which project and session), `output` and `work`.
 """

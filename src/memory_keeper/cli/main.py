@@ -2,90 +2,163 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import SUPPRESS, Namespace
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from keyword import iskeyword
-from os.path import lexists
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from memory_keeper import __version__
+from memory_keeper.cli.arguments import YES, Argument, Verb
 from memory_keeper.cli.guard import guarded, open_streams
-from memory_keeper.cli.parser import Parser, Verb, add_common
+from memory_keeper.cli.parser import Parser, add_common
 from memory_keeper.hooks import ENTRY_POINTS, enter
-from memory_keeper.terminal import called, near
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from memory_keeper.terminal import USUAL, called, near
 
 
-GROUPS = {  # the commands, as the help lists them
-    "begin": {
-        "demo": "show what it does, in a temporary home",
-        "install": "register the plugin with Claude Code",
-        "doctor": "check that everything works, and say what to do",
-        "import": "read in transcripts that are already there",
-        "uninstall": "take the plugin away again",
-    },
-    "the context": {
-        "context": "how full the context is, what ate it, and how long it lasts",
-        "why": "every line that a context was told: its source, the reason, and what it cost",
-        "brief": "print what a new context would be told",
-        "save": "write notes, handoff and pages now, so that /clear or a new session loses nothing",
-        "load": "print what was saved: `brief handoff` of the session before, or `brief memory`",
-        "restart": "save the handoff and have the session cleared; it goes on from there",
-        "watch": "answer requests to clear, through tmux or GNU screen",
-        "run": "run Claude Code in tmux, and answer requests to clear there",
-    },
-    "find something again": {
-        "search": "find something again",
-        "show": "one event or note, whole, or as its raw transcript line",
-        "timeline": "what happened when: around something, in a session, or in this project",
-        "blame": "which sessions and prompts touched a file, and why",
-        "fixes": "what fixed an error before, here",
-        "how": "how a command or a tool was run here, and which form of it worked",
-        "embed": "make what search by meaning needs of what is kept; needs the extra `semantic`",
-    },
-    "what is kept: list, show, add, edit, rm": {
-        "note": "what every session is to know of a project, in your own words",
-        "rule": "what every context is to go by; also in CLAUDE.md",
-        "observation": "what may be worth a rule: confirm or contradict it, make it one",
-        "task": "what is to be done and what was",
-        "session": "the sessions of this project",
-        "handoff": "what a session leaves to the next context: write it now, list, show",
-        "config": "the settings in force and where they come from; change them",
-    },
-    "the memory": {
-        "status": "this project at a glance",
-        "summarize": "make the notes that can be made now, or have a model word them better",
-        "archive": "put the memory into the archive and begin it anew; nothing is deleted",
-        "export": "write what is kept of this project as files",
-        "upkeep": "bring a session's notes, or a project's observations and tasks, up to date now",
-        "schedule": "show the crontab line for a weekly upkeep without a session",
-    },
-    "cost": {
-        "usage": "tokens, cache and cost by day, session, model, project or tool",
-        "report": "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
-    },
-    "called by others": {
-        "statusline": "one line about the context for Claude Code's status line: its JSON on stdin",
-        "hook": "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
-        "mcp": "the server that Claude Code starts with a session",
-    },
+class Command(NamedTuple):
+    """A row of the table: what the help says of a command."""
+
+    group: str
+    summary: str
+    example: str = ""  # a line each; a resource has one for each of its verbs
+    aliases: tuple[str, ...] = ()
+
+
+BEGIN, CONTEXT, FIND, KEPT = "begin", "the context", "find something again", "what is kept: list, show, add, edit, rm"
+MEMORY, COST, CALLED = "the memory", "cost", "called by others"
+COMMANDS = {
+    "demo": Command(BEGIN, "show what it does, in a temporary home", "./memory-keeper demo"),
+    "install": Command(BEGIN, "register the plugin with Claude Code", "memory-keeper install"),
+    "doctor": Command(BEGIN, "check that everything works, and say what to do", "memory-keeper doctor --fix"),
+    "import": Command(
+        BEGIN,
+        "read in transcripts that are already there",
+        "memory-keeper import transcripts ~/.claude/projects",
+    ),
+    "uninstall": Command(BEGIN, "take the plugin away again", "memory-keeper uninstall"),
+    "context": Command(CONTEXT, "how full the context is, what ate it, and how long it lasts", "memory-keeper context"),
+    "why": Command(
+        CONTEXT,
+        "every line that a context was told: its source, the reason, and what it cost",
+        "memory-keeper why --last",
+    ),
+    "brief": Command(CONTEXT, "print what a new context would be told", "memory-keeper brief start --budget 800"),
+    "save": Command(
+        CONTEXT,
+        "write notes, handoff and pages now, so that /clear or a new session loses nothing",
+        "memory-keeper save",
+        ("save-memory",),
+    ),
+    "load": Command(
+        CONTEXT,
+        "print what was saved: `brief handoff` of the session before, or `brief memory`",
+        "memory-keeper load",
+        ("load-memory",),
+    ),
+    "restart": Command(
+        CONTEXT, "save the handoff and have the session cleared; it goes on from there", "memory-keeper restart"
+    ),
+    "watch": Command(CONTEXT, "answer requests to clear, through tmux or GNU screen", "memory-keeper watch"),
+    "run": Command(
+        CONTEXT,
+        "run Claude Code in tmux, and answer requests to clear there",
+        "memory-keeper run -- claude --model opus",
+    ),
+    "search": Command(FIND, "find something again", "memory-keeper search retry back-off", ("search-memory",)),
+    "show": Command(
+        FIND, "one event or note, whole, or as its raw transcript line", "memory-keeper show 4914e47a --raw"
+    ),
+    "timeline": Command(
+        FIND,
+        "what happened when: around something, in a session, or in this project",
+        "memory-keeper timeline --around 4914e47a",
+    ),
+    "blame": Command(
+        FIND, "which sessions and prompts touched a file, and why", "memory-keeper blame src/uploader/client.py"
+    ),
+    "fixes": Command(
+        FIND,
+        "what fixed an error before, here",
+        "memory-keeper fixes \"ModuleNotFoundError: No module named 'yaml'\"",
+        ("fix",),
+    ),
+    "how": Command(
+        FIND,
+        "how a command or a tool was run here, and which form of it worked",
+        "memory-keeper how docker compose",
+    ),
+    "embed": Command(
+        FIND, "make what search by meaning needs of what is kept; needs the extra `semantic`", "memory-keeper embed"
+    ),
+    "note": Command(KEPT, "what every session is to know of a project, in your own words"),
+    "rule": Command(KEPT, "what every context is to go by; also in CLAUDE.md"),
+    "observation": Command(
+        KEPT, "what may be worth a rule: confirm or contradict it, make it one", aliases=("observe",)
+    ),
+    "task": Command(KEPT, "what is to be done and what was"),
+    "session": Command(KEPT, "the sessions of this project", aliases=("sessions",)),
+    "handoff": Command(KEPT, "what a session leaves to the next context: write it now, list, show"),
+    "config": Command(KEPT, "the settings in force and where they come from; change them"),
+    "status": Command(MEMORY, "this project at a glance", "memory-keeper status"),
+    "summarize": Command(
+        MEMORY,
+        "make the notes that can be made now, or have a model word them better",
+        "memory-keeper summarize --again --with claude-cli --limit 3\n"
+        "memory-keeper summarize --compare extractive,claude-cli",
+    ),
+    "archive": Command(
+        MEMORY,
+        "put the memory into the archive and begin it anew; nothing is deleted",
+        "memory-keeper archive --dry-run",
+        ("clear", "clear-memory"),
+    ),
+    "export": Command(
+        MEMORY, "write what is kept of this project as files", "memory-keeper export --format jsonl --to ~/memory"
+    ),
+    "upkeep": Command(
+        MEMORY,
+        "bring a session's notes, or a project's observations and tasks, up to date now",
+        "memory-keeper upkeep --session",
+        ("compact", "compress-context"),
+    ),
+    "schedule": Command(
+        MEMORY, "show the crontab line for a weekly upkeep without a session", "memory-keeper schedule"
+    ),
+    "usage": Command(
+        COST,
+        "tokens, cache and cost by day, session, model, project or tool",
+        "memory-keeper usage --by model --since 30d",
+    ),
+    "report": Command(
+        COST,
+        "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
+        "memory-keeper report --format html --out report.html",
+    ),
+    "statusline": Command(
+        CALLED,
+        "one line about the context for Claude Code's status line: its JSON on stdin",
+        "memory-keeper statusline --install",
+    ),
+    "hook": Command(
+        CALLED,
+        "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
+        "memory-keeper hook Stop < payload.json",
+    ),
+    "mcp": Command(
+        CALLED,
+        "the server that Claude Code starts with a session",
+        "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout",
+    ),
 }
-COMMANDS = {name: help for group in GROUPS.values() for name, help in group.items()}
-ALIASES = {  # names that commands have besides
-    "clear": "archive",
-    "compact": "upkeep",
-    "compress-context": "upkeep",
-    "fix": "fixes",
-    "observe": "observation",
-    "sessions": "session",
-    "save-memory": "save",
-    "load-memory": "load",
-    "search-memory": "search",
-    "clear-memory": "archive",
+ALIKE = 0.8  # how like an option of ours a word must be that any word may be
+GROUPS = {
+    group: [name for name, command in COMMANDS.items() if command.group == group]
+    for group in dict.fromkeys(command.group for command in COMMANDS.values())
 }
+ALIASES = {alias: name for name, command in COMMANDS.items() for alias in command.aliases}
 OLDER = f"Other names: {', '.join(f'{alias} ({name})' for alias, name in ALIASES.items())}."
 
 
@@ -102,7 +175,10 @@ def main(argv: list[str] | None = None) -> None:
 def parse_and_run(argv: list[str]) -> int:
     """Run the command that some words name; its exit code."""
     open_streams()
+    umask = os.umask(0o077)  # of the user: what is written here is the user's alone
+    os.umask(umask)
     args = _parse([_as_text(word) for word in argv])
+    args.umask = umask
 
     def run(home: str) -> int:
         args.home = home
@@ -115,7 +191,7 @@ def parse_and_run(argv: list[str]) -> int:
 def _as_text(word: str) -> str:
     """What was typed, with a sign in the place of bytes that are no UTF-8: nothing is kept or found by those. The name
     of a file stays what it is."""
-    if lexists(word):
+    if os.path.lexists(word):
         return word
     try:
         data = word.encode("utf-8", "surrogateescape")
@@ -131,16 +207,22 @@ def _parse(argv: list[str]) -> Namespace:
         hint = near(argv[0], [*COMMANDS, *ALIASES], "`memory-keeper --help` names them all")
         parser.error(f"there is no command {argv[0]}; {hint}")
     args, rest = parser.parse_known_args(_with_verb(argv))
-    words: list[str] | None = getattr(args, getattr(args, "words", ""), None)
-    dashes = getattr(args, "dashes", False)  # those that are no options of ours are words too
-    if rest and (words is None or (not dashes and any(word.startswith("-") for word in rest))):
-        typed = next((word.partition("=")[0] for word in rest if word.startswith("--")), "")
-        hint = near(typed, args.parser.options(), "") if typed else ""
-        hint = hint or ("after -- they are words" if words is not None else "")
-        args.parser.error(f"unrecognized arguments: {' '.join(rest)}{f' ({hint})' if hint else ''}")
+    words: list[str] | None = getattr(args, args.words, None) if args.words else None
+    if problem := _refused(rest, args.parser.options(), words is not None, args.any_words):
+        args.parser.error(f"unrecognized arguments: {' '.join(rest)}{problem.rstrip()}")
     if words is not None:
         words.extend(rest)
     return args
+
+
+def _refused(rest: list[str], options: list[str], words: bool, any_words: bool) -> str:
+    """Why what no argument takes cannot be words of the command, and what may have been meant; empty when it can."""
+    typed = [word.partition("=")[0] for word in rest if word.startswith("-")]
+    hints = [near(word, options, "", ALIKE if any_words else USUAL) for word in typed]
+    if not rest or (words and not (any(hints) if any_words else typed)):
+        return ""
+    meant = next(filter(None, hints), "after -- they are words" if words else "")
+    return f" ({meant})" if meant else " "
 
 
 def _with_verb(argv: list[str]) -> list[str]:
@@ -175,44 +257,49 @@ def build_parser(argv: list[str] | None = None) -> Parser:
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
         epilog=f"`memory-keeper COMMAND --help` tells more of one.\n{OLDER}\nexample: memory-keeper demo",
     )
-    parser.set_defaults(parser=parser)
+    parser.set_defaults(parser=parser, words="", any_words=False)
     parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = (argv or [""])[0]
-    for name, help in COMMANDS.items():
-        others = [alias for alias, main in ALIASES.items() if main == name]
-        also = f" `{wanted}` is an alias of `{name}`." if wanted in others else ""
-        also = also or (f" Also: {', '.join(others)}." if others else "")
-        sub = commands.add_parser(name, aliases=others, help=help, description=_sentence(help) + also)
-        if argv is None or wanted in (name, *others):
-            _configure(sub, load(name))
+    for name, command in COMMANDS.items():
+        also = f" Also: {', '.join(command.aliases)}." if command.aliases else ""
+        also = f" `{wanted}` is an alias of `{name}`." if wanted in command.aliases else also
+        sub = commands.add_parser(
+            name, aliases=command.aliases, help=command.summary, description=_sentence(command.summary) + also
+        )
+        if argv is None or wanted in (name, *command.aliases):
+            _configure(sub, load(name), command)
     return parser
 
 
-def _configure(parser: Parser, command: Any) -> None:
+def _configure(parser: Parser, module: Any, command: Command) -> None:
     """Give a command's parser its arguments and examples."""
-    verbs: Mapping[str, Verb] = getattr(command, "VERBS", {})
+    verbs: Mapping[str, Verb] = getattr(module, "VERBS", {})
     if not verbs:
-        _finish(parser, command.run, getattr(command, "EXAMPLES", None) or (command.EXAMPLE,))
-        command.configure(parser)
+        parser.allow_abbrev = not getattr(module, "ANY_WORDS", False)  # words may begin like an option of ours
+        _finish(parser, module.run, module.ARGUMENTS, command.example, any_words=not parser.allow_abbrev)
         return
     parser.epilog = "\n".join(f"example: {verb.example}" for verb in verbs.values())
     add_common(parser)  # of every verb: they are typed behind it
     choices = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, verb in verbs.items():
         sub = choices.add_parser(name, aliases=verb.aliases, help=verb.help, description=_sentence(verb.help))
-        for names, given in verb.takes:
-            sub.add_argument(*names, **given)
-        if not any("--yes" in names for names, _ in verb.takes):
+        if YES not in verb.takes:
             sub.add_argument("--yes", action="store_true", help=SUPPRESS)  # scripts may say it to every verb
-        _finish(sub, verb.run, (verb.example,))
-        sub.set_defaults(words=verb.words)
+        _finish(sub, verb.run, verb.takes, verb.example)
 
 
-def _finish(parser: Parser, run: Callable[[Namespace], int], examples: Iterable[str]) -> None:
+def _finish(
+    parser: Parser, run: Callable[[Namespace], int], takes: Iterable[Argument], example: str, **defaults: Any
+) -> None:
+    """Arguments, examples, and what is called in the end. A positional that takes many takes all words."""
+    words = ""
+    for names, given in takes:
+        action = parser.add_argument(*names, **given)
+        words = action.dest if action.nargs in ("*", "+") and not action.option_strings else words
     add_common(parser)
-    parser.set_defaults(run=run, parser=parser, fail=parser.error)
-    parser.epilog = "\n".join(f"example: {example}" for example in examples)
+    parser.set_defaults(run=run, parser=parser, fail=parser.error, words=words, **defaults)
+    parser.epilog = "\n".join(f"example: {line}" for line in example.split("\n"))
 
 
 def _sentence(text: str) -> str:

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from textwrap import fill
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from memory_keeper.cli.guard import LONGEST, guarded, open_streams
 from memory_keeper.terminal import as_called, near, remark
 from memory_keeper.text import clean, one_line
-
-Argument = tuple[tuple[str, ...], dict[str, Any]]
-
-
-def argument(*names: str, **given: Any) -> Argument:
-    """What a verb takes, as a parser wants it."""
-    return names, given
-
-
-class Verb(NamedTuple):
-    """What can be done with a resource."""
-
-    run: Callable[[argparse.Namespace], int]
-    help: str
-    example: str
-    takes: tuple[Argument, ...] = ()
-    words: str = ""  # the argument that takes all words, also those after options
-    aliases: tuple[str, ...] = ()
 
 
 class Formatter(argparse.HelpFormatter):
@@ -44,7 +26,7 @@ class Formatter(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Shows nothing that a terminal would obey, and leaves as every command does."""
 
-    def __init__(self, *, groups: Mapping[str, Mapping[str, str]] | None = None, **given: Any) -> None:
+    def __init__(self, *, groups: Mapping[str, Iterable[str]] | None = None, **given: Any) -> None:
         super().__init__(formatter_class=Formatter, **given)
         self.groups = groups  # of subcommands, as the help lists them
 

@@ -25,7 +25,6 @@ to what it may load. Everywhere else imports stand at the top, and the standard 
 ENTRY_POINTS = {  # the commands that have no time for a parser: a module, and what is called of it with the words
     "hook": ("memory_keeper.hooks.hook", "main"),
     "mcp": ("memory_keeper.server.front", "main"),
-    "search": ("memory_keeper.cli.search", "hurry"),
     "catch-up": ("memory_keeper.jobs.run", "main"),
     "turn": ("memory_keeper.hooks.turn", "main"),
     "statusline": ("memory_keeper.hooks.statusline", "main"),

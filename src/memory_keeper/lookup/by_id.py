@@ -1,18 +1,15 @@
-"""One thing that was kept, or one session, by its id or the beginning of it."""
+"""One thing that was kept, by its id or the beginning of it."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from memory_keeper import wire
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
+from memory_keeper.lookup.sessions import SEVERAL, several
 from memory_keeper.model import USER, Event, Note
 from memory_keeper.rules.prompts import unlearnt
 from memory_keeper.text import tokens
-
-SEVERAL = 5  # that are named when a beginning is that of more than one
 
 
 def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
@@ -26,7 +23,7 @@ def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives 
     if not one and len(found) < 2:
         raise KeeperError(f"Nothing is called {id}", hint=hint)
     if not one:
-        raise KeeperError(f"More than one thing is called {id}: {_named(found)}", hint="give more of the id")
+        raise KeeperError(f"More than one thing is called {id}: {several(found)}", hint="give more of the id")
     return one
 
 
@@ -42,17 +39,3 @@ def unwritten(keeper: Keeper, id: str) -> Note | None:
         return None
     new = (note for project in keeper.store.projects() for note in unlearnt(keeper.store, project))
     return next((note for note in new if note.id == id), None)
-
-
-def _named(found: Sequence[str]) -> str:
-    return ", ".join(found[:SEVERAL]) + (", …" if len(found) > SEVERAL else "")
-
-
-def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper sessions --all-projects` names them") -> str:
-    """The session a user named, by all of its id or by the beginning that every screen shows."""
-    found = keeper.store.sessions_called(given) if given else []
-    if given and not found:
-        raise KeeperError(f"No session is called {given}", hint=hint)
-    if len(found) > 1:
-        raise KeeperError(f"More than one session is called {given}: {_named(found)}", hint="give more of the id")
-    return found[0] if found else ""

@@ -22,7 +22,8 @@ from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.hooks.actions.compaction import find_own
 from memory_keeper.hooks.actions.fullness import describe, measure
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import find_one, session_of
+from memory_keeper.lookup.by_id import find_one
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Event, Hit, Json, NamedTuple, Note, Scope
 from memory_keeper.notes.kept_note import lines_of, whose
 from memory_keeper.notes.usage import breakdown

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from memory_keeper.cli.commands import PATIENCE, catch_up, confirm, folder_of, make_notes, project_of, render_memory
+from memory_keeper.cli.arguments import DRY_RUN, YES
+from memory_keeper.cli.output import confirm
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import PATIENCE, catch_up, make_notes, render_memory
 from memory_keeper.jobs.summarize import outline_project
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
@@ -12,13 +15,7 @@ from memory_keeper.project_settings import Settings
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import from_here, print_json, say
 
-EXAMPLE = "memory-keeper archive --dry-run"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Whether to ask."""
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be archived")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+ARGUMENTS = (DRY_RUN, YES)
 
 
 def run(args: Namespace) -> int:

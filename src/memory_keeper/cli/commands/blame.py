@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from memory_keeper.briefs import short
-from memory_keeper.cli.commands import positive, project_of
-from memory_keeper.cli.commands.fixes import plain, root_of, say_nothing, scope_of
+from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
+from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.scope import project_of, root_of, scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame
@@ -16,16 +17,13 @@ from memory_keeper.search.staleness import say as say_states
 from memory_keeper.terminal import moment, paint, print_json, say
 from memory_keeper.text import clean, one_line
 
-EXAMPLE = "memory-keeper blame src/uploader/client.py"
 HINT = "a file is known that a call named or that was edited; `memory-keeper search --file PATH WORDS` looks further"
 SHOWN = 4  # edits of one prompt
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which file."""
-    parser.add_argument("file", metavar="FILE", help="its path, whole or as seen from the project; its name if unique")
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
-    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many prompts (default 10)")
+ARGUMENTS = (
+    argument("file", metavar="FILE", help="its path, whole or as seen from the project; its name if unique"),
+    ALL_PROJECTS,
+    limit(10, "at most so many prompts"),
+)
 
 
 def run(args: Namespace) -> int:
@@ -45,7 +43,7 @@ def run(args: Namespace) -> int:
         print("\n".join(f"  {clean(one)}" for one in found.others))
         return 0
     if not found.touches:
-        say_nothing(others, HINT)
+        say_nothing_found(others, HINT)
         return 0
     name = clean(found.path)
     say(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from time import time
 from typing import Any
 
@@ -12,19 +12,20 @@ from memory_keeper.briefs import UNLIMITED, Before, View
 from memory_keeper.briefs.handoff import by_part
 from memory_keeper.briefs.plans import PLANS
 from memory_keeper.capture.host import find_terminal
-from memory_keeper.cli.commands import catch_up, folder_of, positive, project_of
+from memory_keeper.cli.arguments import BUDGET, argument
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import catch_up
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.previous import find_before
 from memory_keeper.hooks.actions.recall import names_something, preview
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.terminal import print_json, remark, say
 
-EXAMPLE = "memory-keeper brief start --budget 800"
 RECALL, RULES = "recall", "rules"
 NAMES = {  # and what each is
     "start": "what a new session is told",
@@ -47,22 +48,17 @@ NOTHING = {  # what is said of those that may well be empty
 UNNAMED = "the prompt names no file, command, error or name that could be looked up"
 UNKNOWN = "no earlier session has something of its own about what the prompt names; what most sessions have is left out"
 OF_ONE = ("handoff", "replay")  # briefs of one session, which tell of the newest where none is named
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which, for whom, and how long."""
-    each = "; ".join(f"{name}: {what}" for name, what in NAMES.items())
-    parser.add_argument("name", metavar="NAME", choices=NAMES, help=each)
-    parser.add_argument(
-        "prompt", nargs="*", default=[], metavar="PROMPT", help="of recall: the prompt that it is told with"
-    )
-    parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
-    parser.add_argument(
-        "--session",
-        default="",
-        metavar="ID",
+ARGUMENTS = (
+    argument(
+        "name", metavar="NAME", choices=NAMES, help="; ".join(f"{name}: {what}" for name, what in NAMES.items())
+    ),
+    argument("prompt", nargs="*", default=[], metavar="PROMPT", help="of recall: the prompt that it is told with"),
+    BUDGET,
+    argument(
+        "--session", default="", metavar="ID",
         help="the session to tell of; of a handoff or a replay, default: the newest",
-    )
+    ),
+)  # fmt: skip
 
 
 def run(args: Namespace) -> int:

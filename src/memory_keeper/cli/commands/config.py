@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 from memory_keeper import config
 from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
-from memory_keeper.cli.commands import folder_of
+from memory_keeper.cli.arguments import DRY_RUN, Verb, argument
 from memory_keeper.cli.commands.statusline import settings_path
-from memory_keeper.cli.commands.verbs import DRY_RUN
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.host import claude_settings, files

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 from memory_keeper.capture.claude_code import read_moment
 from memory_keeper.capture.newest import newest_lines
-from memory_keeper.cli.commands import folder_of, positive, running_session
+from memory_keeper.cli.arguments import SESSION, argument, limit
+from memory_keeper.cli.scope import folder_of, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.fullness import Fullness, measure
@@ -18,17 +19,14 @@ from memory_keeper.policy import clears_at, compacts_at, thresholds
 from memory_keeper.terminal import as_called, bar, fitting, moment, paint, print_json, say, width
 from memory_keeper.text import clean
 
-EXAMPLE = "memory-keeper context"
 TURNS, MANY = 3, 50  # how many turns say how fast it fills; how many are as good as any
 NAMES = {"injected": "added by Claude Code: reminders, what hooks say", "summary": "the compaction's summary"}
 STYLES = {"ok": "green", "warn": "yellow", "critical": "red", "unknown": "dim"}
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which context."""
-    parser.add_argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
-    parser.add_argument("--transcript", default="", metavar="FILE", help="measure this file instead")
-    parser.add_argument("--limit", type=positive, default=5, metavar="N", help="rows of each list (default 5)")
+ARGUMENTS = (
+    SESSION,
+    argument("--transcript", default="", metavar="FILE", help="measure this file instead"),
+    limit(5, "rows of each list"),
+)
 
 
 def run(args: Namespace) -> int:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
 from select import select
 from statistics import median
@@ -16,6 +16,7 @@ from time import monotonic, time
 from typing import Any
 
 from memory_keeper.briefs import short
+from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.commands.show import raw_line
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.lost import scores
@@ -25,7 +26,6 @@ from memory_keeper.store import spool
 from memory_keeper.terminal import as_called, bar, fitting, paint, print_json, size, width, wrapped
 from memory_keeper.text import clean, tokens, utc_day
 
-EXAMPLE = "./memory-keeper demo"
 WINDOW = 200_000
 LINES = 4  # rows of a terminal that one line of a brief may take
 SESSION, NEXT = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
@@ -37,11 +37,7 @@ PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
 RECORDED_ON = (b"2026-03-03T", b"2026-03-02T")  # and its days, the last first: it is played as if it ended yesterday
 QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Keep what it made, on request."""
-    parser.add_argument("--keep", action="store_true", help="leave the temporary home behind and say where it is")
+ARGUMENTS = (argument("--keep", action="store_true", help="leave the temporary home behind and say where it is"),)
 
 
 def run(args: Namespace) -> int:

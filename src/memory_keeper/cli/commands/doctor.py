@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from errno import EACCES, EROFS
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from memory_keeper import config
 from memory_keeper.briefs.report.prices import problem as prices_problem
+from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.commands.import_ import read_back
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
@@ -39,7 +40,6 @@ from memory_keeper.store.home import Lock
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
 from memory_keeper.text import ago, many
 
-EXAMPLE = "memory-keeper doctor --fix"
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 VERDICTS = {
     "OK": "all is well",
@@ -71,9 +71,7 @@ class Finding(NamedTuple):
     fix: str = ""
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Repair, on request."""
-    parser.add_argument("--fix", action="store_true", help="repair what can be repaired without losing anything")
+ARGUMENTS = (argument("--fix", action="store_true", help="repair what can be repaired without losing anything"),)
 
 
 def run(args: Namespace) -> int:

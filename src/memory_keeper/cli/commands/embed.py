@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from memory_keeper.cli.commands import PATIENCE, positive
+from memory_keeper.cli.arguments import MOST, argument, positive
+from memory_keeper.cli.work import PATIENCE
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import semantic
 from memory_keeper.terminal import Bar, print_json, say
 
-EXAMPLE = "memory-keeper embed"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """How much of it."""
-    parser.add_argument("--limit", type=positive, default=1 << 60, metavar="N", help="at most so many texts")
+ARGUMENTS = (argument("--limit", type=positive, default=MOST, metavar="N", help="at most so many texts"),)
 
 
 def run(args: Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from time import time
 from typing import Any
@@ -14,7 +14,9 @@ from memory_keeper.briefs.memory import body_of
 from memory_keeper.briefs.pages import archives, iso
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.refined import line, name_of, refine
-from memory_keeper.cli.commands import catch_up, folder_of, project_of
+from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import catch_up
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -26,7 +28,6 @@ from memory_keeper.store.events import as_of, session_events
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, print_json, say, size
 
-EXAMPLE = "memory-keeper export --format jsonl --to ~/memory"
 FORMATS = ("seeds", "jsonl", "md")
 SESSIONS = "sessions"
 EVERY = 1 << 30
@@ -42,16 +43,14 @@ class Target(NamedTuple):
     pages: Pages  # of the project
 
 
-def configure(parser: ArgumentParser) -> None:
-    """In which form, and where to."""
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="seeds",
+ARGUMENTS = (
+    argument(
+        "--format", choices=FORMATS, default="seeds",
         help="seeds: the pages and a file per session (default); jsonl: everything, row by row; md: one document",
-    )
-    parser.add_argument("--to", default="", metavar="DIR", help="default: .claude/memory of the project")
-    parser.add_argument("--force", action="store_true", help="also in the place of files that are not ours")
+    ),
+    argument("--to", default="", metavar="DIR", help="default: .claude/memory of the project"),
+    argument("--force", action="store_true", help="also in the place of files that are not ours"),
+)  # fmt: skip
 
 
 def run(args: Namespace) -> int:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from argparse import Namespace
 
 from memory_keeper.briefs import short
-from memory_keeper.cli.commands import folder_of, positive, project_of
-from memory_keeper.config import find_root
+from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
+from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.scope import project_of, root_of, scope_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.fixes import CONFIDENT, Answer, Fix, answer
 from memory_keeper.search.staleness import State, moved_on, of_files
 from memory_keeper.search.staleness import say as say_states
-from memory_keeper.terminal import hint, moment, paint, print_json, say
+from memory_keeper.terminal import moment, paint, print_json, say
 
-EXAMPLE = "memory-keeper fixes \"ModuleNotFoundError: No module named 'yaml'\""
 HINT = "give the line that names the error; `memory-keeper search` looks for its words anywhere"
 LARGEST = 1 << 20  # characters of an output on stdin
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which error, and where it may have been seen."""
-    parser.add_argument("error", nargs="+", metavar="ERROR", help="what it says, or - for a whole output on stdin")
-    parser.set_defaults(words="error", dashes=True)
-    parser.allow_abbrev = False  # what an error says may begin like an option of ours
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
-    parser.add_argument("--limit", type=positive, default=3, metavar="N", help="at most so many (default 3)")
+ARGUMENTS = (
+    argument("error", nargs="+", metavar="ERROR", help="what it says, or - for a whole output on stdin"),
+    ALL_PROJECTS,
+    limit(3),
+)
+ANY_WORDS = True
 
 
 def run(args: Namespace) -> int:
@@ -50,35 +45,8 @@ def run(args: Namespace) -> int:
     if found.seen:
         _say(found, since)
     else:
-        say_nothing(others, HINT)
+        say_nothing_found(others, HINT)
     return 0
-
-
-def scope_of(keeper: Keeper, args: Namespace) -> Scope:
-    """This project, or all."""
-    return Scope(project=None if args.all_projects else project_of(keeper, args))
-
-
-def root_of(args: Namespace) -> str:
-    """The folder in which files are looked at; empty when it is gone."""
-    return find_root(folder_of(args)) if os.path.isdir(args.project or os.getcwd()) else ""
-
-
-def say_nothing(others: int, further: str) -> None:
-    """That nothing was found, and where there is something, or may be."""
-    if others:
-        times = "once" if others == 1 else f"{others} times"
-        say(f"nothing found in this project, but {times} in others: --all-projects shows them")
-    else:
-        print("nothing found")
-        hint(further)
-
-
-def plain(value: Any) -> Any:
-    """A value for `--json`, with what it is made of."""
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {name: plain(part) for name, part in zip(value._fields, value, strict=True)}
-    return [plain(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def _both(found: Answer, since: list[tuple[list[State], str]]) -> list[tuple[Fix, tuple[list[State], str]]]:

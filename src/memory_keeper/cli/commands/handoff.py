@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from memory_keeper import wire
 from memory_keeper.briefs.handoff import by_part
-from memory_keeper.cli.commands import known_project, positive, running_session
-from memory_keeper.cli.commands.verbs import Entry, print_entries
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import Verb, argument, positive
+from memory_keeper.cli.output import Entry, print_entries
+from memory_keeper.cli.scope import known_project, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.handoff import save
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Note, Source
 from memory_keeper.store.events import as_of
 from memory_keeper.terminal import from_here, moment, print_json, say
 
 PATIENCE = 30.0
 LIMIT = 10
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Of which session; also for the other commands that write one."""
-    names, given = SESSION
-    parser.add_argument(*names, **given)
 
 
 def write(args: Namespace) -> tuple[Note, str]:

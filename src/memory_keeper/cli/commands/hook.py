@@ -1,15 +1,11 @@
 """`hook EVENT`: answered before any parser is built; this is only its help."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
+from memory_keeper.cli.arguments import argument
 from memory_keeper.hooks import hook
 
-EXAMPLE = "memory-keeper hook Stop < payload.json"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Say what it takes."""
-    parser.add_argument("event", metavar="EVENT", help="SessionStart, UserPromptSubmit, PostToolUse, Stop, ...")
+ARGUMENTS = (argument("event", metavar="EVENT", help="SessionStart, UserPromptSubmit, PostToolUse, Stop, ..."),)
 
 
 def run(args: Namespace) -> int:

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from memory_keeper.briefs import short
-from memory_keeper.cli.commands import positive
-from memory_keeper.cli.commands.fixes import plain, say_nothing, scope_of
+from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
+from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.scope import scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.how import Form, how
 from memory_keeper.terminal import moment, paint, print_json, say
 
-EXAMPLE = "memory-keeper how docker compose"
 MARGIN = " " * 4  # of what does not fit beside an id
 HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which command."""
-    parser.add_argument("tool", nargs="+", metavar="TOOL", help="a program and its first words, or a tool such as Edit")
-    parser.set_defaults(words="tool", dashes=True)
-    parser.allow_abbrev = False  # `git push --all` has an option that ours begins with
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
-    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="at most so many forms (default 10)")
+ARGUMENTS = (
+    argument("tool", nargs="+", metavar="TOOL", help="a program and its first words, or a tool such as Edit"),
+    ALL_PROJECTS,
+    limit(10, "at most so many forms"),
+)
+ANY_WORDS = True
 
 
 def run(args: Namespace) -> int:
@@ -36,7 +33,7 @@ def run(args: Namespace) -> int:
         print_json(plain(found))
         return 0
     if not found.times:
-        say_nothing(others, HINT)
+        say_nothing_found(others, HINT)
         return 0
     say(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
     for form in found.forms:

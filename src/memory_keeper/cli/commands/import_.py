@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import zlib
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -14,7 +14,8 @@ from typing import IO, Any, cast
 
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.capture.payload import safe_name
-from memory_keeper.cli.commands import make_notes
+from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.work import make_notes
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host.registration import claude_folder
 from memory_keeper.keeper import Keeper
@@ -24,21 +25,15 @@ from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, as_called, print_json, say, say_problem
 from memory_keeper.text import clean, many
 
-EXAMPLE = "memory-keeper import transcripts ~/.claude/projects"
 ENDINGS = (".jsonl", ".jsonl.gz")
 MAGIC = b"\x1f\x8b\x08"  # how a gzip member begins
 BLANK = b" " * 79 + b"\n"
 LARGEST = 64 << 20  # bytes a damaged member may say it had
 FEW = 5  # projects that are named
-
-
-def configure(parser: ArgumentParser) -> None:
-    """What to read."""
-    parser.add_argument("what", choices=["transcripts"], help="Claude Code's own transcripts")
-    parser.add_argument(
-        "paths", nargs="*", default=[], metavar="PATH", help="files or folders; default: all of Claude Code's"
-    )
-    parser.set_defaults(words="paths")
+ARGUMENTS = (
+    argument("what", choices=["transcripts"], help="Claude Code's own transcripts"),
+    argument("paths", nargs="*", default=[], metavar="PATH", help="files or folders; default: all of Claude Code's"),
+)
 
 
 def run(args: Namespace) -> int:

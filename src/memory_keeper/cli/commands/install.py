@@ -6,10 +6,12 @@ import os
 import shlex
 import shutil
 import sys
-from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from argparse import BooleanOptionalAction, Namespace
 
 from memory_keeper.briefs.rules import full, rules_of
-from memory_keeper.cli.commands import config, is_sure, statusline
+from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.commands import config, statusline
+from memory_keeper.cli.output import is_sure
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
@@ -18,21 +20,17 @@ from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.terminal import print_json, say
 
-EXAMPLE = "memory-keeper install"
 SHIPPED = "rules.shipped"
 OFFER = "Show how full the context is in Claude Code's status line?"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """For whom."""
-    scopes = ("local", "project", "user")
-    parser.add_argument("--scope", choices=scopes, default="user", help="as in Claude Code's settings")
-    parser.add_argument(
+ARGUMENTS = (
+    argument("--scope", choices=("local", "project", "user"), default="user", help="as in Claude Code's settings"),
+    argument(
         "--statusline",
         action=BooleanOptionalAction,
         help="show the gauge in Claude Code's status line; asked otherwise",
-    )
-    parser.add_argument("--no-rules", action="store_true", help="without the five rules that come with it")
+    ),
+    argument("--no-rules", action="store_true", help="without the five rules that come with it"),
+)
 
 
 def run(args: Namespace) -> int:

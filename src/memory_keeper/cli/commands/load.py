@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 from memory_keeper import config
 from memory_keeper.briefs import UNLIMITED
-from memory_keeper.cli.commands import catch_up, folder_of, positive, project_of
+from memory_keeper.cli.arguments import BUDGET, argument
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import catch_up
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.request import Brief
 from memory_keeper.terminal import print_json, say
 
-EXAMPLE = "memory-keeper load"
 EARLIER = "`memory-keeper import transcripts` brings in what Claude Code has written down"
 WHATEVER = 1 << 30  # tokens
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Of which session, and how much."""
-    parser.add_argument(
-        "--session", default="", metavar="ID", help="default: the newest; inside a session, the one before it"
-    )
-    parser.add_argument(
-        "--memory", action="store_true", help="the memory of the project instead of one session's handoff"
-    )
-    parser.add_argument("--budget", type=positive, default=0, metavar="N", help="tokens it may cost")
+ARGUMENTS = (
+    argument("--session", default="", metavar="ID", help="default: the newest; inside a session, the one before it"),
+    argument("--memory", action="store_true", help="the memory of the project instead of one session's handoff"),
+    BUDGET,
+)
 
 
 def run(args: Namespace) -> int:

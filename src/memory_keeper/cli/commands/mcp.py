@@ -1,15 +1,11 @@
 """`mcp`: answered before any parser is built; this is its help, and what explains a mistake."""
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from memory_keeper.server import front as mcp
 
-EXAMPLE = "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """It takes nothing of its own."""
+ARGUMENTS = ()
 
 
 def run(args: Namespace) -> int:

@@ -16,9 +16,10 @@ from memory_keeper import wire
 from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.capture.redact import known_values, redact
-from memory_keeper.cli.commands import folder_of, known_project, render_memory
-from memory_keeper.cli.commands.verbs import DRY_RUN, YES, Entry, print_entries, remove, say_removed
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
+from memory_keeper.cli.output import Entry, print_entries, remove, say_removed
+from memory_keeper.cli.scope import folder_of, known_project
+from memory_keeper.cli.work import render_memory
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import outside_a_session
@@ -299,21 +300,18 @@ VERBS = {
         "write the note of a kind, or give one another text",
         'memory-keeper note set conventions "Tests are run with make test."',
         (TARGET, TEXT, FILE),
-        words="text",
     ),
     "add": Verb(
         _add,
         "one more note of a kind, or a line to it",
         'memory-keeper note add conventions "Names are English."',
         (TARGET, TEXT, FILE),
-        words="text",
     ),
     "edit": Verb(
         _edit,
         "change a note in your editor, or to a text",
         "memory-keeper note edit conventions",
         (TARGET, argument("text", nargs="*", metavar="TEXT", help="by default: your editor is opened"), FILE),
-        words="text",
     ),
     "rm": Verb(_remove, "take a note away", "memory-keeper note rm conventions", (TARGET, YES, DRY_RUN)),
 }

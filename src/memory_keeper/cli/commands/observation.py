@@ -8,14 +8,15 @@ from time import time
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.cli.commands import confirm, folder_of, project_of, render_memory
-from memory_keeper.cli.commands.verbs import DRY_RUN, ID, YES, Entry, checked, print_entries, remove, the_one
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import DRY_RUN, ID, USERS, YES, Verb, argument
+from memory_keeper.cli.output import Entry, checked, confirm, print_entries, remove, the_one
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import render_memory
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host.consent import by_a_person, in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.pages.claude_md import sync_where_wanted
@@ -259,7 +260,6 @@ def _is_here(args: Namespace) -> bool:
 
 HINT = "`memory-keeper observation list --all` gives ids"
 TEXT = argument("text", nargs="+", metavar="TEXT", help="the observation")
-USERS = argument("--user", action="store_true", help="in all of your projects, not only in this one")
 STATE = argument("--state", choices=STATES, metavar="STATE", help=f"only these: {', '.join(STATES)}")
 ALL = argument("--all", action="store_true", help="all, whatever became of them")
 SESSION = argument("--session", default="", metavar="ID", help="seen in this session")
@@ -269,7 +269,7 @@ VERBS = {
         _list, "what is open, or confirmed often enough", "memory-keeper observation list --all", (STATE, ALL)
     ),
     "show": Verb(_show, "an observation, whole", "memory-keeper observation show note-1b19", (ID,)),
-    "add": Verb(_add, "write one down", EXAMPLE, (TEXT, USERS), words="text"),
+    "add": Verb(_add, "write one down", EXAMPLE, (TEXT, USERS)),
     "confirm": Verb(_confirm, "it was right once more", "memory-keeper observation confirm note-1b19", (ID, SESSION)),
     "contradict": Verb(_contradict, "it was wrong", "memory-keeper observation contradict note-1b19", (ID,)),
     "promote": Verb(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from time import localtime, time
 from typing import Any
 
@@ -16,33 +16,17 @@ from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.session import find_session, session_json, show_session
 from memory_keeper.briefs.report.sums import sums, total
-from memory_keeper.cli.commands import running_session
+from memory_keeper.cli.arguments import ALL_PROJECTS, argument
 from memory_keeper.cli.commands.usage import caught_up, nothing_kept, weighing
+from memory_keeper.cli.scope import running_session
 from memory_keeper.config import find_root
 from memory_keeper.dates import bounds, month_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.terminal import say, wrapped
 
-EXAMPLE = "memory-keeper report --format html --out report.html"
 FORMATS = ("md", "html", "json")
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Of what, and in which form."""
-    parser.add_argument("--month", type=_month, default=None, metavar="YYYY-MM", help="default: this month")
-    parser.add_argument(
-        "--session",
-        nargs="?",
-        const="",
-        metavar="ID",
-        help="the metrics of one session instead; without ID the one that runs this, else the newest",
-    )
-    parser.add_argument("--format", choices=FORMATS, default="", help="default: md; html is one page")
-    parser.add_argument("--out", default="", metavar="FILE", help="write it there; default: print it")
-    parser.add_argument("--force", action="store_true", help="--out: also over a file that is there")
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
 
 
 def run(args: Namespace) -> int:
@@ -104,3 +88,16 @@ def _month(given: str) -> tuple[float, float]:
     if len(given) == 7 and (year + month).isdecimal() and 1 <= int(month) <= 12 and 1970 < int(year) < 2100:
         return bounds(int(year), int(month))
     raise ArgumentTypeError(f"{given!r} is not a month such as {localtime().tm_year}-01")
+
+
+ARGUMENTS = (
+    argument("--month", type=_month, default=None, metavar="YYYY-MM", help="default: this month"),
+    argument(
+        "--session", nargs="?", const="", metavar="ID",
+        help="the metrics of one session instead; without ID the one that runs this, else the newest",
+    ),
+    argument("--format", choices=FORMATS, default="", help="default: md; html is one page"),
+    argument("--out", default="", metavar="FILE", help="write it there; default: print it"),
+    argument("--force", action="store_true", help="--out: also over a file that is there"),
+    ALL_PROJECTS,
+)  # fmt: skip

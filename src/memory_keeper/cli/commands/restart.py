@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from time import time
 
-from memory_keeper.cli.commands import handoff, live_sessions
+from memory_keeper.cli.arguments import SESSION, argument
+from memory_keeper.cli.commands import handoff
+from memory_keeper.cli.scope import live_sessions
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.fullness import MODULE, can_answer
 from memory_keeper.hooks.actions.turn_end import FRESH, ask, is_idle
@@ -14,15 +16,10 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
 from memory_keeper.terminal import from_here, print_json, say
 
-EXAMPLE = "memory-keeper restart"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which session."""
-    handoff.configure(parser)
-    parser.add_argument(
-        "--fresh", action="store_true", help="the next context is told nothing: the handoff is only kept"
-    )
+ARGUMENTS = (
+    SESSION,
+    argument("--fresh", action="store_true", help="the next context is told nothing: the handoff is only kept"),
+)
 
 
 def run(args: Namespace) -> int:

@@ -7,9 +7,10 @@ from typing import Any
 
 from memory_keeper import config, wire
 from memory_keeper.briefs.rules import PREFIX, SHIPPED, Rule, reminder, rules_of
-from memory_keeper.cli.commands import confirm, folder_of, known_project, render_memory
-from memory_keeper.cli.commands.verbs import DRY_RUN, YES, Entry, checked, print_entries, remove, say_removed, the_one
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import DRY_RUN, USERS, YES, Verb, argument
+from memory_keeper.cli.output import Entry, checked, confirm, print_entries, remove, say_removed, the_one
+from memory_keeper.cli.scope import folder_of, known_project
+from memory_keeper.cli.work import render_memory
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
@@ -196,19 +197,17 @@ def _sync(args: Namespace) -> int:
 
 TEXT = argument("text", nargs="+", metavar="TEXT", help="the rule")
 ANY = argument("id", metavar="ID", help="its id, the beginning of it, or its number")
-USERS = argument("--user", action="store_true", help="in all of your projects, not only in this one")
 TAKE_OUT = argument("--remove", action="store_true", help="take our block out of CLAUDE.md again")
 FORCE = argument("--force", action="store_true", help="also over what was changed in our block by hand")
 VERBS = {
     "list": Verb(_list, "the rules in force, and what they cost", "memory-keeper rule list"),
     "show": Verb(_show, "a rule, whole", "memory-keeper rule show 3", (ANY,)),
-    "add": Verb(_add, "a rule from now on", EXAMPLE, (TEXT, USERS, YES), words="text"),
+    "add": Verb(_add, "a rule from now on", EXAMPLE, (TEXT, USERS, YES)),
     "edit": Verb(
         _edit,
         "give a rule another wording",
         'memory-keeper rule edit 3 "Check the given method first."',
         (ANY, TEXT, YES),
-        words="text",
     ),
     "rm": Verb(_remove, "take a rule out of force", "memory-keeper rule rm 3", (ANY, YES, DRY_RUN)),
     "sync": Verb(

@@ -15,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import tty
-from argparse import REMAINDER, ArgumentParser, Namespace
+from argparse import REMAINDER, Namespace
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import NoReturn
 
 from memory_keeper.capture.host import OURS, TERMINAL, born
+from memory_keeper.cli.arguments import argument
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.hooks.problems import complain
 from memory_keeper.host.process import read_ancestors
@@ -56,14 +57,7 @@ set -q -s extended-keys on
 set -q -g allow-passthrough on
 set -g destroy-unattached on
 """
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Everything after the options is the program's."""
-    parser.add_argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments")
-    umask = os.umask(0o077)
-    os.umask(umask)
-    parser.set_defaults(umask=umask)  # asked now: our own files are made with another one
+ARGUMENTS = (argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments"),)
 
 
 def run(args: Namespace) -> int:

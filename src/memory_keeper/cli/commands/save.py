@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
 
-from memory_keeper.cli.commands import folder_of, handoff, make_notes, project_of, render_memory
+from memory_keeper.cli.arguments import SESSION, argument
+from memory_keeper.cli.commands import handoff
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import make_notes, render_memory
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, NotSetUp
 from memory_keeper.keeper import Keeper
@@ -14,17 +17,13 @@ from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
 from memory_keeper.terminal import as_called, from_here, print_json, say
 
-EXAMPLE = "memory-keeper save"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Of which session."""
-    handoff.configure(parser)
-    parser.add_argument(
-        "--adopt",
-        action="store_true",
+ARGUMENTS = (
+    SESSION,
+    argument(
+        "--adopt", action="store_true",
         help="take over files in .claude/memory that are not ours, such as a memory.md you wrote; they are kept beside",
-    )
+    ),
+)  # fmt: skip
 
 
 def run(args: Namespace) -> int:

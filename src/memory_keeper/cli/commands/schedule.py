@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from contextlib import suppress
 
 from memory_keeper import config
-from memory_keeper.cli.commands import confirm, folder_of, statusline
+from memory_keeper.cli.arguments import DRY_RUN, YES, argument
+from memory_keeper.cli.commands import statusline
+from memory_keeper.cli.output import confirm
+from memory_keeper.cli.scope import folder_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.host import registration
 from memory_keeper.schedule import cron_line, installed, machine_at, remove, uses
 from memory_keeper.terminal import print_json, say
 
-EXAMPLE = "memory-keeper schedule"
 UNASKED = "--yes does it without a question; --dry-run shows what it would be"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """What to do."""
-    verbs = ("status", "remove")
-    parser.add_argument("what", nargs="?", choices=verbs, default="status", help="by default: show the line")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would go")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+ARGUMENTS = (
+    argument("what", nargs="?", choices=("status", "remove"), default="status", help="by default: show the line"),
+    DRY_RUN,
+    YES,
+)
 
 
 def run(args: Namespace) -> int:

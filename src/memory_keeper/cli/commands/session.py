@@ -7,12 +7,13 @@ from typing import Any
 
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.sums import sums, total
-from memory_keeper.cli.commands import catch_up, known_project, live_sessions, positive
-from memory_keeper.cli.commands.verbs import ID, Entry, print_entries
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import ID, Verb, argument, positive
+from memory_keeper.cli.output import Entry, print_entries
+from memory_keeper.cli.scope import known_project, live_sessions
+from memory_keeper.cli.work import catch_up
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import session_of
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Session
 from memory_keeper.terminal import as_called, moment, print_json, say
 from memory_keeper.text import many

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs import short
 from memory_keeper.briefs.projects import project_name
-from memory_keeper.cli.commands import positive
+from memory_keeper.cli.arguments import argument, positive
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
@@ -20,17 +20,14 @@ from memory_keeper.notes.kept_note import lines_of
 from memory_keeper.terminal import as_called, moment, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
 
-EXAMPLE = "memory-keeper show 4914e47a --raw"
 PAGE = 50  # children
 TOOK = ("model", "tokens_in", "tokens_out", "cost")  # what a model's wording says of itself
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which, and how deep."""
-    parser.add_argument("id", metavar="ID", help="as a brief or a search gave it; a unique beginning is enough")
-    parser.add_argument("--children", action="store_true", help="what a note covers")
-    parser.add_argument("--page", type=positive, default=0, metavar="N", help=f"which {PAGE} of the children")
-    parser.add_argument("--raw", action="store_true", help="the transcript's own line, as kept; of a note, all of them")
+ARGUMENTS = (
+    argument("id", metavar="ID", help="as a brief or a search gave it; a unique beginning is enough"),
+    argument("--children", action="store_true", help="what a note covers"),
+    argument("--page", type=positive, default=0, metavar="N", help=f"which {PAGE} of the children"),
+    argument("--raw", action="store_true", help="the transcript's own line, as kept; of a note, all of them"),
+)
 
 
 def run(args: Namespace) -> int:

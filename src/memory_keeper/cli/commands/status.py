@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from time import time
 from typing import Any
 
@@ -11,7 +11,8 @@ from memory_keeper import config
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.rules import rules_of
-from memory_keeper.cli.commands import project_of
+from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.scope import project_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions.lost import Score, scores
 from memory_keeper.host.registration import claude_folder, installed_at
@@ -25,15 +26,10 @@ from memory_keeper.store.events import as_of, model_calls
 from memory_keeper.terminal import as_called, moment, paint, print_json, say, size
 from memory_keeper.text import ago, clean, many, one_line
 
-EXAMPLE = "memory-keeper status"
 COPY = "marketplace"  # the folder of the home with the plugin's code
 JOURNAL = ("-wal", "-shm")
 COMPACTIONS = 1000  # the newest of a project that are looked at
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Every project, on request."""
-    parser.add_argument("--all-projects", action="store_true", help="everything in the store")
+ARGUMENTS = (argument("--all-projects", action="store_true", help="everything in the store"),)
 
 
 class Found(NamedTuple):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from itertools import pairwise
 from typing import Any
 
 from memory_keeper import config, schedule
+from memory_keeper.cli.arguments import argument
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks import statusline
@@ -19,20 +20,18 @@ from memory_keeper.terminal import print_json, say
 
 EXAMPLE = "memory-keeper statusline --install"
 KEY = "statusLine"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """To show it, or to have it shown."""
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--install", action="store_true", help="put it into your Claude Code settings; yours is kept")
-    what.add_argument("--remove", action="store_true", help="put back the status line that was there before")
-    parser.add_argument("--wrap", default="", metavar="CMD", help="run this status line too, and show it first")
-    parser.add_argument("--width", type=int, default=0, metavar="N", help="cells, where COLUMNS does not say; else 80")
-    parser.set_defaults(fail=parser.error)
+ARGUMENTS = (
+    argument("--install", action="store_true", help="put it into your Claude Code settings; yours is kept"),
+    argument("--remove", action="store_true", help="put back the status line that was there before"),
+    argument("--wrap", default="", metavar="CMD", help="run this status line too, and show it first"),
+    argument("--width", type=int, default=0, metavar="N", help="cells, where COLUMNS does not say; else 80"),
+)
 
 
 def run(args: Namespace) -> int:
     """Without an option: Claude Code's JSON on stdin, one line on stdout."""
+    if args.install and args.remove:
+        args.fail("argument --remove: not allowed with argument --install")
     if args.install or args.remove:
         if args.wrap or args.width:
             args.fail("--wrap and --width are for showing it; a status line that is there is wrapped by itself")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
 from secrets import token_hex
 from typing import Any
 
 from memory_keeper import config
 from memory_keeper.briefs.files import HANDED_OUT, Folder, is_hosts, write
-from memory_keeper.cli.commands import catch_up, folder_of, make_notes, positive, project_of, render_memory
+from memory_keeper.cli.arguments import argument, limit, positive
+from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.work import catch_up, make_notes, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.jobs.compare import Score, compare
 from memory_keeper.jobs.improve import (
@@ -31,40 +33,11 @@ from memory_keeper.settings import SUMMARIZERS
 from memory_keeper.terminal import Bar, near, print_json, say, say_problem
 from memory_keeper.text import many
 
-EXAMPLES = (
-    "memory-keeper summarize --again --with claude-cli --limit 3",
-    "memory-keeper summarize --compare extractive,claude-cli",
-)
 AGENT = "agent"
 FILE = (HANDED_OUT,)
 LARGEST = 1 << 20  # characters of an answer
 ERRORS = {3: NotSetUp, 4: Busy}
 LABEL = 18  # columns
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which notes, and by whom."""
-    parser.add_argument("--level", type=positive, default=0, metavar="N", help="only notes of this level")
-    parser.add_argument(
-        "--with",
-        dest="by",
-        default="",
-        choices=[*SUMMARIZERS, AGENT],
-        metavar="WHO",
-        help=f"who words them: {', '.join(SUMMARIZERS)}; default: as the settings say. Or {AGENT}: write what there is"
-        " to sum up to a file, and take the answer on stdin with --note ID",
-    )
-    parser.add_argument("--again", action="store_true", help="also notes that exist, the newest first")
-    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="how many of those; default: 10")
-    parser.add_argument("--note", default="", metavar="ID", help="only this one")
-    parser.add_argument(
-        "--compare",
-        type=_two,
-        default=(),
-        metavar="A,B",
-        help="show the same note by two summarizers, with their scores, and keep neither: the one that --note names,"
-        " else the newest",
-    )
 
 
 def _two(said: str) -> tuple[str, ...]:
@@ -333,3 +306,21 @@ def _complain(made: list[Note], worded: list[Outcome]) -> None:
     for one in failed:
         say_problem(f"{one.note} stays as it was: {one.why}")
     raise error(f"{len(failed)} of {many(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)
+
+
+ARGUMENTS = (
+    argument("--level", type=positive, default=0, metavar="N", help="only notes of this level"),
+    argument(
+        "--with", dest="by", default="", choices=[*SUMMARIZERS, AGENT], metavar="WHO",
+        help=f"who words them: {', '.join(SUMMARIZERS)}; default: as the settings say. Or {AGENT}: write what there is"
+        " to sum up to a file, and take the answer on stdin with --note ID",
+    ),
+    argument("--again", action="store_true", help="also notes that exist, the newest first"),
+    limit(10, "how many of those"),
+    argument("--note", default="", metavar="ID", help="only this one"),
+    argument(
+        "--compare", type=_two, default=(), metavar="A,B",
+        help="show the same note by two summarizers, with their scores, and keep neither: the one that --note names,"
+        " else the newest",
+    ),
+)  # fmt: skip

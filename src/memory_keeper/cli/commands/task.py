@@ -11,9 +11,10 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs.done import as_json
-from memory_keeper.cli.commands import folder_of, known_project, project_of, render_memory
-from memory_keeper.cli.commands.verbs import DRY_RUN, YES, Entry, checked, print_entries, remove, the_one
-from memory_keeper.cli.parser import Verb, argument
+from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
+from memory_keeper.cli.output import Entry, checked, print_entries, remove, the_one
+from memory_keeper.cli.scope import folder_of, known_project, project_of
+from memory_keeper.cli.work import render_memory
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
@@ -210,27 +211,24 @@ WHICH = tuple(
 )
 VERBS = {
     "list": Verb(_list, "what is to be done", "memory-keeper task list --all", WHICH),
-    "show": Verb(_show, "a task, whole", "memory-keeper task show TASK-42", (TASK,), words="task"),
+    "show": Verb(_show, "a task, whole", "memory-keeper task show TASK-42", (TASK,)),
     "add": Verb(
         _add,
         "write one down",
         EXAMPLE,
         (TEXT, argument("--id", default="", help="by which it is known, such as TASK-42")),
-        words="text",
     ),
     "edit": Verb(
         _edit,
         "give one another wording",
         'memory-keeper task edit TASK-42 "Add the SMS handler"',
         (ONE, TEXT),
-        words="text",
     ),
     "done": Verb(
         _finish,
         "it is done: one of yours, or of a session's list",
         'memory-keeper task done TASK-42 --outcome "It is in."',
         (TASK, argument("--outcome", default="", metavar="TEXT", help="what came of it")),
-        words="task",
     ),
-    "rm": Verb(_remove, "take one away", "memory-keeper task rm TASK-42", (TASK, YES, DRY_RUN), words="task"),
+    "rm": Verb(_remove, "take one away", "memory-keeper task rm TASK-42", (TASK, YES, DRY_RUN)),
 }

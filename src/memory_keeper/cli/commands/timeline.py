@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from time import localtime, strftime, time
 
 from memory_keeper.briefs import short
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.timeline import LIMIT, Entry, around, grouped, of_project, of_session
-from memory_keeper.cli.commands import project_of, since, until
+from memory_keeper.cli.arguments import ALL_PROJECTS, SINCE, UNTIL, argument, limit
+from memory_keeper.cli.scope import project_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.lookup.by_id import find_one, session_of
+from memory_keeper.lookup.by_id import find_one
+from memory_keeper.lookup.sessions import session_of
 from memory_keeper.terminal import as_called, fitting, paint, print_json, say, width
 from memory_keeper.text import ago, clean, showable
 
-EXAMPLE = "memory-keeper timeline --around 4914e47a"
 MOST = 10_000  # lines
 LEAST = 20  # columns of what is said, however narrow the terminal
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Around what, or of when."""
-    parser.add_argument("--around", default="", metavar="ID", help="what came before and after an event or a note")
-    parser.add_argument("--session", default="", metavar="ID", help="every step of this session")
-    parser.add_argument("--since", type=since, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
-    parser.add_argument("--until", type=until, default=0.0, metavar="WHEN", help="before then; a day counts in full")
-    parser.add_argument("--all-projects", action="store_true", help="not only this project")
-    said = f"at most so many (1 to {MOST}; default {LIMIT})"
-    parser.add_argument("--limit", type=_limit, default=LIMIT, metavar="N", help=said)
+ARGUMENTS = (
+    argument("--around", default="", metavar="ID", help="what came before and after an event or a note"),
+    argument("--session", default="", metavar="ID", help="every step of this session"),
+    SINCE,
+    UNTIL,
+    ALL_PROJECTS,
+    limit(LIMIT, most=10_000),
+)
 
 
 def run(args: Namespace) -> int:

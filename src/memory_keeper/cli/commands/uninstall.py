@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from memory_keeper import config, schedule, store
 from memory_keeper.briefs.files import removable, remove_all
-from memory_keeper.cli.commands import confirm
+from memory_keeper.cli.arguments import DRY_RUN, YES, argument
+from memory_keeper.cli.output import confirm
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome, Returned
@@ -23,18 +24,13 @@ from memory_keeper.pages.render import not_ours_alone
 from memory_keeper.terminal import print_json, say, say_problem
 from memory_keeper.text import many
 
-EXAMPLE = "memory-keeper uninstall"
 GOING = ("marketplace", registration.CURRENT, claude_settings.LEDGER)
-
-
-def configure(parser: ArgumentParser) -> None:
-    """How much of it."""
-    parser.add_argument(
-        "--purge", action="store_true", help="also delete everything that was kept, and its pages in projects"
-    )
-    parser.add_argument("--scope", choices=("user", "project", "local"), default="user", help="as it was installed")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would go")
-    parser.add_argument("--yes", action="store_true", help="do not ask before --purge")
+ARGUMENTS = (
+    argument("--purge", action="store_true", help="also delete everything that was kept, and its pages in projects"),
+    argument("--scope", choices=("user", "project", "local"), default="user", help="as it was installed"),
+    DRY_RUN,
+    YES,
+)
 
 
 def run(args: Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from time import time
@@ -16,7 +16,9 @@ from memory_keeper.briefs.context_archive import as_json as entry_json
 from memory_keeper.briefs.context_archive import find, measured
 from memory_keeper.briefs.files import CONTEXT_ARCHIVE, FOLDER
 from memory_keeper.cli import main as cli
-from memory_keeper.cli.commands import folder_of, make_notes, project_of, render_memory, running_session
+from memory_keeper.cli.arguments import DRY_RUN, argument
+from memory_keeper.cli.scope import folder_of, project_of, running_session
+from memory_keeper.cli.work import make_notes, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.hooks.actions.handoff import keep_handoff
 from memory_keeper.jobs.due import OBSERVATIONS, REPORT, TASKS, due, everywhere
@@ -29,7 +31,6 @@ from memory_keeper.request import Context
 from memory_keeper.rules.prompts import TYPED
 from memory_keeper.terminal import Bar, from_here, print_json, say
 
-EXAMPLE = "memory-keeper upkeep --session"
 PATIENCE = 30.0
 # what there is to do then, by what becomes of a full context
 NEXT = {
@@ -43,28 +44,21 @@ USUALLY = (
     " loses."
 )
 OVER = "The session is over: the next one in this project is told of it when it starts."
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Which of the three, and of what."""
-    parser.add_argument(
-        "--session",
-        "--session-now",
-        nargs="?",
-        const="",
-        metavar="ID",
+ARGUMENTS = (
+    argument(
+        "--session", "--session-now", nargs="?", const="", metavar="ID",
         help="this one; without ID the one that runs this, else the newest",
-    )
-    parser.add_argument("--observations", action="store_true", help="what was said and seen: count, propose, archive")
-    parser.add_argument("--tasks", action="store_true", help="what was done: the last in full, the others in a line")
-    parser.add_argument("--again", action="store_true", help="find observations in everything ever said, not the new")
-    parser.add_argument("--all-projects", action="store_true", help="observations and tasks of all projects")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be written")
-    parser.add_argument(
-        "--adopt",
-        action="store_true",
+    ),
+    argument("--observations", action="store_true", help="what was said and seen: count, propose, archive"),
+    argument("--tasks", action="store_true", help="what was done: the last in full, the others in a line"),
+    argument("--again", action="store_true", help="find observations in everything ever said, not the new"),
+    argument("--all-projects", action="store_true", help="observations and tasks of all projects"),
+    DRY_RUN,
+    argument(
+        "--adopt", action="store_true",
         help="write a page anew even if somebody has changed it; what it said is kept beside it",
-    )
+    ),
+)  # fmt: skip
 
 
 def main() -> None:

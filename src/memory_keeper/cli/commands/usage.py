@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.report.markdown import HEADS, percent, priced, prices_json, short_name, sum_json
 from memory_keeper.briefs.report.prices import Prices, read_prices
 from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
-from memory_keeper.cli.commands import catch_up, project_of, since, until
+from memory_keeper.cli.arguments import SINCE, UNTIL, argument
+from memory_keeper.cli.scope import project_of
+from memory_keeper.cli.work import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.store.usage import count_calls, months_of
 from memory_keeper.terminal import Bar, paint, print_json, say, say_problem, width
 
-EXAMPLE = "memory-keeper usage --by model --since 30d"
 BY = ("day", "session", "model", "project", "tool")
 NAME = 60  # characters
 MONTHS = 12  # that are named
 CELLS = (8, 12, 14, 12, 11, 6, 9)  # columns of each, where there is room
 GONE = ("cache write", "cached", "input", "requests")  # what a narrow terminal goes without, in this order
 SHORTEST = 10  # characters of a name
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Of when, and by what."""
-    parser.add_argument("--by", choices=BY, default="day", help="what a row is of (default day); of a tool, estimated")
-    parser.add_argument("--since", type=since, default=0.0, metavar="WHEN", help="7d, yesterday, 2026-01-31, …")
-    parser.add_argument("--until", type=until, default=0.0, metavar="WHEN", help="before then; a day counts in full")
-    parser.add_argument("--all-projects", action="store_true", help="not only this one; so does --by project")
+ARGUMENTS = (
+    argument("--by", choices=BY, default="day", help="what a row is of (default day); of a tool, estimated"),
+    SINCE,
+    UNTIL,
+    argument("--all-projects", action="store_true", help="not only this one; so does --by project"),
+)
 
 
 def run(args: Namespace) -> int:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from time import localtime, sleep, strftime, time
 
+from memory_keeper.cli.arguments import argument
 from memory_keeper.terminal import paint, print_json
 from memory_keeper.text import clean
 from memory_keeper.watch.ask import open_asks
 from memory_keeper.watch.watcher import PLACES, TICK, Attempt, Watcher, alone
 
-EXAMPLE = "memory-keeper watch"
-
-
-def configure(parser: ArgumentParser) -> None:
-    """How, and how long."""
-    parser.add_argument("--once", action="store_true", help="answer what is asked for now, and leave")
-    ways = [*PLACES, "signal"]
-    parser.add_argument("--via", choices=ways, help="default: tmux or screen, whichever the session runs in")
+ARGUMENTS = (
+    argument("--once", action="store_true", help="answer what is asked for now, and leave"),
+    argument("--via", choices=[*PLACES, "signal"], help="default: tmux or screen, whichever the session runs in"),
+)
 
 
 def run(args: Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from bisect import bisect_right
 from time import localtime, strftime, time
 from typing import Any
@@ -14,7 +14,8 @@ from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.rules import PREFIX
 from memory_keeper.briefs.why import FRAME, QUOTE, Line, Part, reading, take_apart
 from memory_keeper.capture.project import short_path
-from memory_keeper.cli.commands import project_of, running_session
+from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.scope import project_of, running_session
 from memory_keeper.dates import month_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
@@ -37,7 +38,6 @@ from memory_keeper.store.injected import (
 from memory_keeper.terminal import moment, paint, print_json, say, width, wrapped
 from memory_keeper.text import clean, local_moment, many, one_line
 
-EXAMPLE = "memory-keeper why --last"
 SAME_CALL = 0.0055  # seconds within which older versions kept what one call of the host brought: its records had no id
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
 PROMPTS, STARTS = 10_000, 1_000  # of a session
@@ -79,14 +79,12 @@ class Telling(NamedTuple):
     call: str = ""  # its id; empty: an older version kept it
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Of which session, and whether all of it."""
-    parser.add_argument(
-        "--last", action="store_true", help="only what was told last; before the rules, what it began with"
-    )
-    parser.add_argument(
+ARGUMENTS = (
+    argument("--last", action="store_true", help="only what was told last; before the rules, what it began with"),
+    argument(
         "--session", default="", metavar="ID", help="default: the one that runs this, else the newest of this project"
-    )
+    ),
+)
 
 
 def run(args: Namespace) -> int:

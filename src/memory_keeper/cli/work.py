@@ -1,0 +1,57 @@
+"""What several commands have done: new transcripts read, notes made, pages rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from errno import EACCES, EROFS
+from time import time
+
+from memory_keeper.briefs.files import Unwritable
+from memory_keeper.config import find_root
+from memory_keeper.errors import Busy
+from memory_keeper.hooks.problems import describe
+from memory_keeper.jobs.summarize import distil
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Note
+from memory_keeper.pages.reading import Pages
+from memory_keeper.pages.render import render
+from memory_keeper.store.home import Lock
+from memory_keeper.terminal import Bar, say_problem
+
+PATIENCE = 60.0  # seconds for another process that writes notes
+
+
+def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
+    """Read what is new of some projects; while another process does it, or nothing can be written, what there is will
+    do."""
+    behind = [grown for project in projects if (grown := keeper.behind(project)) is not None]
+    if not behind:
+        return
+    with suppress(Busy):
+        try:
+            keeper.catch_up(source for grown in behind for source in grown)
+        except OSError as error:
+            if error.errno not in (EACCES, EROFS):
+                raise
+
+
+def make_notes(keeper: Keeper, project: str | None, force: bool = True) -> list[Note]:
+    """Every note that can be made of a project, or of all, now; `force`: due or not."""
+    total = keeper.store.counts(project)["pending"]
+    with Lock(keeper.home, PATIENCE, "distil"), Bar("writing notes", total, bytes=False) as bar:
+        return distil(keeper, time(), project, force, bar.advance, _complain)
+
+
+def _complain(error: Exception) -> None:
+    say_problem(f"a session could not be put into a note ({describe(error)})")
+
+
+def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
+    """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
+    with suppress(Busy):
+        try:
+            return render(Pages(keeper, project, find_root(folder)), foreign)
+        except Unwritable as error:  # the notes are kept all the same
+            say_problem(error, "setting tell.files false goes without such files")
+    return []
