@@ -27,15 +27,16 @@ class Tail(NamedTuple):
     more: bool  # there may be more to read
 
 
-def read_new(source: Source, chunk: int = CHUNK) -> Tail | None:
-    """The next whole lines of a file; None when there are none."""
-    fd = open_regular(source.path)
+def read_new(source: Source, chunk: int = CHUNK, opened: int | None = None) -> Tail | None:
+    """The next whole lines of a file, which may be open already; None when there are none."""
+    fd = open_regular(source.path) if opened is None else opened
     if fd is None:
         return None
     try:
         return _read(fd, source, chunk)
     finally:
-        posix.close(fd)
+        if opened is None:
+            posix.close(fd)
 
 
 def open_regular(path: str) -> int | None:

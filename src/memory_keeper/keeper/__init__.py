@@ -111,15 +111,21 @@ class Keeper:
 
     def read(self, source: Source, deadline: float = 0.0, progress: Callable[[int], None] | None = None) -> Added:
         """Read one transcript to its end, giving the lock away between two stretches."""
+        from memory_keeper.capture.tail import open_regular
         from memory_keeper.keeper.moving import Added
 
         total = Added()
-        while True:
-            with self.writing(60.0):
-                added = self._mover.read(source, deadline, once=True, progress=progress)
-            total += added._replace(finished=True)
-            if added.finished:
-                return total
+        opened = open_regular(source.path)  # a compressed one is unpacked once, however long it is
+        try:
+            while True:
+                with self.writing(60.0):
+                    added = self._mover.read(source, deadline, once=True, progress=progress, opened=opened)
+                total += added._replace(finished=True)
+                if added.finished:
+                    return total
+        finally:
+            if opened is not None:
+                posix.close(opened)
 
     @property
     def _mover(self) -> Mover:

@@ -207,7 +207,12 @@ class Mover:
     # --- transcripts -----------------------------------------------------------------------------------------------
 
     def read(
-        self, source: Source, deadline: float, once: bool = False, progress: Callable[[int], None] | None = None
+        self,
+        source: Source,
+        deadline: float,
+        once: bool = False,
+        progress: Callable[[int], None] | None = None,
+        opened: int | None = None,
     ) -> Added:
         """The new lines of one transcript; after `deadline` (monotonic), or `once`, no more than a stretch of them."""
         from memory_keeper.capture.tail import CHUNK, read_new
@@ -216,7 +221,7 @@ class Mover:
         known = self.store.source(source.path)
         # begun even when there is nothing to read yet: its lines may come after the last hook that tells of it
         source = known._replace(project=source.project or known.project) if known else self.store.begin(source)
-        while tail := read_new(source, BULK if once else CHUNK):
+        while tail := read_new(source, BULK if once else CHUNK, opened):
             if tail.replaced:
                 source = self.store.begin(source)
                 continue

@@ -93,8 +93,16 @@ class SqliteStore(Notes):
                 f"insert into event ({EVENT}, crc) values ({blanks(Event._fields)}, ?) on conflict do nothing",
                 [(*event, zlib.crc32(event.text.encode())) for event, _ in placed],
             )
-            self._index_events(before)
             (after,) = self._first("select coalesce(max(seq), 0) from event")
+            if after - before == len(placed):  # nothing was known: no row has to be read again
+                self._index_rows(
+                    [
+                        (seq, event.text, event.project, event.session, event.kind, event.at, event.tool, event.ref)
+                        for seq, (event, _) in enumerate(placed, before + 1)
+                    ]
+                )
+            else:
+                self._index_events(before)
             self._place(source, placed, before, after)
             self.db.executemany(
                 # the host repeats a response's usage on each of its lines, and its output grows on the way

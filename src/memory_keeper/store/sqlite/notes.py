@@ -32,13 +32,10 @@ class Notes(Events):
         with self._change(durable=True):
             if self._is_known(note.id) or (note.replaces and not self._is_first(note)):
                 return 0
-            covered = sum(
-                self.db.execute(
-                    f"update {beneath} set covered_by = ? where id = ? and covered_by is null and project = ?",
-                    (note.id, child, note.project),
-                ).rowcount
-                for child in covers
-            )
+            covered = self.db.executemany(
+                f"update {beneath} set covered_by = ? where id = ? and covered_by is null and project = ?",
+                [(note.id, child, note.project) for child in covers],
+            ).rowcount
             if covered < len(covers):
                 self.db.execute(f"update {beneath} set covered_by = null where covered_by = ?", (note.id,))
                 return 0
