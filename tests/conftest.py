@@ -27,6 +27,8 @@ NEEDED = {
     "git": {"git", "e2e"},
     "tmux": {"tmux", "e2e"},
     "screen": {"screen", "e2e"},
+    "zsh": {"shells"},
+    "fish": {"shells"},
     "cc": {"faults"},
     "gcc": {"faults"},
     "ip": {"e2e"},

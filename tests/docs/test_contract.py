@@ -195,7 +195,7 @@ READING = (
     Row("config get reduce.saveInterval", "key value origin", "25"),
     Row("watch --once", shows=""),
     Row("run -- sh -c 'echo it ran'", shows="it ran"),
-    *(Row(f"usage --by {by}", "rows total", "total") for by in ("day", "session", "model", "project")),
+    *(Row(f"usage --by {by}", "rows total", "total") for by in ("day", "week", "month", "session", "model", "project")),
     Row("usage --by tool", "tools total", "Bash"),
 )
 
@@ -694,7 +694,7 @@ def test_a_broken_file_is_told_of_and_left_alone(history: History) -> None:
 
 # --- what is not built ------------------------------------------------------------------------------------------------
 
-UNBUILT = ("forget", "gc", "backup", "restore", "serve", "sync", "completion")
+UNBUILT = ("forget", "gc", "backup", "restore", "serve", "sync")
 PAGES = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "plugin").rglob("*.md"), README]
 
 

@@ -54,7 +54,13 @@ def test_tokens_by_day(ask: Ask) -> None:
     ]
 
 
-@pytest.mark.parametrize("by", ["day", "session", "model", "project", "tool"])
+def test_tokens_by_week_and_month(ask: Ask) -> None:
+    for by, names in (("week", ["2026-W14", "2026-W15"]), ("month", ["2026-03", "2026-04"])):
+        rows = json.loads(ask("usage", "--by", by, "--json"))["rows"]
+        assert [row["name"] for row in rows] == names
+
+
+@pytest.mark.parametrize("by", ["day", "week", "month", "session", "model", "project", "tool"])
 def test_every_way_to_sum_has_the_same_total(ask: Ask, by: str) -> None:
     said = json.loads(ask("usage", "--by", by, "--json"))
     assert {"project", "since", "until", "by", "total", "prices"} < said.keys()

@@ -129,13 +129,20 @@ COMMANDS = {
     ),
     "usage": Command(
         COST,
-        "tokens, cache and cost by day, session, model, project or tool",
+        "tokens, cache and cost by day, week, month, session, model, project or tool",
         "memory-keeper usage --by model --since 30d",
     ),
     "report": Command(
         COST,
         "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
         "memory-keeper report --format html --out report.html",
+    ),
+    "completion": Command(
+        CALLED,
+        "print what bash, zsh or fish need to complete commands and options",
+        "memory-keeper completion bash > ~/.local/share/bash-completion/completions/memory-keeper\n"
+        'memory-keeper completion zsh > "${fpath[1]}/_memory-keeper"\n'
+        "memory-keeper completion fish > ~/.config/fish/completions/memory-keeper.fish",
     ),
     "statusline": Command(
         CALLED,

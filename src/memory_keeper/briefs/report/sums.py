@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from decimal import Decimal
 
 from memory_keeper.briefs.report.prices import Prices, cost
@@ -14,6 +15,14 @@ from memory_keeper.store.usage import main_models, tool_calls
 from memory_keeper.text import family
 
 NOBODY = "unknown tool"  # of a result whose call was never seen
+
+
+def _week(day: str) -> str:
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year}-W{week:02}"
+
+
+SPANS: dict[str, Callable[[str], str]] = {"week": _week, "month": lambda day: day[:7]}  # of a day
 
 
 class Sum(NamedTuple):
@@ -48,10 +57,11 @@ def sums(
     until: float = 0.0,
     session: str = "",
 ) -> list[Sum]:
-    """What was spent in a time, by day, session, model or project."""
+    """What was spent in a time, by day, week, month, session, model or project."""
+    of_day = SPANS.get(by)
     groups: dict[str, list[Spending]] = {}
-    for one in store.spending(by, project, since, until, session, prices.sizes):
-        groups.setdefault(one.key, []).append(one)
+    for one in store.spending("day" if of_day else by, project, since, until, session, prices.sizes):
+        groups.setdefault(of_day(one.key) if of_day else one.key, []).append(one)
     return [_sum(name, group, prices) for name, group in groups.items()]
 
 

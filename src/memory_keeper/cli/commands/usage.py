@@ -7,7 +7,7 @@ from argparse import Namespace
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.report.markdown import HEADS, percent, priced, prices_json, short_name, sum_json
 from memory_keeper.briefs.report.prices import Prices, read_prices
-from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
+from memory_keeper.briefs.report.sums import SPANS, Sum, by_tool, largest, sums, total
 from memory_keeper.cli.arguments import SINCE, UNTIL, argument
 from memory_keeper.cli.scope import project_of
 from memory_keeper.cli.work import catch_up
@@ -16,7 +16,7 @@ from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.store.usage import count_calls, months_of
 from memory_keeper.terminal import Bar, paint, print_json, say, say_problem, width
 
-BY = ("day", "session", "model", "project", "tool")
+BY = ("day", "week", "month", "session", "model", "project", "tool")
 NAME = 60  # characters
 MONTHS = 12  # that are named
 CELLS = (8, 12, 14, 12, 11, 6, 9)  # columns of each, where there is room
@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
                 tools = by_tool(keeper.store, known, *span, bar.advance)
         missing = nothing_kept("that time", keeper, project)
         names = {one: project_name(keeper.store, one) for one in known}
-    if args.by != "day":
+    if args.by not in ("day", *SPANS):
         rows = largest(rows)
     if args.json:
         what = {"estimated": True, "tools": [share._asdict() for share in tools]}
