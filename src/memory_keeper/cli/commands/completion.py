@@ -50,7 +50,7 @@ if [ "$funcstack[1]" = _memory-keeper ]; then _memory_keeper "$@"; else compdef 
 
 def run(args: Namespace) -> int:
     """Print the script."""
-    from memory_keeper.cli.main import build_parser  # which loads this
+    from memory_keeper.cli.main import build_parser  # noqa: PLC0415  it loads this
 
     script = SHELLS[args.shell](build_parser())
     if args.json:
