@@ -60,7 +60,7 @@ LOOK = {
     "itertools", "json", "json.decoder", "json.encoder", "json.scanner", "keyword", "math", "operator", "re",
     "re._casefix", "re._compiler", "re._constants", "re._parser", "reprlib", "types",
     f"{OWN}.capture.auto_memory", f"{OWN}.capture.calls", f"{OWN}.capture.claude_code", f"{OWN}.capture.typed",
-    f"{OWN}.store.index", f"{OWN}.store.injected", f"{OWN}.keeper.moving",
+    f"{OWN}.store.index", f"{OWN}.store.injected", f"{OWN}.keeper.moving", f"{OWN}.regex",
 }  # fmt: skip
 # a turn is over: whether this context is to be cleared
 TURN = {

@@ -7,11 +7,11 @@ since silence costs nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 from zlib import crc32
 
+from memory_keeper import regex as re
 from memory_keeper.briefs import CHARACTERS, Said, Section, envelope, fitting
 from memory_keeper.capture.named import Name, names_in
 from memory_keeper.extract.facts import Fact

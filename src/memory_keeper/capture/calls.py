@@ -5,8 +5,7 @@ Capture wrote the text; whoever asks later what was run, edited or read need not
 
 from __future__ import annotations
 
-import re
-
+from memory_keeper import regex as re
 from memory_keeper.model import Event
 
 TYPE_CHECKING = False

@@ -5,10 +5,10 @@ The exit status is believed, but for a line that hides it behind a pipe: there, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from memory_keeper import regex as re
 from memory_keeper.capture.calls import COMMON, SETTING, command_of, steps
 from memory_keeper.capture.signature import HOLLOW, REFUSED, edges, is_wrong
 from memory_keeper.model import Event, NamedTuple

@@ -9,10 +9,10 @@ line of bounded length, so no input is slow. Nothing of this is kept: whoever as
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from memory_keeper import regex as re
 from memory_keeper.model import NamedTuple
 from memory_keeper.text import clean
 

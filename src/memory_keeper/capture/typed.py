@@ -7,8 +7,7 @@ are results of tools. And not all that stands in the user's place was typed: the
 
 from __future__ import annotations
 
-import re
-
+from memory_keeper import regex as re
 from memory_keeper import wire
 from memory_keeper.capture.payload import OWN_COMMAND, own_text
 from memory_keeper.model import Event, NamedTuple

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from memory_keeper import regex as re
 
 TOKEN = re.compile(r"[A-Za-z_~@#.]?\w+(?:[./:@+-]+\w+)*|[\u2e80-\u9fff\uac00-\ud7a3]+")
 WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?$")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from memory_keeper import regex as re
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts

@@ -10,8 +10,9 @@ trust, so there only what comes before the first sign of a paste counts (`spoken
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+
+from memory_keeper import regex as re
 
 FENCED = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.S | re.M)
 QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.M)

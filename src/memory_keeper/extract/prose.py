@@ -6,9 +6,10 @@ docs" means one thing under "Done" and another under "Remaining". Nothing here k
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
+
+from memory_keeper import regex as re
 
 LONGEST = 24_000  # characters of one text that are read
 SENTENCE = 600  # characters of a sentence; a longer one is data

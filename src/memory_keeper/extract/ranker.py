@@ -8,12 +8,12 @@ models look at. Who said a sentence is a fact and is not judged here.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from math import log1p
 
+from memory_keeper import regex as re
 from memory_keeper import wire
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.spoken import EACH, Spoken

@@ -7,9 +7,9 @@ place of what the user said.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from memory_keeper import regex as re
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.ranker import CUES

@@ -6,11 +6,11 @@ when the next one comes, and everything between belongs to it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from memory_keeper import regex as re
 from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.typed import Typed, typed_words
 from memory_keeper.extract.concepts import concepts

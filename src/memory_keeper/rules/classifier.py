@@ -6,8 +6,7 @@ nor is what others want, or how something shall work that is to be built.
 
 from __future__ import annotations
 
-import re
-
+from memory_keeper import regex as re
 from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.rules.subjects import THING, VERB, has_literal, is_general
 

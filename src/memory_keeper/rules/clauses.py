@@ -8,10 +8,10 @@ reason after it are left off; "them" and "this decorator" are told with what the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from memory_keeper import regex as re
 from memory_keeper.capture.payload import COMMANDS, NOTICES
 from memory_keeper.extract.own_words import GIVES_UP, spoken
 from memory_keeper.extract.prose import sentences

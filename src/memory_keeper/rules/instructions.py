@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from memory_keeper import regex as re
 from memory_keeper.model import Event
 from memory_keeper.rules.clauses import said_in, typed, wanted
 from memory_keeper.rules.subjects import AIM, ALL, IN, LITERAL, NAMES, OWN, has_literal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from memory_keeper import regex as re
 
 _VERBS = (
     "use", "add", "include", "start", "begin", "end", "prefix", "suffix", "preface", "append", "finish", "name", "call",

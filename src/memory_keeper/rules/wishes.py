@@ -7,11 +7,11 @@ takes its place, and stands beside all others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from memory_keeper import regex as re
 from memory_keeper.extract.own_words import GIVES_UP
 from memory_keeper.model import NamedTuple
 from memory_keeper.rules.subjects import CASES, LITERAL, NAMES, OWN, PURPOSE, about, body

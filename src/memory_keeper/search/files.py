@@ -8,10 +8,10 @@ written counts in full and one that was only read a little, since reading is how
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 
+from memory_keeper import regex as re
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import WRITES, Filter, NamedTuple, Scope
 from memory_keeper.search.query import STOP, read_query

@@ -7,9 +7,9 @@ error, and the less there is of it, the surer it is. Without a success, or where
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from memory_keeper import regex as re
 from memory_keeper.capture.calls import undone
 from memory_keeper.capture.runs import Match, Run, as_run, hearts, match, outcome, program, runs, went_wrong, works
 from memory_keeper.capture.signature import (

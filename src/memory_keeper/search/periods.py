@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from memory_keeper import regex as re
 from memory_keeper.model import NamedTuple
 
 CALENDAR = """

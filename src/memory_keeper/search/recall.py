@@ -8,9 +8,9 @@ printed is nobody's word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from memory_keeper import regex as re
 from memory_keeper.capture.named import NAMED, Name, names_in
 from memory_keeper.model import WRITES, NamedTuple, Phrase, Row, Scope
 from memory_keeper.store.calls import Turn, replies_in, turn_of, written_in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posix
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from time import monotonic, sleep, time
 
 from memory_keeper.capture.tail import LAG
@@ -26,6 +26,7 @@ class CatchUp:
     def __init__(self, home: str) -> None:
         self.home = home
         self.wanted = Condition()
+        self.answering = Lock()  # held while a hook is answered
         self.due = 0
         self.after: list[tuple[str, str]] = []
         self.sessions: set[str] = set()  # that something happened in
@@ -61,6 +62,8 @@ class CatchUp:
                     after, self.after = ([], self.after) if again else (self.after, [])
                     sessions = {*self.sessions}
                     self.sessions = {*sessions} if again else set()
+                with self.answering:
+                    pass  # who asked for this is being answered: that comes first
                 try:
                     keeper.catch_up(patience=30.0)
                     for what, session in after:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import posix
 import signal
+import sys
 from typing import Any
 
 from memory_keeper import config, wire
 from memory_keeper.capture.payload import read_payload, safe_name
 from memory_keeper.errors import Busy
+from memory_keeper.hooks.actions import ACTIONS, load
 from memory_keeper.hooks.actions.compaction import find_own, replace, tell
 from memory_keeper.hooks.answer import answer, despite, joined
 from memory_keeper.hooks.problems import complain, describe
@@ -21,14 +23,18 @@ from memory_keeper.store.spool import new_call
 
 UNKNOWN = "No session is known that runs here."
 NOTHING = "Nothing has been asked or done in this session yet that a handoff could tell."
+SWITCH = 0.0005  # seconds that a hook waits at most for the thread that catches up
 HOOK = "hook"  # a tool that `tools/list` does not show: the host's hooks may call it, the model cannot
 
 
 def serve(asked: int, answers: int, home: str = "", project: str = "") -> None:
     """Answer numbered lines until there are no more; in a home and for a project, where they were named."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the front ends us by closing the pipe
+    sys.setswitchinterval(SWITCH)
     config.hurried = True
     worker = Worker(config.environment(), home, project)
+    for name in ACTIONS.values():
+        load(name)  # before a hook asks for it: this is while the host goes on
     try:
         with os.fdopen(asked, "rb") as lines:
             for line in lines:
@@ -54,7 +60,10 @@ class Worker:
     def answer(self, question: bytes, at: float, call: str = "") -> bytes:
         """The answer to one line of JSON-RPC that came then; empty for one that wants none. Asked again it is the same
         `call`."""
-        call = call or new_call()
+        with self.catch_up.answering:
+            return self._answer(question, at, call or new_call())
+
+    def _answer(self, question: bytes, at: float, call: str) -> bytes:
         asked = read(question)
         said, given = plainly(asked), asked.get("params")
         if said and asked.get("method") == "tools/call" and isinstance(given, dict):

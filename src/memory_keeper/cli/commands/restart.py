@@ -10,8 +10,9 @@ from memory_keeper.cli.arguments import SESSION, argument
 from memory_keeper.cli.commands import handoff
 from memory_keeper.cli.scope import live_sessions
 from memory_keeper.errors import KeeperError
+from memory_keeper.hooks.actions import FRESH
 from memory_keeper.hooks.actions.fullness import MODULE, can_answer
-from memory_keeper.hooks.actions.turn_end import FRESH, ask, is_idle
+from memory_keeper.hooks.actions.turn_end import ask, is_idle
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
 from memory_keeper.terminal import from_here, print_json, say

@@ -41,6 +41,8 @@ AFTER_CATCH_UP = {  # what a hook wants done once everything is read -> a functi
     "settle": "turn_end.settle_after",
 }
 
+FRESH = "fresh"  # why a clear is asked for whose next context is to be told nothing
+
 
 class Request(NamedTuple):
     """A hook call, and what is known when it came."""

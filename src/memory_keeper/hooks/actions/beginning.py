@@ -7,8 +7,8 @@ from time import monotonic
 
 from memory_keeper import config
 from memory_keeper.briefs import CHARACTERS
+from memory_keeper.hooks.actions import FRESH
 from memory_keeper.hooks.actions.handoff import CATCH_UP
-from memory_keeper.hooks.actions.turn_end import FRESH
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
 from memory_keeper.request import Brief, Context

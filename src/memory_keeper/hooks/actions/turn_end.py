@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memory_keeper.keeper import Keeper
     from memory_keeper.request import Context
 
-FRESH = "fresh"  # why a clear is asked for whose next context is to be told nothing
 TTL = 120.0  # seconds for which somebody may answer
 PAUSE = 600.0  # seconds between two clears that nobody but us wanted
 PATIENCE, ATTEMPTS = 5.0, 5
