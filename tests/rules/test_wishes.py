@@ -67,6 +67,8 @@ def compared(older: str, newer: str) -> str:
         ("Never commit to main.", "Don't commit to main.", "never ever commit to main"),
         ("Always run make check before you commit.", "remember to always run `make check` before every commit"),
         ("End all variable names with '_v'.", "From now on, variable names should end with '_v'."),
+        ("use double quotes, not single quotes", "Use double quotes instead of single quotes."),
+        ("Use named exports, not default exports.", "Always use named exports, never default exports."),
     ],
 )
 def test_one_wish_in_other_words(wordings: tuple[str, ...]) -> None:
@@ -92,6 +94,11 @@ def test_one_wish_in_other_words(wordings: tuple[str, ...]) -> None:
         ("always write commit messages in English", "write all commit messages in Korean from now on"),
         ("We use Jira for ticket tracking.", "From now on we use Linear for ticket tracking."),
         ("End all variable names with '_v'.", "From now on, end all variable names with '_x'."),
+        ("From now on, use double quotes.", "Always use single quotes."),
+        ("We use single quotes here.", "use double quotes, not single quotes"),
+        ("Use named exports, not default exports.", "From now on use default exports."),
+        ("Please always use type hints.", "Type hints are not needed any more."),
+        ("Always run the linter before a commit.", "Running the linter before a commit is no longer necessary."),
     ],
 )
 def test_what_reverses_a_wish(older: str, newer: str) -> None:

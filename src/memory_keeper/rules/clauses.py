@@ -281,10 +281,11 @@ def _alone(clause: str, before: list[str]) -> str:
 LEAVE = re.compile(
     r"(?!.*\b(?:it|this|that|them|these)\b)(?:(?:there(?:['’]s| is) )?no (?:more )?need to \w"
     r"|you (?:don['’]?t|do not) (?:have|need) to \w|you (?:can|may) (?!also\b)\w"
-    r"|[^:]{3,80} (?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\b.{0,20}$)[^?]*$",
+    r"|[^:]{3,80} (?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\b.{0,20}$"
+    r"|[^:]{3,80} (?:(?:is|are)(?:n['’]t| not)|(?:is|are) no longer) (?:needed|necessary|required)\b.{0,20}$)[^?]*$",
     re.I,
 )
-AGAIN = re.compile(r"\b(?:again|any ?more|from now on|never ?mind)\b", re.I)
+AGAIN = re.compile(r"\b(?:again|any ?more|no longer|from now on|never ?mind)\b", re.I)
 BESIDE = re.compile(
     r"^(?:(?:never ?mind|forget (?:it|that)|actually|ok(?:ay)?|well|no(?=,)|and|so)\b\W*)+|\bfrom now on\b,?", re.I
 )

@@ -53,9 +53,9 @@ _USE = r"(?:us(?:e|ing)|prefer(?:ring)?|go(?:ing)? with|stick(?:ing)? (?:to|with
 _ENDS = r"(?=\s*(?:$|[,.;:!)—–-]|(?:for|in|on|here|when|and|please|as)\b))"
 CONTRASTS = re.compile(  # "…, not npm": what is wanted stands beside it
     rf"[,;(—–-]*\s*\b(?:instead of|rather than) (?:(?:using|the|an?|any) )*{_NAME}(?<!ing)[,)]?"
-    rf"|(?:[,;(—–-]\s*(?:(?:and|but) )?|\s(?:and|but) )(?:not|never|no) (?:the |an? )?{_NAME}{_ENDS}[,)]?"
+    rf"|(?:[,;(—–-]\s*(?:(?:and|but) )?|\s(?:and|but) )(?:not|never|no) (?:the |an? )?{_NAME}(?: \w+s)?{_ENDS}[,)]?"
     r"|(?<!\bdo)(?<!must)(?<!should)(?<!shall)(?<!may)(?<!can)(?<!will)(?<!is)(?<!are)(?<!if)(?<!or)(?<=\w)\snot "
-    rf"{_NAME}{_ENDS}|^(?:never|no|not) {_NAME},(?=\s\S+$)",
+    rf"{_NAME}(?: \w+s)?{_ENDS}|^(?:never|no|not) {_NAME},(?=\s\S+$)",
     re.I,
 )
 OVER = re.compile(r"(\bprefer\w* (?:\S+ ){1,3}?)over ", re.I)
@@ -92,7 +92,7 @@ RULES = frozenset((
     "쓰세요", "쓰세", "사용하세요", "사용하세", "사용해", "해주세요", "해주세", "주세요", "주세",
 ))  # fmt: skip
 CUES = RULES | frozenset((
-    "nam", "string", "singl", "lower", "convention", "rul", "modul", "decorator", "want", "lik", "need", "start",
+    "nam", "string", "lower", "convention", "rul", "modul", "decorator", "want", "lik", "need", "start",
     "begin", "end", "includ", "suffix", "prefix", "add", "ensur", "remember", "new", "cod", "writ", "creat", "when",
     "whenever", "every", "tim", "also", "somewher", "within", "even", "don", "thi",
     "each", "suit",
@@ -226,6 +226,7 @@ ALTERNATIVES = tuple(
         "npm yarn pnpm bun",
         "pip uv poetry pipenv conda pdm",
         "tabs spaces",
+        "single double",
         "jest vitest mocha ava",
         "pytest unittest nose",
         "black yapf",
