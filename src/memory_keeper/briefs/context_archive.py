@@ -106,7 +106,7 @@ def summary(entry: Entry) -> Iterator[str]:
         many = f"{len(entry.files)} file{'s' * (len(entry.files) != 1)}"
         yield f"Changed {many}: {', '.join(_safe(path) for path in entry.files[:FILES])}{more}"
     for fact in entry.decisions:
-        yield f"Decided: {_safe(facts.say(fact))}"
+        yield f"Decided: {_safe(facts.say(fact).removeprefix('Decision: '))}"
     if entry.check:
         how = "passed" if entry.check.status == "passed" else "failed"
         said = f", “{_safe(entry.check.why, OUTCOME)}”" if entry.check.why else ""
