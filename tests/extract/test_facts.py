@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.extract.facts import KINDS, PARTS, Fact, carried_whole, dump, facts_of, load, quote, say
+from memory_keeper.extract.facts import KINDS, PARTS, Fact, carried_whole, dump, facts_of, load, quote, say, story
 from memory_keeper.model import Note
 
 TEXTS = st.text(max_size=30)
@@ -96,3 +96,56 @@ def test_of_whom_all_is_carried_over(kind: str) -> None:
     outlives = Fact("decision", "x", (), 0.0, of="s1")
     assert carried_whole([outlives, Fact(kind, "y", (), 0.0)]) == ()
     assert carried_whole([outlives, Fact(kind, "y", (), 0.0, of="s2"), Fact(kind, "z", (), 0.0, of="s2")]) == ("s2",)
+
+
+# --- the story --------------------------------------------------------------------------------------------------------
+
+
+def stated(text: str, id: str, place: int, **more: str) -> Fact:
+    return Fact("said", text, (id,), 1.0, more.pop("who", "model"), 1, place, **more)
+
+
+def test_each_thought_stands_on_a_line_of_its_own() -> None:
+    """What one text says under one heading is one; what comes from another text, or stands elsewhere in it, is not."""
+    asked = Fact("request", "Drain the pool.", ("e1",), 1.0, "user", 1, 1)
+    facts = [
+        asked,
+        stated("It waits for open parts.", "e2", 20),
+        stated("It closes them then.", "e2", 21),
+        stated("src/pool.py", "e2", 22, about="Files:"),
+        stated("The queue is empty.", "e3", 30),
+    ]
+    ((text, cites),) = story(facts)
+    assert text.split("\n") == [
+        '"Drain the pool."',
+        "- It waits for open parts. It closes them then.",
+        "- Files: src/pool.py",
+        "- The queue is empty.",
+    ]
+    assert cites == ("e1", "e2", "e3")
+
+
+@pytest.mark.parametrize(
+    ("status", "begins"),
+    [
+        ("thought", "Thought: "),
+        ("planned", "In a plan: "),
+        ("document", "In a document: "),
+        ("message", "In a commit or pull request: "),
+        ("earlier", "In an earlier summary: "),
+    ],
+)
+def test_what_is_no_answer_is_told_as_what_it_is(status: str, begins: str) -> None:
+    """What is planned was not done by saying so, and what a document states is not how things are."""
+    facts = [
+        stated("Drain the pool.", "e2", 20, status=status),
+        stated("Split the queue.", "e2", 22, status=status, about="Later"),
+        stated("The pool drains.", "e3", 30),
+    ]
+    ((text, _),) = story(facts)
+    assert text.split("\n") == [f"- {begins}Drain the pool.", "  - Later: Split the queue.", "- The pool drains."]
+
+
+def test_a_subagent_is_quoted() -> None:
+    ((text, _),) = story([stated("The pool leaks.", "e2", 20, who="tool")])
+    assert text == '- A subagent reported: "The pool leaks."'

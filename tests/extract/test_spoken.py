@@ -131,12 +131,22 @@ def test_a_thought_is_told_as_one() -> None:
     story.call("Read", "code", file_path="/srv/app/src/upload.py")
     story.reply("The pool in src/pool.py is exhausted: each retry takes another connection.")
     story.prompt("Thanks. Now write the page about the uploader.")
-    (line,) = (
-        text
-        for text, _ in lines_of(fact for fact in extract(story.events) if KINDS[fact.kind].part == "story")
-        if "socket" in text
-    )
-    assert "[thought: The socket" in line and "[thought: The pool" not in line
+    lines = story_of(story)
+    assert [line for line in lines if "The socket" in line and line.startswith("- Thought: ")]
+    assert [line for line in lines if line.startswith("- The pool")]
+    assert not [line for line in lines if "The socket" in line and "The pool" in line], "each thought on its line"
+
+
+def story_of(story: Story) -> list[str]:
+    """What a handoff tells of requests and what came of them, line by line."""
+    told = lines_of(fact for fact in extract(story.events) if KINDS[fact.kind].part == "story")
+    return [line for text, _ in told for line in text.split("\n")]
+
+
+def test_the_end_mark_of_a_message_is_none_of_it() -> None:
+    story = Story()
+    story.run('gh pr create --title "Drain" --body "$(cat <<\'BODY\'\nThe pool drains its connections.\nBODY\n)"', "ok")
+    assert texts(said(story, "message")) == ["The pool drains its connections."]
 
 
 def test_a_paste_alone_was_sent_all_the_same() -> None:

@@ -9,6 +9,8 @@ Hooks load this module, so it needs nothing that is slow to load.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from memory_keeper import wire
 from memory_keeper.model import EVER, NamedTuple
 from memory_keeper.text import clean, one_line
@@ -169,12 +171,20 @@ def quote(text: str) -> str:
 
 
 UNDER = 48  # characters of a heading that is told with its items
-ASIDE = {"thought": "thought", "earlier": "before that"}  # a sentence of no conclusion, by its status: told as such
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
+# how a line begins whose words are not what the model answered, by the status of its facts
+ASIDE = {
+    "thought": "Thought",
+    "earlier": "In an earlier summary",
+    "planned": "In a plan",
+    "document": "In a document",
+    "message": "In a commit or pull request",
+    "reported": "A subagent reported",
+}
 
 
 def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """A line for each request, with what came of it, and what it rests on; facts come in order."""
+    """Each request, a line for each thought that came of it, and what all that rests on; facts come in order."""
     turns: dict[int, list[Fact]] = {}
     for fact in facts:
         turns.setdefault(fact.turn, []).append(fact)
@@ -183,10 +193,9 @@ def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
         asked = [fact for fact in those if fact.kind == "request" and fact.cites[:1] not in nods]
         came = [fact for fact in those if fact.kind not in ("request", "accepted")]
         words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
-        told = " ".join(_came(came))
-        text = f"{words} → {told}" if words and told else words or f"→ {told}"
+        lines = [("", words)] * bool(words) + [*_came(came)]
         yield (
-            one_line(clean(text), 1 << 20),
+            "\n".join(mark + one_line(clean(line), 1 << 20) for mark, line in lines),
             tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites)),
         )
 
@@ -201,36 +210,30 @@ def run_on(facts: Iterable[Fact]) -> str:
     return text
 
 
-def _came(facts: Iterable[Fact]) -> Iterator[str]:
-    """What came of a request, in order: sentences with the heading they stand under, work in brackets."""
-    under, aside = "", ""
-    bracket: list[str] = []  # what stands together in brackets: work, or words that conclude nothing
-    for fact in facts:
-        of = (
-            "work"
-            if fact.who == "tool" and fact.kind in WORK
-            else "reported"
-            if fact.who == "tool"
-            else ASIDE.get(fact.status, "")
-        )
-        if bracket and of != aside:
-            yield _bracketed(aside, bracket)
-            bracket = []
-        aside = of
-        text = say(fact)  # a subagent's words are not the model's
-        if of:
-            bracket.append(quote(text) if of == "reported" else text)
+def _came(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
+    """What came of a request, in order: a line for what one text says under one heading, work in brackets; and the mark
+    of each line, which is indented where the line before says whose words these are."""
+    before: tuple[str, tuple[str, ...]] = ("", ())
+    for (by, cites, heading), group in groupby(facts, key=_thought):
+        those = list(group)
+        goes_on, before = bool(by) and before == (by, cites), (by, cites)
+        if by == "work":
+            yield "- ", f"[{'; '.join(map(say, those))}]"
             continue
-        heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
-        text = text if text[-1:] in ".!?:;,…。！？)" else f"{text};"
-        yield f"{heading.rstrip(':')}: {text}" if heading and heading != under else text
-        under = heading
-    if bracket:
-        yield _bracketed(aside, bracket)
+        texts = [say(fact) for fact in those]
+        text = " ".join(text if text[-1:] in ".!?:;,…。！？)" else f"{text};" for text in texts).removesuffix(";")
+        text = f"{heading}: {text}" if heading else text
+        text = quote(text) if by == "reported" else text
+        yield ("  - ", text) if goes_on else ("- ", f"{ASIDE[by]}: {text}" if by else text)
 
 
-def _bracketed(aside: str, texts: list[str]) -> str:
-    return f"[{'; '.join(texts)}]" if aside == "work" else f"[{aside}: {' '.join(texts)}]"
+def _thought(fact: Fact) -> tuple[str, tuple[str, ...], str]:
+    """What stands on one line: who says it in what, and under which heading."""
+    if fact.who == "tool" and fact.kind in WORK:
+        return "work", (), ""
+    heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
+    by = "reported" if fact.who == "tool" else fact.status if fact.status in ASIDE else ""
+    return by, fact.cites[:1], heading.rstrip(":")
 
 
 def dump(facts: Iterable[Fact]) -> list[list[object]]:

@@ -27,7 +27,14 @@ SHORT = 300  # characters of a request that is told whole
 TURNS = re.compile(
     r"(?:but|however|actually|wait|hmm|except|unfortunately|yet|no,|although|그러나|하지만|しかし|ただし)\b", re.I
 )
-AS = {"thinking": "thought", "summary": "earlier"}  # sources that state nothing about how things are now
+# what is said elsewhere than in an answer, by its source: it does not state how things are now
+AS = {
+    "thinking": "thought",
+    "summary": "earlier",
+    "plan": "planned",
+    "document": "document",
+    "message": "message",
+}
 LIST = 330  # characters of a list that is told whole or not at all
 OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
 NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
@@ -35,7 +42,8 @@ NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 PUBLISHES = re.compile(r"\b(?:git (?:-C \S+ )?commit|gh (?:pr|issue|api|release)|glab )\b")
 MESSAGE = re.compile(
     r"""<<-?\s*['"]?(?P<end>\w{1,20})['"]?\n(?P<here>.{0,6000}?)\n[ \t]*(?P=end)\b"""
-    r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?(?:"(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
+    r"""|(?:-m|--message|--body|-b|--title|-f body=)[ =]?"""
+    r"""(?:"(?!\$\(cat <<)(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )
 TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's words around a summary
