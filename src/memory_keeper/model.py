@@ -63,6 +63,7 @@ KINDS = {
     "contradicted": "an observation was seen to be wrong",
     "done": "a task was done",
     "memory": "what the host itself remembers of a project",
+    "imported": "what another memory tool had kept",
     "other": "any other line of a transcript, kept raw",
 }
 
@@ -87,6 +88,7 @@ HIGHEST = 9  # levels: the ninth outlines more than anybody will ever do
 DAY = 86_400.0  # seconds
 LATEST = 4102444800.0  # the year 2100: what claims to be of later is of no time
 EVER = 1e12  # after all that happens
+IMPORTED = "import-"  # how the ids begin of what another tool had kept: nobody's word here
 USER = "user:"  # in place of a project: what holds in all of a user's projects
 
 
@@ -326,7 +328,9 @@ class Hit(NamedTuple):
     score: float
     snippet: str
     path: str
-    by: str = ""  # user or model, of what one of them wrote down
+    by: str = ""  # user or model, of what one of them wrote down; import: another tool had it
 
+
+BY = {"model": " (by a model)", "import": " (imported)"}  # whose words a hit has that are not the user's
 
 Json = dict[str, "Any"]

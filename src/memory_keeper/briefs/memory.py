@@ -17,6 +17,7 @@ from time import gmtime, localtime, strftime
 from memory_keeper import wire
 from memory_keeper.briefs.files import LISTED
 from memory_keeper.model import NamedTuple, Note, origin
+from memory_keeper.notes.kept_note import imported_from
 from memory_keeper.text import clean, showable
 
 try:
@@ -27,6 +28,7 @@ except ImportError:
 
 NEVER = -1.0  # no time in the heading
 BEFORE = "Before that"  # the heading of the newest outline
+IMPORTED = "imported from "  # and how that of an imported note begins
 MARKDOWN = "markdown"  # the form of a text that is shown as it is, and not a sentence an item
 OPENING = "<!-- memory-keeper "  # of every comment of ours
 FREELY = "edit freely: what you change, add or take away is kept"
@@ -66,6 +68,8 @@ class Page(NamedTuple):
 def section(note: Note, heading: str = "") -> Section:
     """A note as it is shown: a standing one bare, any other under its time, or under a heading."""
     at = NEVER if heading or note.level == 0 else showable(note.at) // 60 * 60
+    tool = imported_from(note) if at != NEVER else ""
+    heading = f"{IMPORTED}{tool}" if tool else heading
     return Section(body_of(note), origin(note), note.id, at, heading, note.who == "user")
 
 
@@ -94,7 +98,7 @@ def text_of(body: str) -> tuple[str, str]:
 
 def said(section: Section) -> str:
     """All that a section says in Markdown: the words of a heading that is not ours become a lesser one."""
-    words = "" if section.origin and section.heading == BEFORE else section.heading
+    words = "" if section.origin and section.heading.startswith((BEFORE, IMPORTED)) else section.heading
     return "\n".join(part for part in (words and f"### {words}", section.body) if part)
 
 

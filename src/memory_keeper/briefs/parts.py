@@ -8,7 +8,7 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.model import HIGHEST, Event, Note
-from memory_keeper.notes.kept_note import begun, lines_of, whose, written
+from memory_keeper.notes.kept_note import begun, imported_from, lines_of, whose, written
 from memory_keeper.store.events import not_covered, outcome
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
@@ -44,11 +44,17 @@ def remembered(view: View) -> tuple[str, Iterable[Said]]:
     """What models wanted remembered, the newest first: their words, never told as the user's."""
     found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind, limit=NOTES)]
     theirs = sorted((note for note in found if not note.who), key=lambda note: note.at, reverse=True)
-    return "Kept by models in earlier sessions", (
-        Said(f"{note.kind} of {utc_day(note.at)}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
+    whom = " or imported from other tools" if any(map(imported_from, theirs)) else ""
+    return f"Kept by models in earlier sessions{whom}", (
+        Said(f"{note.kind} of {utc_day(note.at)}{_from(note)}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
         for note in theirs
         if _stands(view, note)
     )
+
+
+def _from(note: Note) -> str:
+    tool = imported_from(note)
+    return f", imported from {tool}" if tool else ""
 
 
 def _stands(view: View, note: Note) -> bool:
@@ -263,7 +269,8 @@ def _session_notes(view: View, most: int) -> Iterator[Note]:
             lacks = note.session in view.of
         else:
             told = (view.session, *(view.before.chain if view.before else ()))
-            lacks = note.at > since and (note.session not in told or bool(note.who))  # what the user wrote is told too
+            by_hand = bool(note.who) or not note.session  # what the user wrote or imported is told too
+            lacks = note.at > since and (note.session not in told or by_hand)
         if lacks and note.text:
             yield note
 

@@ -35,8 +35,8 @@ COMMANDS = {
     "doctor": Command(BEGIN, "check that everything works, and say what to do", "memory-keeper doctor --fix"),
     "import": Command(
         BEGIN,
-        "read in transcripts that are already there",
-        "memory-keeper import transcripts ~/.claude/projects",
+        "read in transcripts that are already there, or the memory of another tool",
+        "memory-keeper import transcripts ~/.claude/projects\nmemory-keeper import memory-keeper --dry-run",
     ),
     "uninstall": Command(BEGIN, "take the plugin away again", "memory-keeper uninstall"),
     "context": Command(CONTEXT, "how full the context is, what ate it, and how long it lasts", "memory-keeper context"),

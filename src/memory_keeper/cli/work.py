@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from errno import EACCES, EROFS
 from time import time
@@ -47,11 +47,13 @@ def _complain(error: Exception) -> None:
     say_problem(f"a session could not be put into a note ({describe(error)})")
 
 
-def render_memory(keeper: Keeper, project: str, folder: str, foreign: bool = False) -> list[str]:
+def render_memory(
+    keeper: Keeper, project: str, folder: str, foreign: bool = False, imported: Collection[str] = ()
+) -> list[str]:
     """Bring a project's pages for people up to date; those that were written. Whoever is at it already does it."""
     with suppress(Busy):
         try:
-            return render(Pages(keeper, project, find_root(folder)), foreign)
+            return render(Pages(keeper, project, find_root(folder)), foreign, imported)
         except Unwritable as error:  # the notes are kept all the same
             say_problem(error, "setting tell.files false goes without such files")
     return []

@@ -22,7 +22,7 @@ from memory_keeper.jobs.summarize import write_note, write_outline
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Json, Note, origin
 from memory_keeper.notes.checks.citations import Record, link
-from memory_keeper.notes.kept_note import lines_of, measure, whose
+from memory_keeper.notes.kept_note import imported_from, lines_of, measure, whose
 from memory_keeper.notes.summarizers import Summarizer, anthropic, claude_cli, openai, outline_answer
 from memory_keeper.notes.summarizers.asking import Answer, Unfinished, prompt
 from memory_keeper.notes.summarizers.outline_answer import take
@@ -118,8 +118,13 @@ def improve(keeper: Keeper, notes: Sequence[Note], job: Job) -> Iterator[Outcome
 
 
 def wordable(notes: Sequence[Note]) -> list[Note]:
-    """Those that may get another wording, the newest first: not what the user wrote or took away."""
-    return [note for note in reversed(notes) if note.level > 0 and note.text and note.who != "user"]
+    """Those that may get another wording, the newest first: not what the user wrote or took away, nor what was
+    imported."""
+    return [
+        note
+        for note in reversed(notes)
+        if note.level > 0 and note.text and note.who != "user" and not imported_from(note)
+    ]
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from memory_keeper.store.home import Lock
 from memory_keeper.store.store import Store
 
 PATIENCE = 5.0
-KINDS = (*MARKS, "archived", "memory")  # of events that no transcript has
+KINDS = (*MARKS, "archived", "memory", "imported")  # of events that no transcript has
 OF_NOTES = ("spent", "confirmed", "contradicted", "done")  # and what became of notes
 
 

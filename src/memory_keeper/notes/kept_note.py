@@ -7,7 +7,7 @@ at every start: nothing here is dear to load.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import Note
+from memory_keeper.model import IMPORTED, Note
 from memory_keeper.text import tokens
 
 
@@ -42,10 +42,18 @@ def page_of(note: Note) -> str:
     return page if isinstance(page, str) else ""
 
 
+def imported_from(note: Note) -> str:
+    """The tool that had kept what a note says; empty for others, and for what a person has worded since."""
+    tool = wire.read_object(note.extra).get("from") if note.id.startswith(IMPORTED) and not note.who else ""
+    return tool if isinstance(tool, str) else "another tool"
+
+
 def whose(note: Note) -> str:
     """Whose words a note has, where they are not ours: an observation has those that the user said."""
     if page := page_of(note):
         return f"whoever edited {page}"
+    if tool := imported_from(note):
+        return f"{tool}, imported"
     by = wire.read_object(note.extra).get("by", "")
     return (
         "the user"

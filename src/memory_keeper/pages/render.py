@@ -7,7 +7,7 @@ and our writing is read again. A page that is only read (`SEALED`) is left alone
 from __future__ import annotations
 
 import posix
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from memory_keeper.briefs.context_archive import page
 from memory_keeper.briefs.files import (
@@ -36,12 +36,12 @@ STRANGE = "is not ours: `memory-keeper save --adopt` takes over what it says as 
 CHANGED = "was changed or is not ours: `memory-keeper save --adopt` puts it aside and makes it anew"
 
 
-def render(pages: Pages, foreign: bool = False) -> list[str]:
+def render(pages: Pages, foreign: bool = False, imported: Collection[str] = ()) -> list[str]:
     """Adopt what people changed in a project's pages, then bring them up to date; the paths that were written.
 
-    A file that is not ours is left alone; `foreign`: it is taken over, and what it was is kept beside it. An edited
-    page of rules or observations waits for `adopt_rules`. Unwritable says that the pages are not as they should be: the
-    notes are kept all the same.
+    A file that is not ours is left alone; `foreign`: it is taken over, and what it was is kept beside it. So are those
+    that were `imported`, by their names, of which no note is made once more. An edited page of rules or observations
+    waits for `adopt_rules`. Unwritable says that the pages are not as they should be: the notes are kept all the same.
     """
     if not pages.are_wanted:
         return []
@@ -51,12 +51,12 @@ def render(pages: Pages, foreign: bool = False) -> list[str]:
             with keeper.writing(PATIENCE):
                 _ = keeper.writer
         try:
-            return bring(pages, foreign)
+            return bring(pages, foreign, imported)
         except OSError as error:
             raise Unwritable(f"The pages in {pages.root}/.claude/memory cannot be written: {error.strerror}") from error
 
 
-def bring(pages: Pages, foreign: bool = False) -> list[str]:
+def bring(pages: Pages, foreign: bool = False, imported: Collection[str] = ()) -> list[str]:
     """What `render` does, whatever the settings say; under its lock."""
     written: dict[str, None] = {}
     for _ in range(TRIES):
@@ -69,7 +69,10 @@ def bring(pages: Pages, foreign: bool = False) -> list[str]:
             if adopt_all(pages, reads, foreign):
                 wanted = page_texts(pages)
             known = {one.name: one for one in reads}
-            done = {name: _write(folder, name, text, known.get(name), foreign) for name, text in wanted.items()}
+            done = {
+                name: _write(folder, name, text, known.get(name), foreign or name in imported)
+                for name, text in wanted.items()
+            }
             done |= {name: _remove(folder, name, known.get(name)) for name in _names(folder) if name not in wanted}
             written |= {f"{folder.path}/{name}": None for name, said in done.items() if said == "written"}
             if "again" not in done.values():

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from memory_keeper.model import Hit, NamedTuple, Row
+from memory_keeper.model import IMPORTED, Hit, NamedTuple, Row
 from memory_keeper.search.periods import Period
 
 SATURATION = 1.2
@@ -28,7 +28,8 @@ PRIORS = {
     "prompt": 1.0, "queued": 0.95, "note": 1.1, "project": 1.1, "architecture": 1.1, "conventions": 1.1,
     "decision": 1.15, "issue": 1.1,
     "fact": 1.15, "title": 0.8, "session": 0.75, "outline": 0.6, "handoff": 0.5, "task": 0.7, "thinking": 0.6,
-    "todo": 0.6, "call": 0.6, "result": 0.55, "command": 0.6, "summary": 0.6, "memory": 0.9, "notice": 0.4, "meta": 0.4,
+    "todo": 0.6, "call": 0.6, "result": 0.55, "command": 0.6, "summary": 0.6, "memory": 0.9, "imported": 0.7,
+    "notice": 0.4, "meta": 0.4,
 }  # fmt: skip
 PRIOR = 0.8  # of what is not named there: replies
 BY_HAND = frozenset({"note", "project", "architecture", "conventions", "decision", "issue", "fact"})
@@ -183,4 +184,6 @@ def hit(one: Ranked, shown: str) -> Hit:
 
 def _by(row: Row) -> str:
     """Who wrote down what somebody wrote down."""
+    if row.id.startswith(IMPORTED):
+        return "import"
     return "user" if row.who else "model" if row.key < 0 and row.kind in BY_HAND else ""

@@ -1,4 +1,4 @@
-"""`import transcripts`: read in what Claude Code has already written down."""
+"""`import`: read in what Claude Code has already written down, or what another tool had kept."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from typing import IO, Any, cast
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.imports import bring_in
 from memory_keeper.cli.work import make_notes
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host.registration import claude_folder
+from memory_keeper.imports import IMPORTERS
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
 from memory_keeper.model import Source
@@ -31,13 +33,25 @@ BLANK = b" " * 79 + b"\n"
 LARGEST = 64 << 20  # bytes a damaged member may say it had
 FEW = 5  # projects that are named
 ARGUMENTS = (
-    argument("what", choices=["transcripts"], help="Claude Code's own transcripts"),
-    argument("paths", nargs="*", default=[], metavar="PATH", help="files or folders; default: all of Claude Code's"),
-)
+    argument(
+        "what", choices=["transcripts", *IMPORTERS], metavar="WHAT",
+        help="; ".join(["transcripts: Claude Code's own", *(f"{name}: {one.help}" for name, one in IMPORTERS.items())]),
+    ),
+    argument(
+        "paths", nargs="*", default=[], metavar="PATH",
+        help="files or folders; default: where Claude Code or the tool has it",
+    ),
+    argument("--dry-run", action="store_true", help="of another tool: only say what would come in"),
+    argument("--named", default="", metavar="NAME", help="what the other tool calls this project"),
+)  # fmt: skip
 
 
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
+    if args.what != "transcripts":
+        return bring_in(args)
+    if args.dry_run or args.named:
+        args.fail("--dry-run and --named are for the memory of other tools")
     files = list(_files(args.paths or [os.path.join(claude_folder(), "projects")]))
     with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
         total, projects, failed = _read_all(keeper, files, bar)

@@ -1,0 +1,83 @@
+"""What other memory tools have kept, as entries: a tool is a row in `IMPORTERS` and a module that finds and reads.
+
+Nothing in here writes, runs or follows a link. What is read may be anybody's: every file is bounded, what cannot be
+read is named and left out, and no entry claims to be the user's own word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Protocol
+
+from memory_keeper.model import Json, NamedTuple
+from memory_keeper.text import many
+
+EVENT, OUTLINE = "imported", "outline"  # kinds of entries; others are kinds of notes, all but standing ones `session`
+
+
+class Entry(NamedTuple):
+    """Something that another tool had kept."""
+
+    label: str  # what it is counted as
+    kind: str  # see EVENT
+    at: float
+    text: str
+    file: str = ""  # where it was found
+    key: str = ""  # what tells it from another that says the same: its time as it was written
+    role: str = ""  # whose words an event has: user, assistant, or the name of a tool
+    path: str = ""  # the file that an event is about
+    session: str = ""  # how the id begins of the session it was in, where that is known
+    outline: Json | None = None  # what an outline says, in the form of `notes.schema`
+    covers: int = 0  # so many of the notes before it
+
+
+class Where(NamedTuple):
+    """Where a tool's memory is looked for."""
+
+    root: str  # of the project
+    environ: dict[str, str]
+    paths: Sequence[str] = ()  # that were given; none: where the tool puts it
+    name: str = ""  # what the tool calls the project
+
+
+class Reader(Protocol):
+    """A module that reads one tool's memory."""
+
+    def find(self, where: Where) -> list[str]:
+        """The files of a memory, in the order in which they are to be read."""
+
+    def read(
+        self, where: Where, files: Sequence[str], complain: Callable[[str], None], progress: Callable[[int], None]
+    ) -> Iterator[Entry]:
+        """What they say, the oldest first; `complain` hears of what is left out, `progress` of the bytes read."""
+
+
+class Importer(NamedTuple):
+    """A tool whose memory can be read in."""
+
+    help: str
+    module: str
+    labels: tuple[str, ...]  # what its entries are counted as
+    finds: str  # where, for people
+
+
+IMPORTERS = {
+    "memory-keeper": Importer(
+        "the memory of the earlier plugin of this name, and of Crabshell, which it became",
+        "memory_keeper_files",
+        ("section", "archive", "summary", "standing note", "session line"),
+        ".claude/memory and .crabshell of the project",
+    ),
+}
+
+
+def counted(found: Mapping[str, int]) -> str:
+    """`2 sections, 1 archive`: what was found of each kind."""
+    return ", ".join(many(number, label) for label, number in found.items() if number) or "nothing"
+
+
+def reader(name: str) -> Reader:
+    """The module of a tool."""
+    module: Reader = import_module(f"{__name__}.{IMPORTERS[name].module}")
+    return module

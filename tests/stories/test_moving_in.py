@@ -1,0 +1,189 @@
+"""Whoever comes from another memory tool brings along what it had kept: all of it, once, and never as their own word."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_keeper.model import Filter
+from tests.command import memory_keeper, typed
+from tests.machine import Machine
+from tests.old_memories import SECRET, predecessor, section, summary
+
+OF_SEEDS = [(".claude/memory", "memory"), (".crabshell/memory", "logbook")]
+
+
+def bring(machine: Machine, *argv: str) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(memory_keeper(machine, "import", *argv, "--json"))
+    return said
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(("root", "rolling"), OF_SEEDS)
+def test_the_predecessors_memory_comes_in_whole_and_once(machine: Machine, root: str, rolling: str) -> None:
+    held = predecessor(machine.project, root, rolling)
+    about = bring(machine, "memory-keeper")
+    assert about["found"] == held
+    assert (about["skipped"], about["notes_known"], about["events_known"]) == (0, 0, 3), "three lines were there twice"
+    with machine.store() as store:
+        project = about["project"]
+        events = [kept.event for kept in store.find(Filter(kinds=("imported",)))]
+        assert len(events) == about["events_added"] == held["session line"] - 3
+        sections, outlines = store.notes(project, 1), store.notes(project, 2)
+        assert (len(sections), len(outlines)) == (held["section"], held["archive"] + held["summary"])
+        assert [len(store.children(note.id)) for note in outlines] == [2, 1], "each archive covers its sections"
+        standing = [*store.notes(project, 0, "project"), *store.notes(project, 0, "conventions")]
+        assert len(standing) == held["standing note"]
+        everything = [*sections, *outlines, *standing]
+        assert all(note.id.startswith("import-") and not note.who for note in everything)
+        assert about["notes_added"] == len(everything)
+    again = bring(machine, "memory-keeper")
+    assert (again["events_added"], again["notes_added"], again["notes"]) == (0, 0, 0)
+
+
+def test_a_dry_run_says_the_same_and_keeps_nothing(machine: Machine) -> None:
+    predecessor(machine.project)
+    before = contents(machine.project)
+    dry = bring(machine, "memory-keeper", "--dry-run")
+    assert not (machine.home / "store.db").exists()
+    assert contents(machine.project) == before
+    wet = bring(machine, "memory-keeper")
+    figures = ("found", "files", "lines", "events_added", "events_known", "notes_added", "notes_known", "skipped")
+    assert {name: dry[name] for name in figures} == {name: wet[name] for name in figures}
+    said = memory_keeper(machine, "import", "memory-keeper", "--dry-run")
+    assert "5 sections, 1 summary, 1 archive, 2 standing notes, 8 session lines; 0 would be added" in said
+
+
+def test_nothing_is_overwritten_and_the_pages_are_ours_from_then_on(machine: Machine) -> None:
+    predecessor(machine.project)
+    folder = machine.project / ".claude/memory"
+    before = contents(folder)
+    bring(machine, "memory-keeper")
+    after = contents(folder)
+    for name, data in before.items():
+        assert data in (after.get(name), after.get(f"{name}.before-memory-keeper")), name
+    page = after["memory.md"].decode()
+    assert page.startswith("<!-- memory-keeper ")
+    assert "## 2026-02-02_0800" in page and "imported from memory-keeper" in page
+    assert "flamingo" in page and "This period focused" not in page
+    archive = after["memory_20260113_120000.md"].decode()
+    assert "Chose JWT" in archive and "the session table" in archive
+    outline = json.loads(after["memory_20260113_120000.summary.json"])
+    assert outline["overallSummary"] == summary()["overallSummary"]
+    assert outline["keyDecisions"][0]["reason"] == "argon2 is not packaged"
+    assert "memory_20260120_080000.summary.json" in after, "an archive that nobody had summed up is now"
+
+
+def test_a_page_that_shows_an_import_can_be_edited(machine: Machine) -> None:
+    """A person's words beside imported ones make neither the other's."""
+    predecessor(machine.project)
+    project = bring(machine, "memory-keeper")["project"]
+    page = machine.project / ".claude/memory/memory.md"
+    page.write_text(page.read_text().replace("Fixed the flamingo test on CI.", "Fixed the heron test on CI."))
+    os.utime(page, (1_770_000_000, 1_770_000_000))
+    machine.session().start()
+    with machine.store() as store:
+        mine = [note for note in store.notes(project, 1, open=True) if note.who]
+        assert [note.text.strip("- ") for note in mine] == ["Fixed the heron test on CI."]
+
+
+def test_no_secret_comes_in(machine: Machine) -> None:
+    predecessor(machine.project)
+    bring(machine, "memory-keeper")
+    machine.settle()
+    kept = b"".join(path.read_bytes() for path in machine.files())
+    assert b"per tenant" in kept and SECRET.encode() not in kept
+    assert SECRET not in (machine.project / ".claude/memory/memory.md").read_text()
+
+
+def test_what_came_in_is_found_and_said_to_be_imported(machine: Machine) -> None:
+    predecessor(machine.project)
+    bring(machine, "memory-keeper")
+    for words, kind in (
+        ("zebrafish", "imported"),
+        ("flamingo", "session"),
+        ("argon2", "outline"),
+        ("narwhals", "project"),
+    ):
+        (hit, *_) = json.loads(memory_keeper(machine, "search", words, "--json"))
+        assert (hit["kind"], hit["by"]) == (kind, "import"), words
+        shown = memory_keeper(machine, "show", hit["id"])
+        assert words in shown
+    assert "session (imported)" in memory_keeper(machine, "search", "flamingo")
+
+
+def test_it_is_told_as_imported_and_never_as_the_users_word(machine: Machine) -> None:
+    predecessor(machine.project)
+    bring(machine, "memory-keeper")
+    text = machine.session().start().text
+    assert "in the words of memory-keeper, imported" in text
+    assert "or imported from other tools" in text and ", imported from memory-keeper: Always say please" in text
+    assert "by the user" not in text
+    assert json.loads(memory_keeper(machine, "rule", "list", "--json")) == [] or "please" not in memory_keeper(
+        machine, "rule", "list"
+    )
+    assert "linter" not in memory_keeper(machine, "observation", "list")
+    assert "flamingo" in memory_keeper(machine, "brief", "memory")
+
+
+def test_it_is_of_no_session(machine: Machine) -> None:
+    """What was said in an old session is no work that could be gone on with."""
+    predecessor(machine.project)
+    bring(machine, "memory-keeper")
+    with machine.store() as store:
+        assert not store.sessions() and not store.open_sessions()
+    assert "zebrafish" not in machine.session().start().text
+
+
+def test_hostile_files_are_left_out_and_named(machine: Machine, tmp_path: Path) -> None:
+    predecessor(machine.project)
+    folder = machine.project / ".claude/memory"
+    outside = tmp_path / "outside.md"
+    outside.write_text(section("2026-01-01", "0000", "wolverine"))
+    (folder / "memory_20250101_000000.md").symlink_to(outside)
+    (folder / "memory_20250102_000000.md").write_bytes(b"## 2025-01-02_0000\n" + b"caf\xe9 badger\n")
+    (folder / "memory_20250103_000000.md").write_bytes(b"x" * (5 << 20))
+    (folder / "memory_20250104_000000.md").write_bytes(b"\0" * 99)
+    (folder / "memory_20250105_000000.summary.json").write_text("[" * 99_999)
+    (folder / "memory_20250106_000000.summary.json").write_text(json.dumps(summary(themes=[{}, None, {"name": 3}])))
+    os.mkfifo(folder / "memory_20250107_000000.md")
+    lines = [
+        b'{"role":"user","ts":"9999-99-99","text":"an otter"}',
+        b'{"role":"user","text":"' + b"y" * (3 << 20) + b'"}',
+        b"[" * 70_000,
+        b'{"role":"user","ts":true,"text":"a \\ud800 marten"}',
+    ]
+    (folder / "sessions/x.l1.jsonl").write_bytes(b"\n".join(lines))
+    done = typed(machine.project, "import", "memory-keeper")
+    assert done.returncode == 5
+    for number in (1, 3, 4, 5, 7):
+        assert f"memory_2025010{number}_000000" in done.stderr
+    assert "Traceback" not in done.stderr
+    for words, there in (("badger", 1), ("otter", 1), ("marten", 1), ("wolverine", 0)):
+        assert bool(json.loads(memory_keeper(machine, "search", words, "--json"))) == bool(there), words
+
+
+def test_where_there_is_none_it_says_where_it_looked(machine: Machine) -> None:
+    done = typed(machine.project, "import", "memory-keeper")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "No memory of memory-keeper was found in .claude/memory and .crabshell of the project" in done.stderr
+
+
+def test_pages_of_our_own_are_no_old_memory(machine: Machine) -> None:
+    session = machine.session()
+    session.start()
+    session.turn("Build the parser.", "It is built.")
+    session.end()
+    memory_keeper(machine, "save")
+    memory_keeper(machine, "export")
+    about = typed(machine.project, "import", "memory-keeper", "--json")
+    assert about.returncode in (0, 1)
+    if about.stdout:
+        assert json.loads(about.stdout)["notes_added"] == json.loads(about.stdout)["events_added"] == 0
