@@ -12,7 +12,7 @@ ENTRIES = (
     {"ts": "2026-01-13T11:02:09.000Z", "role": "assistant", "text": "I read the session store first."},
     {"ts": "2026-01-13T11:02:10.000Z", "role": "tool", "name": "Read", "target": "/app/auth.py", "lines": "1-80"},
     {"ts": "2026-01-13T11:02:20.000Z", "role": "tool", "name": "Bash", "cmd": "pytest -q tests/test_login.py"},
-    {"ts": "2026-01-13T11:02:30.000Z", "role": "tool_result", "tool_use_id": "x", "result": "error", "output": "E zebrafish"},
+    {"ts": "2026-01-13T11:02:30.000Z", "role": "tool_result", "result": "error", "output": "zebrafish"},
 )  # fmt: skip
 
 
@@ -25,8 +25,8 @@ def summary(**more: Any) -> dict[str, Any]:
     return {
         "dateRange": {"first": "2026-01-01", "last": "2026-01-13"},
         "sectionCount": 2,
-        "themes": [{"name": "Authentication", "summary": "Implemented JWT-based auth.", "sessions": ["2026-01-12_0900"]}],
-        "keyDecisions": [{"decision": "Use bcrypt for passwords", "reason": "argon2 is not packaged", "date": "2026-01-12"}],
+        "themes": [{"name": "Authentication", "summary": "Implemented JWT-based auth.", "sessions": ["2026-01-12"]}],
+        "keyDecisions": [{"decision": "Use bcrypt for passwords", "reason": "argon2 is not packaged", "date": ""}],
         "issues": [{"issue": "Login timeout bug", "status": "resolved", "date": "2026-01-13"}],
         "overallSummary": "This period focused on the authentication system.",
         **more,

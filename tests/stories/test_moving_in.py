@@ -1,4 +1,4 @@
-"""Whoever comes from another memory tool brings along what it had kept: all of it, once, and never as their own word."""
+"""Who comes from another memory tool brings along what it had kept: all of it, once, and never as their own word."""
 
 from __future__ import annotations
 

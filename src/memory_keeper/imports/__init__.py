@@ -1,6 +1,7 @@
 """What other memory tools have kept, as entries: a tool is a row in `IMPORTERS` and a module that finds and reads.
 
-Nothing in here writes, runs or follows a link. What is read may be anybody's: every file is bounded, what cannot be
+`memory_keeper_files` reads the memory of the earlier plugin of our name; `files` is what all readers share. Nothing in
+here writes, runs or follows a link. What is read may be anybody's: every file is bounded, what cannot be
 read is named and left out, and no entry claims to be the user's own word.
 """
 
