@@ -73,7 +73,7 @@ def test_a_mistyped_command(capsys: pytest.CaptureFixture[str], typed: str, mean
 
 def test_only_what_is_required_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert "required: NAME\n" in told(capsys, "brief", code=2)
-    assert "required: what\n" in told(capsys, "import", code=2)
+    assert "required: WHAT\n" in told(capsys, "import", code=2)
 
 
 def test_a_command_that_is_like_none(capsys: pytest.CaptureFixture[str]) -> None:
