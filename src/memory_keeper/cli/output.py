@@ -84,6 +84,9 @@ def say_nothing_found(others: int, further: str) -> None:
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
+REDACTED = "\nWhat looked like a secret was left out."  # said beside what was kept
+
+
 def confirm(args: Namespace, question: str, hint: str) -> None:
     """Go on only with `--yes`, or when the person at the terminal is sure."""
     if not args.yes and not is_sure(question):

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from argparse import Namespace
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from errno import EACCES, EROFS
 from time import time
+from typing import Any
 
+from memory_keeper import wire
 from memory_keeper.briefs.files import Unwritable
+from memory_keeper.cli.output import respond
+from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy
 from memory_keeper.hooks.problems import describe
+from memory_keeper.host.consent import in_a_session
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, say_problem
+from memory_keeper.text import digest_of
 
 PATIENCE = 60.0  # seconds for another process that writes notes
 
@@ -57,3 +66,25 @@ def render_memory(
         except Unwritable as error:  # the notes are kept all the same
             say_problem(error, "setting tell.files false goes without such files")
     return []
+
+
+def write_down(keeper: Keeper, kind: str, project: str, text: str, **about: str) -> Note:
+    """Keep a new note, under the lock: the user's, or where a session's model may have written it, a model's."""
+    now, model = time(), in_a_session(keeper.home)
+    extra = wire.dumps({"by": "model" if model else "user", "written": now, **about})
+    id, session = "note-" + digest_of(project, kind, text, repr(now)), session_here() if model else ""
+    note = Note(id, now, kind, 0, project, text, session, measure(text), extra, who="" if model else "user")
+    keeper.writer.add(note)
+    return note
+
+
+def session_here() -> str:
+    """The session of Claude Code that this runs in."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def changed(args: Namespace, keeper: Keeper, words: str, **about: Any) -> int:
+    """Bring the project's pages up to date, where its folder is there, and say what was done."""
+    if not args.project or os.path.isdir(args.project):  # of a project that was imported there need not be one
+        render_memory(keeper, project_of(keeper, args), folder_of(args))
+    return respond(args, about, words)

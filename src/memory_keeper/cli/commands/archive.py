@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from memory_keeper.cli.arguments import DRY_RUN, YES
-from memory_keeper.cli.output import confirm
+from memory_keeper.cli.output import confirm, respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.cli.work import PATIENCE, catch_up, make_notes, render_memory
 from memory_keeper.jobs.summarize import outline_project
@@ -13,7 +13,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.project_settings import Settings
 from memory_keeper.store.home import Lock
-from memory_keeper.terminal import from_here, print_json, say
+from memory_keeper.terminal import from_here, say
 
 ARGUMENTS = (DRY_RUN, YES)
 
@@ -27,11 +27,9 @@ def run(args: Namespace) -> int:
         plan = _plan(open, unnoted)
         if args.dry_run:
             about = {"notes": len(open), "tokens": sum(note.tokens for note in open), "unnoted_sessions": unnoted}
-            print_json({"would_archive": about}) if args.json else say(plan)
-            return 0
+            return respond(args, {"would_archive": about}, plan)
         if not open and not unnoted:
-            print_json({"outlines": [], "files": []}) if args.json else say(plan)
-            return 0
+            return respond(args, {"outlines": [], "files": []}, plan)
         if not args.json:
             say(plan)
         confirm(args, "Go on?", "--yes archives without a question")
@@ -39,7 +37,11 @@ def run(args: Namespace) -> int:
         with Lock(keeper.home, PATIENCE, "distil"):
             made = list(outline_project(keeper, project, Settings(keeper).of(project), everything=True))
         files = render_memory(keeper, project, folder_of(args))
-    return _say(args, made, files)
+    lines = [
+        f"Archived under {note.id}: `memory-keeper show {note.id} --children` lists what it covers." for note in made
+    ]
+    lines += [f"  {from_here(path)}" for path in files]
+    return respond(args, {"outlines": [note.id for note in made], "files": files}, "\n".join(lines))
 
 
 def _plan(open: list[Note], unnoted: int) -> str:
@@ -54,14 +56,3 @@ def _plan(open: list[Note], unnoted: int) -> str:
         lines.append(f"Before that, {those} a note, as none tells of all that was said.")
     lines.append("Nothing is deleted: standing notes stay, and `memory-keeper search` and `show` find all the rest.")
     return "\n".join(lines)
-
-
-def _say(args: Namespace, made: list[Note], files: list[str]) -> int:
-    if args.json:
-        print_json({"outlines": [note.id for note in made], "files": files})
-        return 0
-    for note in made:
-        say(f"Archived under {note.id}: `memory-keeper show {note.id} --children` lists what it covers.")
-    for path in files:
-        say(f"  {from_here(path)}")
-    return 0

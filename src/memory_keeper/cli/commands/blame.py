@@ -7,14 +7,14 @@ from argparse import Namespace
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
-from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.output import plain, respond, say_nothing_found
 from memory_keeper.cli.scope import project_of, root_of, scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame
 from memory_keeper.search.staleness import of_files
 from memory_keeper.search.staleness import say as say_states
-from memory_keeper.terminal import moment, paint, print_json, say
+from memory_keeper.terminal import moment, paint, say
 from memory_keeper.text import clean, one_line
 
 HINT = "a file is known that a call named or that was edited; `memory-keeper search --file PATH WORDS` looks further"
@@ -35,21 +35,19 @@ def run(args: Namespace) -> int:
         since = _since(keeper, found, root) if root and found.project == project_of(keeper, args) else ""
         nothing = not found.touches and not found.others
         others = _elsewhere(keeper, args) if nothing and scope.project is not None else 0
-    if args.json:
-        print_json({**plain(found), "since": since})
-        return 0
-    if found.others:
-        print("several files are called that:")
-        print("\n".join(f"  {clean(one)}" for one in found.others))
-        return 0
-    if not found.touches:
-        say_nothing_found(others, HINT)
-        return 0
-    name = clean(found.path)
-    say(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))
-    for touch in found.touches:
-        _say(touch, found.path)
-    return 0
+
+    def show() -> None:
+        name = clean(found.path)
+        if found.others:
+            print("several files are called that:", *map(clean, found.others), sep="\n  ")
+        elif not found.touches:
+            say_nothing_found(others, HINT)
+        else:
+            say(paint(name, "bold") + (f" {paint(clean(since).removeprefix(name + ' '), 'yellow')}" if since else ""))
+            for touch in found.touches:
+                _say(touch, found.path)
+
+    return respond(args, {**plain(found), "since": since}, show)
 
 
 def _elsewhere(keeper: Keeper, args: Namespace) -> int:

@@ -13,7 +13,8 @@ from memory_keeper.briefs.handoff import by_part
 from memory_keeper.briefs.plans import PLANS
 from memory_keeper.capture.host import find_terminal
 from memory_keeper.cli.arguments import BUDGET, argument
-from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.output import respond
+from memory_keeper.cli.scope import folder_of, project_of, settings_of
 from memory_keeper.cli.work import catch_up
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
@@ -24,7 +25,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
-from memory_keeper.terminal import print_json, remark, say
+from memory_keeper.terminal import remark, say
 
 RECALL, RULES = "recall", "rules"
 NAMES = {  # and what each is
@@ -74,7 +75,7 @@ def run(args: Namespace) -> int:
         catch_up(keeper, [project])
         if args.name in OF_ONE and not session:
             session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
-        settings = config.load(args.home, find_root(args.project or os.getcwd()), config.environment())[0]
+        settings = settings_of(args)
         budget = _budget(args, settings)
         brief = keeper.brief(args.name, _view(keeper, args, project, session, settings, budget), budget, UNLIMITED)
         kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
@@ -110,7 +111,7 @@ def _recall(args: Namespace) -> Brief:
     root, prompt = find_root(args.project or os.getcwd()), " ".join(args.prompt)
     if not prompt:
         raise KeeperError("Of what prompt?", hint='memory-keeper brief recall "fix src/hooks.py"')
-    budget = args.budget or config.load(args.home, root, config.environment())[0]["tell.recallBudget"]
+    budget = args.budget or settings_of(args)["tell.recallBudget"]
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         brief = preview(keeper, prompt, project, root, budget or DEFAULTS["tell.recallBudget"], time())
@@ -121,8 +122,7 @@ def _recall(args: Namespace) -> Brief:
 
 def _rules(args: Namespace) -> Brief:
     """The rules in force and what the user said besides, as the first prompt of a context brings them."""
-    folder, environ = folder_of(args), config.environment()
-    settings = config.load(args.home, find_root(folder), environ)[0]
+    folder, environ, settings = folder_of(args), config.environment(), settings_of(args)
     if not settings["rules.enabled"]:
         raise KeeperError("No context is told rules", hint="setting rules.enabled is false; `rule list` shows them")
     budget = args.budget or settings["rules.budget"]
@@ -130,13 +130,11 @@ def _rules(args: Namespace) -> Brief:
 
 
 def _show(args: Namespace, brief: Brief) -> int:
-    if args.json:
-        parts = by_part([*brief.facts]) if args.name == "handoff" else {}
-        shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
-        print_json({**shown, "cites": list(brief.cites), **parts})
-    elif brief.text:
-        say(brief.text)
-    return 0
+    parts = by_part([*brief.facts]) if args.name == "handoff" else {}
+    shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
+    return respond(
+        args, {**shown, "cites": list(brief.cites), **parts}, (lambda: say(brief.text)) if brief.text else ""
+    )
 
 
 def _before(keeper: Keeper, project: str, args: Namespace) -> Before | None:

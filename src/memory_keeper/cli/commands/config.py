@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from memory_keeper import config
 from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
 from memory_keeper.cli.arguments import DRY_RUN, Verb, argument
 from memory_keeper.cli.commands.statusline import settings_path
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
@@ -21,7 +23,7 @@ from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.host.json_text import refuse
 from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
-from memory_keeper.terminal import as_called, paint, print_json, say, say_problem
+from memory_keeper.terminal import as_called, paint, say, say_problem
 
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 _, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
@@ -56,12 +58,13 @@ class Setting(NamedTuple):
 
 def _list(args: Namespace) -> int:
     settings, broken = _in_force(args.home, find_root(folder_of(args)))
-    if args.json:
-        about = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
-        for key, usual in DEFAULTS.items():
-            about[key]["default"] = usual
-        print_json({"settings": about, "broken": broken})
-        return 0
+    about: dict[str, Any] = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
+    for key, usual in DEFAULTS.items():
+        about[key]["default"] = usual
+    return respond(args, {"settings": about, "broken": broken}, lambda: _print_all(args, settings, broken))
+
+
+def _print_all(args: Namespace, settings: list[Setting], broken: list[str]) -> None:
     for group, named in GROUPS.items():
         print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
         for one in settings:
@@ -71,22 +74,21 @@ def _list(args: Namespace) -> int:
     say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
     for path in broken:
         say_problem(f"{path} cannot be read: the defaults hold", "make it valid JSON")
-    return 0
 
 
 def _get(args: Namespace) -> int:
     _rename(args)
     one = _holds(args, find_root(folder_of(args)))
     about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
-    if args.json:
-        print_json({**one._asdict(), **about})
-        return 0
-    print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
-    if sys.stdout.isatty():  # a script takes the value as it is
-        say(about["meaning"], "  ", "  ")
-        say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
-        say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
-    return 0
+
+    def show() -> None:
+        print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+        if sys.stdout.isatty():  # a script takes the value as it is
+            say(about["meaning"], "  ", "  ")
+            say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
+            say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
+
+    return respond(args, {**one._asdict(), **about}, show)
 
 
 def _set(args: Namespace) -> int:
@@ -207,8 +209,9 @@ def _change(args: Namespace, root: str) -> int:
         was = flatten(_part(_read(*place), part)).get(key)
     else:
         was = put(args.home, place, part, key, value)
-    _say_change(args, f"{path} for {root}" if args.local else path, was, value, _holds(args, root))
-    return 0
+    where, holds = f"{path} for {root}" if args.local else path, _holds(args, root)
+    about = {"key": key, "path": where, "was": was, "now": value, "in_force": holds.value, "by": holds.origin}
+    return respond(args, about, "\n".join(_describe_change(args, where, was, value, holds)))
 
 
 def put(home: str, place: tuple[str, str], part: list[str], key: str, value: Any) -> Any:
@@ -241,24 +244,22 @@ def _with_part(given: dict[str, Any], names: list[str], mine: dict[str, Any]) ->
     return {**rest, names[0]: below} if below else rest
 
 
-def _say_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> None:
-    key = args.key
-    if args.json:
-        print_json({"key": key, "path": path, "was": was, "now": value, "in_force": holds.value, "by": holds.origin})
-        return
-    would = "would be " if args.dry_run else ""
+def _describe_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> Iterator[str]:
+    key, would = args.key, "would be " if args.dry_run else ""
     if value is not None:
-        say(f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})")
+        yield f"{key} = {_said(value)}  ({would}set in {path}{f'; it was {_said(was)}' if was is not None else ''})"
     elif was is not None:
-        say(f"{key}  ({would}taken out of {path}; it was {_said(was)})")
+        yield f"{key}  ({would}taken out of {path}; it was {_said(was)})"
     else:
-        say(f"{key} is not set in {path}")
-    if not args.dry_run and value is not None and holds.origin != path:
-        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
-    elif key == "compaction.mode" and value in MODES and not args.dry_run:
-        say(MODES[value])
-    elif not args.dry_run and value is None:
-        say(f"{key} = {_said(holds.value)} now, from {holds.origin}.")
+        yield f"{key} is not set in {path}"
+    if args.dry_run:
+        return
+    if value is None:
+        yield f"{key} = {_said(holds.value)} now, from {holds.origin}."
+    elif holds.origin != path:
+        yield f"Here {holds.origin} has {_said(holds.value)}, which wins."
+    elif key == "compaction.mode" and value in MODES:
+        yield MODES[value]
 
 
 def _read(folder: str, name: str) -> dict[str, Any]:
@@ -341,12 +342,8 @@ def _switch(args: Namespace, root: str) -> int:
 def _tell_switch(args: Namespace, root: str, outcome: Outcome) -> int:
     holds = _holds(args, root)
     limits = [_limits(window, root) for window in (SMALL, LARGE)]
-    if args.json:
-        about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
-        print_json({**outcome._asdict(), **about})
-    else:
-        _say_switch(args, outcome, limits, holds)
-    return 0
+    about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
+    return respond(args, {**outcome._asdict(), **about}, lambda: _say_switch(args, outcome, limits, holds))
 
 
 def _limits(window: int, root: str) -> dict[str, int]:

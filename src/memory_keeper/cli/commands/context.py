@@ -9,6 +9,7 @@ from typing import Any
 from memory_keeper.capture.claude_code import read_moment
 from memory_keeper.capture.newest import newest_lines
 from memory_keeper.cli.arguments import SESSION, argument, limit
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError
@@ -16,7 +17,7 @@ from memory_keeper.hooks.actions.fullness import Fullness, measure
 from memory_keeper.keeper import Keeper
 from memory_keeper.notes.usage import breakdown
 from memory_keeper.policy import clears_at, compacts_at, thresholds
-from memory_keeper.terminal import as_called, bar, fitting, moment, paint, print_json, say, width
+from memory_keeper.terminal import as_called, bar, fitting, moment, paint, say, width
 from memory_keeper.text import clean
 
 TURNS, MANY = 3, 50  # how many turns say how fast it fills; how many are as good as any
@@ -50,11 +51,7 @@ def run(args: Namespace) -> int:
         raise KeeperError(f"{args.transcript} is no transcript of Claude Code, or has no response yet")
     found = breakdown.measure(*breakdown.since_compaction(lines))
     about = _about(session, fullness, found, args.limit)
-    if args.json:
-        print_json(about)
-    else:
-        _show(about, fullness, found)
-    return 0
+    return respond(args, about, lambda: _show(about, fullness, found))
 
 
 def _about(session: str, fullness: Fullness, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:

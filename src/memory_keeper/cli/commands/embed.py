@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from memory_keeper.cli.arguments import MOST, argument, positive
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.work import PATIENCE
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import semantic
-from memory_keeper.terminal import Bar, print_json, say
+from memory_keeper.terminal import Bar
 
 ARGUMENTS = (argument("--limit", type=positive, default=MOST, metavar="N", help="at most so many texts"),)
 
@@ -25,11 +26,8 @@ def run(args: Namespace) -> int:
                 done += len(made)
                 bar.advance(len(made))
         left = keeper.writer.count_lacking()
-    if args.json:
-        print_json({"embedded": done, "missing": left, "model": semantic.MODEL})
-    else:
-        say(f"{done} texts embedded" + (f", {left} to go" if left else ", nothing is missing"))
-    return 0
+    words = f"{done} texts embedded, {f'{left} to go' if left else 'nothing is missing'}"
+    return respond(args, {"embedded": done, "missing": left, "model": semantic.MODEL}, words)
 
 
 def _begin(keeper: Keeper) -> int:

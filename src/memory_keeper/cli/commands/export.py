@@ -15,6 +15,7 @@ from memory_keeper.briefs.pages import archives, iso
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.refined import line, name_of, refine
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.cli.work import catch_up
 from memory_keeper.config import find_root
@@ -26,7 +27,8 @@ from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import bring, foreign, page_texts
 from memory_keeper.store.events import as_of, session_events
 from memory_keeper.store.home import Lock
-from memory_keeper.terminal import Bar, print_json, say, size
+from memory_keeper.terminal import Bar, size
+from memory_keeper.text import many
 
 FORMATS = ("seeds", "jsonl", "md")
 SESSIONS = "sessions"
@@ -67,12 +69,8 @@ def run(args: Namespace) -> int:
             raise KeeperError(f"{_folder_of(target)} cannot be written: {error.strerror}") from None
     about = {"format": args.format, "folder": _folder_of(target), "project": project}
     about |= {"files": len(written), "bytes": sum(written.values()), "names": sorted(written)}
-    if args.json:
-        print_json(about)
-    else:
-        number = len(written)
-        say(f"{number} file{'s' * (number != 1)} in {about['folder']} ({size(sum(written.values()))})")
-    return 0
+    words = f"{many(len(written), 'file')} in {about['folder']} ({size(sum(written.values()))})"
+    return respond(args, about, words)
 
 
 def _target(pages: Pages, to: str) -> Target:

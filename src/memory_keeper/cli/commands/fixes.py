@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from functools import partial
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
-from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.output import plain, respond, say_nothing_found
 from memory_keeper.cli.scope import project_of, root_of, scope_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
@@ -15,7 +16,7 @@ from memory_keeper.model import Scope
 from memory_keeper.search.fixes import CONFIDENT, Answer, Fix, answer
 from memory_keeper.search.staleness import State, moved_on, of_files
 from memory_keeper.search.staleness import say as say_states
-from memory_keeper.terminal import moment, paint, print_json, say
+from memory_keeper.terminal import moment, paint, say
 
 HINT = "give the line that names the error; `memory-keeper search` looks for its words anywhere"
 LARGEST = 1 << 20  # characters of an output on stdin
@@ -38,19 +39,10 @@ def run(args: Namespace) -> int:
         others = 0 if found.seen or scope.project is None else answer(store, error, Scope(), 1).seen
         here, root = project_of(keeper, args), root_of(args)
         since = [_since(keeper, root, fix) if fix.project == here and root else ([], "") for fix in found.fixes]
-    if args.json:
-        fixes = [plain(fix) | {"files": plain(states), "since": said} for fix, (states, said) in _both(found, since)]
-        print_json({**plain(found), "fixes": fixes})
-        return 0
-    if found.seen:
-        _say(found, since)
-    else:
-        say_nothing_found(others, HINT)
-    return 0
-
-
-def _both(found: Answer, since: list[tuple[list[State], str]]) -> list[tuple[Fix, tuple[list[State], str]]]:
-    return list(zip(found.fixes, since, strict=True))
+    both = [*zip(found.fixes, since, strict=True)]
+    fixes = [plain(fix) | {"files": plain(states), "since": text} for fix, (states, text) in both]
+    show = partial(_show, found, both) if found.seen else partial(say_nothing_found, others, HINT)
+    return respond(args, {**plain(found), "fixes": fixes}, show)
 
 
 def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
@@ -60,11 +52,11 @@ def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
     return states, moved_on(keeper.store, fix.session, root) if unknown else say_states(states)
 
 
-def _say(found: Answer, since: list[tuple[list[State], str]]) -> None:
+def _show(found: Answer, fixes: list[tuple[Fix, tuple[list[State], str]]]) -> None:
     say(found.error, style="bold")
     times = "once" if found.seen == 1 else f"{found.seen} times"
     say(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", style="dim")
-    for fix, (_, said) in _both(found, since):
+    for fix, (_, said) in fixes:
         sure = "" if fix.confidence >= CONFIDENT else "  perhaps"
         print(f"\n{paint(moment(fix.at), 'dim')}  session {fix.session[:8]}{paint(sure, 'yellow')}")
         if fix.signature != found.signature:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from memory_keeper import wire
 from memory_keeper.briefs.handoff import by_part
-from memory_keeper.cli.arguments import Verb, argument, positive
-from memory_keeper.cli.output import Entry, print_entries
+from memory_keeper.cli.arguments import SESSION, Verb, argument, limit
+from memory_keeper.cli.output import Entry, print_entries, respond
 from memory_keeper.cli.scope import known_project, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError, NotSetUp
@@ -17,10 +17,9 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Note, Source
 from memory_keeper.store.events import as_of
-from memory_keeper.terminal import from_here, moment, print_json, say
+from memory_keeper.terminal import from_here, moment, say
 
 PATIENCE = 30.0
-LIMIT = 10
 
 
 def write(args: Namespace) -> tuple[Note, str]:
@@ -39,10 +38,7 @@ def write(args: Namespace) -> tuple[Note, str]:
 
 def _write(args: Namespace) -> int:
     note, where = write(args)
-    _print(args, note, where)
-    if not args.json:
-        say(f"\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
-    return 0
+    return _respond(args, note, where, f"\n\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
 
 
 def _list(args: Namespace) -> int:
@@ -51,17 +47,12 @@ def _list(args: Namespace) -> int:
         notes = keeper.store.notes(project, 0, "handoff") if project else []
         newest = list({note.session: note for note in notes}.values())[::-1][: args.limit]
         known = [(note, as_of(keeper.store, note)) for note in newest]
-    if args.json:
-        print_json([{"id": one.id, "session": one.session, "at": at, "tokens": one.tokens} for one, at in known])
-        return 0
-    print_entries(
-        (
-            Entry(one.id, one.text.removeprefix("#"), f"session {one.session[:8]}  {moment(at)}  {one.tokens} tokens")
-            for one, at in known
-        ),
-        "No handoffs. memory-keeper handoff writes one.",
-    )
-    return 0
+    entries = [
+        Entry(note.id, note.text.removeprefix("#"), f"session {note.session[:8]}  {moment(at)}  {note.tokens} tokens")
+        for note, at in known
+    ]
+    about = [{"id": note.id, "session": note.session, "at": at, "tokens": note.tokens} for note, at in known]
+    return respond(args, about, lambda: print_entries(entries, "No handoffs. memory-keeper handoff writes one."))
 
 
 def _show(args: Namespace) -> int:
@@ -70,23 +61,18 @@ def _show(args: Namespace) -> int:
         note = keeper.store.wording(args.id) or keeper.store.handoff(session_of(keeper, args.id))
     if not note or note.kind != "handoff":
         raise KeeperError(f"There is no handoff of {args.id}", hint="`memory-keeper handoff list` gives ids")
-    _print(args, note, "")
-    return 0
+    return _respond(args, note, "")
 
 
-def _print(args: Namespace, note: Note, where: str) -> None:
-    if args.json:
-        shown = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
-        print_json({**shown, **by_part(wire.read_object(note.extra).get("facts"))})
-    else:
-        say(note.text.rstrip())
+def _respond(args: Namespace, note: Note, where: str, kept: str = "") -> int:
+    about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens, "text": note.text}
+    about |= by_part(wire.read_object(note.extra).get("facts"))
+    return respond(args, about, lambda: say(note.text.rstrip() + kept))
 
 
-SESSION = argument("--session", default="", metavar="ID", help="default: the one that runs this, else the newest")
-MOST = argument("--limit", type=positive, default=LIMIT, metavar="N", help=f"at most so many (default {LIMIT})")
 OF = argument("id", metavar="ID", help="of a handoff or of a session")
 VERBS = {
     "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff", (SESSION,)),
-    "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (MOST,)),
+    "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (limit(10),)),
     "show": Verb(_show, "one, as it was written", "memory-keeper handoff show 12ab34cd", (OF,)),
 }

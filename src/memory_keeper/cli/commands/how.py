@@ -6,12 +6,12 @@ from argparse import Namespace
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.arguments import ALL_PROJECTS, argument, limit
-from memory_keeper.cli.output import plain, say_nothing_found
+from memory_keeper.cli.output import plain, respond, say_nothing_found
 from memory_keeper.cli.scope import scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
-from memory_keeper.search.how import Form, how
-from memory_keeper.terminal import moment, paint, print_json, say
+from memory_keeper.search.how import Form, How, how
+from memory_keeper.terminal import moment, paint, say
 
 MARGIN = " " * 4  # of what does not fit beside an id
 HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
@@ -29,12 +29,10 @@ def run(args: Namespace) -> int:
         name, scope = " ".join(args.tool), scope_of(keeper, args)
         found = how(keeper.store, name, scope, args.limit)
         others = 0 if found.times or scope.project is None else how(keeper.store, name, Scope(), 1).times
-    if args.json:
-        print_json(plain(found))
-        return 0
-    if not found.times:
-        say_nothing_found(others, HINT)
-        return 0
+    return respond(args, plain(found), lambda: _show(found) if found.times else say_nothing_found(others, HINT))
+
+
+def _show(found: How) -> None:
     say(f"{paint(found.name, 'bold')}  run {_times(found.times)}: {found.ok} worked, {found.failed} failed")
     for form in found.forms:
         _say(form)
@@ -49,7 +47,6 @@ def run(args: Namespace) -> int:
         say(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}", rest=MARGIN)
         say(one.error, "    ", "    ", "red")
         say(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}", rest=MARGIN)
-    return 0
 
 
 def _say(form: Form) -> None:

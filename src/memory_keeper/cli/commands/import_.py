@@ -16,6 +16,7 @@ from memory_keeper.briefs.projects import project_name
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.imports import bring_in
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.work import make_notes
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host.registration import claude_folder
@@ -24,7 +25,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
 from memory_keeper.model import Source
 from memory_keeper.store.home import Lock
-from memory_keeper.terminal import Bar, as_called, print_json, say, say_problem
+from memory_keeper.terminal import Bar, as_called, say, say_problem
 from memory_keeper.text import clean, many
 
 ENDINGS = (".jsonl", ".jsonl.gz")
@@ -68,7 +69,7 @@ def run(args: Namespace) -> int:
     }
     if failed and len(failed) == len(files):
         raise KeeperError(failed[0] if len(files) == 1 else f"none of {len(files)} files could be read: {failed[0]}")
-    print_json(about) if args.json else _say(about, names)
+    respond(args, about, lambda: _say(about, names))
     for problem in failed:
         say_problem(problem)
     if failed:

@@ -11,14 +11,14 @@ from argparse import BooleanOptionalAction, Namespace
 from memory_keeper.briefs.rules import full, rules_of
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.commands import config, statusline
-from memory_keeper.cli.output import is_sure
+from memory_keeper.cli.output import is_sure, respond
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
-from memory_keeper.terminal import print_json, say
+from memory_keeper.terminal import say
 
 SHIPPED = "rules.shipped"
 OFFER = "Show how full the context is in Claude Code's status line?"
@@ -44,12 +44,8 @@ def run(args: Namespace) -> int:
         config.put(args.home, (args.home.rstrip("/"), "/config.json"), [], SHIPPED, False)
     shown = _show(args.home) if _is_wanted(args) else None
     command = own_command.put(args.home)
-    if args.json:
-        about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
-        print_json({**about, "command": command._asdict()})
-    else:
-        _say(args, shown, command)
-    return 0
+    about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
+    return respond(args, {**about, "command": command._asdict()}, lambda: _say(args, shown, command))
 
 
 def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
@@ -57,7 +53,7 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
     _say_command(args.home, command)
     say(f"What is kept lies in {args.home}; `memory-keeper uninstall` takes the plugin away again.")
     if shown:
-        statusline.say_outcome(shown)
+        say(statusline.describe_outcome(shown))
     if not args.no_rules:
         rules = rules_of(None, "")
         say(

@@ -6,17 +6,16 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from memory_keeper import config
 from memory_keeper.briefs import UNLIMITED
 from memory_keeper.cli.arguments import BUDGET, argument
-from memory_keeper.cli.scope import folder_of, project_of
+from memory_keeper.cli.output import respond
+from memory_keeper.cli.scope import project_of, settings_of
 from memory_keeper.cli.work import catch_up
-from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.request import Brief
-from memory_keeper.terminal import print_json, say
+from memory_keeper.terminal import say
 
 EARLIER = "`memory-keeper import transcripts` brings in what Claude Code has written down"
 WHATEVER = 1 << 30  # tokens
@@ -29,18 +28,14 @@ ARGUMENTS = (
 
 def run(args: Namespace) -> int:
     """Compose it from what is kept now."""
-    settings, _ = config.load(args.home, find_root(folder_of(args)), config.environment())
+    settings = settings_of(args)
     with Keeper(args.home) as keeper:
         project = project_of(keeper, args)
         catch_up(keeper, [project])
         brief, about = (
             _memory(keeper, args, project, settings) if args.memory else _handoff(keeper, args, project, settings)
         )
-    if args.json:
-        print_json({**brief._asdict(), "cites": list(brief.cites), **about})
-    else:
-        say(brief.text)
-    return 0
+    return respond(args, {**brief._asdict(), "cites": list(brief.cites), **about}, lambda: say(brief.text))
 
 
 def _handoff(keeper: Keeper, args: Namespace, project: str, settings: dict[str, Any]) -> tuple[Brief, dict[str, str]]:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from itertools import count
+from pathlib import Path
 from time import time
 from typing import Any
 
@@ -17,7 +18,7 @@ from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
-from memory_keeper.cli.output import Entry, print_entries, remove, say_removed
+from memory_keeper.cli.output import REDACTED, Entry, print_entries, remove, respond, say_removed
 from memory_keeper.cli.scope import folder_of, known_project
 from memory_keeper.cli.work import render_memory
 from memory_keeper.config import find_root, read_dotenv
@@ -26,7 +27,7 @@ from memory_keeper.host.consent import outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.kept_note import measure, written
-from memory_keeper.terminal import moment, paint, print_json, say
+from memory_keeper.terminal import moment, paint, say
 from memory_keeper.text import clean, digest_of, storable
 
 LONGEST = 20_000  # characters
@@ -42,39 +43,36 @@ NONE = "No standing notes. memory-keeper note set project TEXT writes the first 
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         notes = _standing(keeper, known_project(keeper, args), args.kind or "")
-    if args.json:
-        print_json([_as_json(note) for note in notes])
-        return 0
-    by = {note.id: "" if note.who else "  by a model" for note in notes}
-    print_entries(
-        (Entry(one.id, one.text, f"{one.kind:12}  {moment(written(one))}{by[one.id]}") for one in notes), NONE
-    )
-    return 0
+    entries = [
+        Entry(note.id, note.text, f"{note.kind:12}  {moment(written(note))}{'' if note.who else '  by a model'}")
+        for note in notes
+    ]
+    return respond(args, [_as_json(note) for note in notes], lambda: print_entries(entries, NONE))
 
 
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         project, kind = known_project(keeper, args), args.target
-        if kind in STANDING:
-            notes = _standing(keeper, project, kind, gone=args.all)
-        else:
-            notes = [_find(keeper, project, kind)]
-        revisions = {note.id: keeper.store.wordings(note.id) if args.all else [note] for note in notes}
+        of_kind = kind in STANDING
+        notes = _standing(keeper, project, kind, gone=args.all) if of_kind else [_find(keeper, project, kind)]
+        revisions = [keeper.store.wordings(note.id) if args.all else [note] for note in notes]
     if not notes:
         old = " (`--all` shows old wordings)" if not args.all else ""
         raise KeeperError(f"This project has no note of kind {kind}{old}", hint=f"memory-keeper note set {kind} TEXT")
-    if args.json:
-        each = [{"wordings": [_as_json(one) for one in revisions[note.id]]} if args.all else {} for note in notes]
-        shown = [{**_as_json(note), **more} for note, more in zip(notes, each, strict=True)]
-        print_json(shown if kind in STANDING and kind not in ONE_EACH else shown[0])
-        return 0
-    every = [revision for of_one in revisions.values() for revision in of_one]
-    for note in every:
-        if len(every) > 1:
+    shown = [
+        _as_json(note) | ({"wordings": [*map(_as_json, each)]} if args.all else {})
+        for note, each in zip(notes, revisions, strict=True)
+    ]
+    many = of_kind and kind not in ONE_EACH
+    return respond(args, shown if many else shown[0], lambda: _print([note for each in revisions for note in each]))
+
+
+def _print(notes: list[Note]) -> None:
+    for note in notes:
+        if len(notes) > 1:
             print(paint(f"{note.id}  {moment(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
         if note.text:
             say(clean(note.text))
-    return 0
 
 
 def _standing(keeper: Keeper, project: str, kind: str = "", gone: bool = False) -> list[Note]:
@@ -105,18 +103,15 @@ def _find(keeper: Keeper, project: str, target: str) -> Note:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _set(args: Namespace) -> int:
-    return _put(args, _given(args), more=False)
-
-
-def _add(args: Namespace) -> int:
-    return _put(args, _given(args), more=True)
-
-
-def _put(args: Namespace, text: str, more: bool) -> int:
+def _set(args: Namespace, more: bool = False) -> int:
+    text = _given(args)
     outside_a_session(args.home, OWN)
     with Keeper(args.home) as keeper:
         return _write(args, keeper, args.target, text, more)
+
+
+def _add(args: Namespace) -> int:
+    return _set(args, more=True)
 
 
 def _given(args: Namespace) -> str:
@@ -160,13 +155,9 @@ def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool =
             keeper.writer.add(note)
     if changed:
         render_memory(keeper, note.project, folder_of(args))
-    if args.json:
-        print_json({**_as_json(note), "changed": changed, "redacted": kept != text})
-        return 0
-    say(f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)")
-    if kept != text:
-        say("What looked like a secret was left out.")
-    return 0
+    said = f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)"
+    about = {**_as_json(note), "changed": changed, "redacted": kept != text}
+    return respond(args, about, said + REDACTED * (kept != text))
 
 
 def _before(keeper: Keeper, project: str, target: str, more: bool) -> Note | None:
@@ -250,14 +241,12 @@ def _edit(args: Namespace) -> int:
 
 def _edited(editor: str, name: str, text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, f"{name}.md")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text + "\n" if text else "")
+        path = Path(folder, f"{name}.md")
+        path.write_text(text + "\n" if text else "", encoding="utf-8")
         done = subprocess.run([*shlex.split(editor), path])
         if done.returncode:
             raise KeeperError(f"{editor} ended with {done.returncode}", hint="nothing was changed")
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return path.read_text(encoding="utf-8", errors="replace")
 
 
 def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:

@@ -7,25 +7,23 @@ from argparse import Namespace
 from time import time
 from typing import Any
 
-from memory_keeper import wire
 from memory_keeper.cli.arguments import DRY_RUN, ID, USERS, YES, Verb, argument
-from memory_keeper.cli.output import Entry, checked, confirm, print_entries, remove, the_one
+from memory_keeper.cli.output import REDACTED, Entry, checked, confirm, print_entries, remove, respond, the_one
 from memory_keeper.cli.scope import folder_of, project_of
-from memory_keeper.cli.work import render_memory
+from memory_keeper.cli.work import changed, write_down
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host.consent import by_a_person, in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.notes.kept_note import measure
 from memory_keeper.pages.claude_md import sync_where_wanted
 from memory_keeper.project_settings import Settings
 from memory_keeper.rules.habits import habits, wording
 from memory_keeper.rules.observations import Clash, Observed, clashes, fold, places
 from memory_keeper.rules.prompts import unlearnt
-from memory_keeper.terminal import as_called, moment, paint, print_json, say, say_problem
-from memory_keeper.text import clean, digest_of, one_line
+from memory_keeper.terminal import as_called, moment, paint, say, say_problem
+from memory_keeper.text import clean, one_line
 
 # the states, and what each means
 STATES = {
@@ -77,32 +75,28 @@ def _list(args: Namespace) -> int:
         shown = sorted((one for one in known if one.state in wanted), key=lambda one: wanted.index(one.state))
         clashing = clashes(keeper.store, project_of(keeper, args), known) if known else []
         entries = [] if args.json else [_entry(keeper, one) for one in shown]
-    if args.json:
-        against = {clash.said.id: origin(clash.rule) for clash in clashing}  # the rules that were contradicted
-        print_json([_as_json(one, against.get(one.id, "")) for one in shown])
-        return 0
     hidden = len(known) - len(shown)
     others = f"None of these; {hidden} other{'s' * (hidden > 1)}: memory-keeper observation list --all"
-    print_entries(entries, others if hidden else NONE)
-    if any(one.state == "proposed" for one in shown):
-        say(as_called("`memory-keeper observation promote ID` makes one a rule."))
-    for clash in clashing:
-        _print_clash(clash)
-    return 0
+
+    def show() -> None:
+        print_entries(entries, others if hidden else NONE)
+        if any(one.state == "proposed" for one in shown):
+            say(as_called("`memory-keeper observation promote ID` makes one a rule."))
+        for clash in clashing:
+            _print_clash(clash)
+
+    against = {clash.said.id: origin(clash.rule) for clash in clashing}  # the rules that were contradicted
+    return respond(args, [_as_json(one, against.get(one.id, "")) for one in shown], show)
 
 
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         one = _find(args, keeper)
         entry = _entry(keeper, one)
-    if args.json:
-        print_json(_as_json(one, ""))
-    else:
-        print_entries([entry], "")
-    return 0
+    return respond(args, _as_json(one), lambda: print_entries([entry]))
 
 
-def _as_json(one: Observed, against: str) -> dict[str, Any]:
+def _as_json(one: Observed, against: str = "") -> dict[str, Any]:
     """An observation, and the rule that it contradicts, for programs."""
     return {**{name: value for name, value in one._asdict().items() if name != "wish"}, "against": against}
 
@@ -153,23 +147,17 @@ def _find(args: Namespace, keeper: Keeper) -> Observed:
 
 def _add(args: Namespace) -> int:
     """Keep an observation: the user's, or where a session's model may have written it, a model's."""
-    text, now = checked(" ".join(args.text), "An observation", LONGEST, EXAMPLE), time()
-    model = in_a_session(args.home)
+    text = checked(" ".join(args.text), "An observation", LONGEST, EXAMPLE)
     with Keeper(args.home) as keeper:
         with keeper.writing(PATIENCE):
-            project = USER if args.user and not model else keeper.project(folder_of(args), change=True)
+            project = (
+                USER if args.user and not in_a_session(args.home) else keeper.project(folder_of(args), change=True)
+            )
             kept = keeper.redacted(text, project)
             known = [note for note in keeper.writer.notes(project, 0, "observation") if note.text == kept]
-            extra = wire.dumps({"by": "model" if model else "user", "written": now})
-            id, who = "note-" + digest_of(project, "observation", kept, repr(now)), "" if model else "user"
-            session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if model else ""
-            note = Note(id, now, "observation", 0, project, kept, session, measure(kept), extra, who=who)
-            if not known:
-                keeper.writer.add(note)
-        note = known[0] if known else note
-        words = f"{'Known' if known else 'Kept'}: {origin(note)}"
-        words += "" if kept == text else ". What looked like a secret was left out."
-        return _changed(args, keeper, words, id=origin(note), text=note.text, added=not known)
+            note = known[0] if known else write_down(keeper, "observation", project, kept)
+        words = f"{'Known' if known else 'Kept'}: {origin(note)}" + REDACTED * (kept != text)
+        return changed(args, keeper, words, id=origin(note), text=note.text, added=not known)
 
 
 def _confirm(args: Namespace) -> int:
@@ -193,7 +181,7 @@ def _mark(args: Namespace, keeper: Keeper, kind: str, session: str) -> int:
     new = (after.state, after.confirmations) != (one.state, one.confirmations)
     words = f"{one.id} is {after.state}, {_often(after)}"
     words = words if new else f"Nothing new, a {'session' if session else 'day'} counts once: {words}"
-    return _changed(args, keeper, words, id=one.id, state=after.state, confirmations=after.confirmations, new=new)
+    return changed(args, keeper, words, id=one.id, state=after.state, confirmations=after.confirmations, new=new)
 
 
 def _promote(args: Namespace) -> int:
@@ -207,17 +195,17 @@ def _promote(args: Namespace) -> int:
             raise KeeperError(f"You have said something else since: {one.instead}", hint=hint)
         text = checked(args.wording or one.text, "A rule", LONGEST, EXAMPLE)
         if args.dry_run:
-            print_json({"would_promote": one.id, "text": text}) if args.json else print(f"would make a rule: {text}")
-            return 0
+            return respond(args, {"would_promote": one.id, "text": text}, f"would make a rule: {text}")
         by_a_person(args, "make an observation a rule")
         confirm(
             args, f"{_whose(keeper, one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question"
         )
         rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
-        for problem in sync_where_wanted(keeper, folder_of(args)) if _is_here(args) else ():
-            say_problem(problem)
+        if not args.project or os.path.isdir(args.project):
+            for problem in sync_where_wanted(keeper, folder_of(args)):
+                say_problem(problem)
         words = f"In force: {origin(rule)}  {rule.text}"
-        return _changed(args, keeper, words, id=one.id, rule=origin(rule), text=rule.text)
+        return changed(args, keeper, words, id=one.id, rule=origin(rule), text=rule.text)
 
 
 def _whose(keeper: Keeper, one: Observed) -> str:
@@ -234,7 +222,7 @@ def _remove(args: Namespace) -> int:
                 keeper.reword(note, "", patience=PATIENCE)
 
         if remove(args, one.id, one.text, "an observation", one.id, act):
-            return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, removed=True)
+            return changed(args, keeper, f"Taken away: {one.id}", id=one.id, removed=True)
     return 0
 
 
@@ -243,19 +231,6 @@ def _note(keeper: Keeper, one: Observed) -> Note:
     if not note:
         raise KeeperError(f"{one.id} is gone", hint="`memory-keeper observation list --all` gives ids")
     return note
-
-
-def _changed(args: Namespace, keeper: Keeper, words: str, **told: Any) -> int:
-    """Bring the pages up to date, and say what was done."""
-    if _is_here(args):
-        render_memory(keeper, project_of(keeper, args), folder_of(args))
-    print_json(told) if args.json else print(words)
-    return 0
-
-
-def _is_here(args: Namespace) -> bool:
-    """Whether there is a folder to write to: of a project that was imported there need not be."""
-    return not args.project or os.path.isdir(args.project)
 
 
 HINT = "`memory-keeper observation list --all` gives ids"

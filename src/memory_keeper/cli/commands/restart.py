@@ -8,6 +8,7 @@ from time import time
 
 from memory_keeper.cli.arguments import SESSION, argument
 from memory_keeper.cli.commands import handoff
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import live_sessions
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions import FRESH
@@ -15,7 +16,7 @@ from memory_keeper.hooks.actions.fullness import MODULE, can_answer
 from memory_keeper.hooks.actions.turn_end import ask, is_idle
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
-from memory_keeper.terminal import from_here, print_json, say
+from memory_keeper.terminal import from_here
 
 ARGUMENTS = (
     SESSION,
@@ -35,12 +36,9 @@ def run(args: Namespace) -> int:
         )
     ask(args.home, note.session, time(), FRESH if args.fresh else "restart")
     by = can_answer(args.home, context)
-    if args.json:
-        print_json({"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by})
-        return 0
-    say(f"Saved session {note.session[:8]}: {from_here(where) or note.id}")
-    say(_say(by, is_idle(context), "begins with nothing" if args.fresh else "goes on from the handoff"))
-    return 0
+    then = _say(by, is_idle(context), "begins with nothing" if args.fresh else "goes on from the handoff")
+    about = {"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by}
+    return respond(args, about, f"Saved session {note.session[:8]}: {from_here(where) or note.id}\n{then}")
 
 
 def _only_one(args: Namespace) -> None:

@@ -8,8 +8,18 @@ from typing import Any
 from memory_keeper import config, wire
 from memory_keeper.briefs.rules import PREFIX, SHIPPED, Rule, reminder, rules_of
 from memory_keeper.cli.arguments import DRY_RUN, USERS, YES, Verb, argument
-from memory_keeper.cli.output import Entry, checked, confirm, print_entries, remove, say_removed, the_one
-from memory_keeper.cli.scope import folder_of, known_project
+from memory_keeper.cli.output import (
+    REDACTED,
+    Entry,
+    checked,
+    confirm,
+    print_entries,
+    remove,
+    respond,
+    say_removed,
+    the_one,
+)
+from memory_keeper.cli.scope import folder_of, known_project, settings_of
 from memory_keeper.cli.work import render_memory
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.host.consent import by_a_person
@@ -20,7 +30,7 @@ from memory_keeper.pages.adopt import adopt_rules
 from memory_keeper.pages.claude_md import sync_rules, sync_where_wanted
 from memory_keeper.pages.reading import Pages
 from memory_keeper.policy import FADES
-from memory_keeper.terminal import paint, print_json, say, say_problem
+from memory_keeper.terminal import paint, say, say_problem
 from memory_keeper.text import clean, one_line, tokens
 
 EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
@@ -35,43 +45,37 @@ HINT = "`memory-keeper rule list` gives ids and numbers"
 
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
-        rules, settings, numbers = _in_force(args, keeper), _settings(args, keeper), _numbers(args, keeper)
-        if args.json:
-            print_json([{**_as_json(rule), "number": numbers[rule.id]} for rule in rules])
-            return 0
-        print_entries(
-            (Entry(rule.id, rule.text, rule.scope, f"{numbers[rule.id]:2}. ") for rule in rules),
-            "No rules. memory-keeper rule add TEXT writes the first one.",
-        )
+        rules, settings, numbers = _in_force(args, keeper), settings_of(args), _numbers(args, keeper)
+        cost = full_brief(keeper.home, folder_of(args), keeper.environ, settings).tokens if rules else 0
+
+    def show() -> None:
+        entries = (Entry(rule.id, rule.text, rule.scope, f"{numbers[rule.id]:2}. ") for rule in rules)
+        print_entries(entries, "No rules. memory-keeper rule add TEXT writes the first one.")
         if rules:
-            cost = full_brief(keeper.home, folder_of(args), keeper.environ, settings).tokens
             every = settings["rules.every"]
             each = f"every {every} prompts" if every > 1 else "each prompt"
             when = each if every else f"when it has grown by {FADES:,}"
             say(f"{cost} tokens in full once per context, {tokens(reminder(rules))} {when}", style="dim")
-    if not settings["rules.enabled"]:
-        say("None of them is told: setting rules.enabled is false.")
-    return 0
+        if not settings["rules.enabled"]:
+            say("None of them is told: setting rules.enabled is false.")
+
+    return respond(args, [{**_as_json(rule), "number": numbers[rule.id]} for rule in rules], show)
 
 
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         rule = _find(args, keeper)
-    if args.json:
-        print_json(_as_json(rule))
-    else:
+
+    def show() -> None:
         say(paint(f"{rule.id}  {WHERE[rule.scope]}", "dim"))
         say(clean(rule.text))
-    return 0
+
+    return respond(args, _as_json(rule), show)
 
 
 def _in_force(args: Namespace, keeper: Keeper) -> list[Rule]:
-    shipped, project = _settings(args, keeper)["rules.shipped"], known_project(keeper, args)
+    shipped, project = settings_of(args)["rules.shipped"], known_project(keeper, args)
     return rules_of(keeper.store if project else None, project, shipped)
-
-
-def _settings(args: Namespace, keeper: Keeper) -> dict[str, Any]:
-    return config.load(keeper.home, config.find_root(folder_of(args)), keeper.environ)[0]
 
 
 def _as_json(rule: Rule) -> dict[str, Any]:
@@ -117,13 +121,9 @@ def _add(args: Namespace) -> int:
         known = next((note for note in same if note.project == project), None)
         note = known or add_rule(keeper, project, text)
         _update(args, keeper)
-    if args.json:
-        print_json({"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text})
-        return 0
-    say(f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})")
-    if note.text != text:
-        say("What looked like a secret was left out.")
-    return 0
+    words = f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})"
+    about = {"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text}
+    return respond(args, about, words + REDACTED * (note.text != text))
 
 
 def _edit(args: Namespace) -> int:
@@ -133,12 +133,9 @@ def _edit(args: Namespace) -> int:
         by_a_person(args, "change a rule")
         kept = change_rule(keeper, rule, text)
         _update(args, keeper)
-    if args.json:
-        print_json({"id": rule.id, "text": kept.text, "before": rule.text})
-    else:
-        say(f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}", rest="")
-        say(f"{rule.id}, {WHERE[rule.scope]}")
-    return 0
+    words = f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}"
+    about = {"id": rule.id, "text": kept.text, "before": rule.text}
+    return respond(args, about, f"{words}\n{rule.id}, {WHERE[rule.scope]}")
 
 
 def _remove(args: Namespace) -> int:
@@ -170,9 +167,7 @@ def _adopt(args: Namespace) -> int:
             confirm(args, "Take this over?", "--yes takes it over without a question")
             changes = adopt_rules(pages, shown=changes)
             _update(args, keeper)
-    if args.json:
-        print_json({"changes": changes, "adopted": bool(changes) and not args.dry_run})
-    return 0
+    return respond(args, {"changes": changes, "adopted": bool(changes) and not args.dry_run})
 
 
 def _sync(args: Namespace) -> int:
@@ -183,16 +178,11 @@ def _sync(args: Namespace) -> int:
         change = sync_rules(
             keeper, folder_of(args), user=args.user, remove=args.remove, dry_run=args.dry_run, force=args.force
         )
-    if args.json:
-        print_json(change._asdict())
-        return 0
-    if args.dry_run and change.diff:
+    if args.dry_run and change.diff and not args.json:
         print(clean(change.diff).rstrip("\n"))
     what = ("would be " if args.dry_run else "") + ("taken out" if args.remove else "written")
-    say(f"{change.path}: our block {what}" if change.changed else f"{change.path}: as it should be")
-    if change.backup:
-        say(f"What was there is in {change.backup}")
-    return 0
+    words = f"{change.path}: our block {what}" if change.changed else f"{change.path}: as it should be"
+    return respond(args, change._asdict(), words + f"\nWhat was there is in {change.backup}" * bool(change.backup))
 
 
 TEXT = argument("text", nargs="+", metavar="TEXT", help="the rule")

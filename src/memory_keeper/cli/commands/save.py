@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from memory_keeper.cli.arguments import SESSION, argument
 from memory_keeper.cli.commands import handoff
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.cli.work import make_notes, render_memory
 from memory_keeper.config import find_root
@@ -15,7 +16,8 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
-from memory_keeper.terminal import as_called, from_here, print_json, say
+from memory_keeper.terminal import from_here
+from memory_keeper.text import many
 
 ARGUMENTS = (
     SESSION,
@@ -36,23 +38,19 @@ def run(args: Namespace) -> int:
             made = make_notes(keeper, project)
         files = render_memory(keeper, project, folder_of(args), foreign=args.adopt)
         left = left_alone(Pages(keeper, project, find_root(folder_of(args))))
-    if args.json:
-        about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
-        print_json({**about, "notes": [one.id for one in made], "files": files, "left": list(left)})
-        return 0
     if note.id:
-        say(f"Saved session {note.session[:8]}, in {note.tokens} tokens: {from_here(where) or note.id}")
+        lines = [f"Saved session {note.session[:8]}, in {note.tokens} tokens: {from_here(where) or note.id}"]
     else:
-        say("The newest session has said nothing yet, so there is no handoff of it.")
+        lines = ["The newest session has said nothing yet, so there is no handoff of it."]
     if told := sum(bool(one.text) for one in made):
-        say(as_called(f"{told} note{'s' * (told != 1)} written: `memory-keeper load --memory` prints the memory."))
-    for path in files:
-        say(f"  {from_here(path)}")
-    for path, said in left.items():
-        say(f"  {from_here(path)} {said}")
+        lines.append(f"{many(told, 'note')} written: `memory-keeper load --memory` prints the memory.")
+    lines += [f"  {from_here(path)}" for path in files]
+    lines += [f"  {from_here(path)} {problem}" for path, problem in left.items()]
     if note.id:
-        say(as_called("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it."))
-    return 0
+        lines.append("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
+    about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
+    about |= {"notes": [one.id for one in made], "files": files, "left": list(left)}
+    return respond(args, about, "\n".join(lines))
 
 
 def _handed_over(args: Namespace) -> tuple[Note, str]:

@@ -7,18 +7,17 @@ from typing import Any
 
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.sums import sums, total
-from memory_keeper.cli.arguments import ID, Verb, argument, positive
-from memory_keeper.cli.output import Entry, print_entries
+from memory_keeper.cli.arguments import ALL_PROJECTS, ID, Verb, limit
+from memory_keeper.cli.output import Entry, print_entries, print_ways, respond
 from memory_keeper.cli.scope import known_project, live_sessions
 from memory_keeper.cli.work import catch_up
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Session
-from memory_keeper.terminal import as_called, moment, print_json, say
+from memory_keeper.terminal import moment
 from memory_keeper.text import many
 
-LIMIT = 10
 NONE = (
     "No sessions. They are kept from `memory-keeper install` on; `memory-keeper import transcripts` reads in old ones."
 )
@@ -33,8 +32,7 @@ def _list(args: Namespace) -> int:
         catch_up(keeper, [project])
         found = keeper.store.sessions(None if args.all_projects else project, args.limit)
         about = _described(keeper, args, found)
-    print_json(about) if args.json else print_entries(map(_entry, about), NONE)
-    return 0
+    return respond(args, about, lambda: print_entries(map(_entry, about), NONE))
 
 
 def _show(args: Namespace) -> int:
@@ -43,13 +41,12 @@ def _show(args: Namespace) -> int:
         known = keeper.store.sessions(keeper.store.project_of(id), 1 << 30)
         (about,) = _described(keeper, args, [one for one in known if one.id == id])
         handoff = keeper.store.handoff(id)
-    if args.json:
-        print_json({**about, "handoff": handoff.id if handoff else None})
-        return 0
-    print_entries([_entry(about)], "")
-    ways = [f"timeline --session {id[:8]}", f"show {handoff.id}" if handoff else "", f"why --session {id[:8]}"]
-    say(as_called(f"\nmemory-keeper {' | '.join(filter(None, ways))}"), style="dim")
-    return 0
+
+    def show() -> None:
+        print_entries([_entry(about)])
+        print_ways(f"timeline --session {id[:8]}", f"show {handoff.id}" if handoff else "", f"why --session {id[:8]}")
+
+    return respond(args, {**about, "handoff": handoff.id if handoff else None}, show)
 
 
 def _described(keeper: Keeper, args: Namespace, found: list[Session]) -> list[dict[str, Any]]:
@@ -83,9 +80,9 @@ def _entry(about: dict[str, Any]) -> Entry:
     return Entry(about["id"][:8], about["title"] or "(no prompt)", f"{moment(about['at'])}  {counts}")
 
 
-MOST = argument("--limit", type=positive, default=LIMIT, metavar="N", help=f"at most so many (default {LIMIT})")
-EVERYWHERE = argument("--all-projects", action="store_true", help="not only this project")
 VERBS = {
-    "list": Verb(_list, "when, title, turns, tokens and state of each", "memory-keeper sessions", (MOST, EVERYWHERE)),
+    "list": Verb(
+        _list, "when, title, turns, tokens and state of each", "memory-keeper sessions", (limit(10), ALL_PROJECTS)
+    ),
     "show": Verb(_show, "one session", "memory-keeper session show 12ab34cd", (ID,)),
 }

@@ -12,12 +12,13 @@ from memory_keeper import wire
 from memory_keeper.briefs import short
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.cli.arguments import argument, positive
+from memory_keeper.cli.output import print_ways, respond
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.model import Event, Filter, Note, origin
 from memory_keeper.notes.kept_note import imported_from, lines_of
-from memory_keeper.terminal import as_called, moment, paint, print_json, say, width
+from memory_keeper.terminal import moment, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
 
 PAGE = 50  # children
@@ -48,18 +49,14 @@ def _show_event(keeper: Keeper, event: Event, args: Namespace) -> int:
         raise KeeperError(f"{short(event.id)} is an event: only a note covers others", hint=ways)
     note = keeper.store.cover(event.id)
     about = {**as_json(event), "note": note}
-    if args.json:
-        print_json(about)
-        return 0
-    _say(keeper, about)
-    say(clean(event.text))
-    _hint(f"timeline --around {short(event.id)}", f"show {short(event.id)} --raw", f"show {note}" if note else "")
-    return 0
 
+    def show() -> None:
+        _say(keeper, about)
+        say(clean(event.text))
+        named = short(event.id)
+        print_ways(f"timeline --around {named}", f"show {named} --raw", f"show {note}" if note else "")
 
-def _hint(*ways: str) -> None:
-    """Where to go from here."""
-    say(as_called(f"\nmemory-keeper {' | '.join(way for way in ways if way)}"), style="dim")
+    return respond(args, about, show)
 
 
 def _say(keeper: Keeper, about: dict[str, Any]) -> None:
@@ -82,21 +79,21 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
     wordings = _wordings(keeper, note)
     listing = args.children or args.page
-    if args.json:
-        listed = {"children": children} if listing else {}
-        print_json({**about, "covers": len(children), "wordings": wordings, **listed})
-        return 0
-    _say_note(keeper, note, about, len(children))
-    if len(wordings) > 1:
-        _say_wordings(wordings)
-    if listing:
-        _say_children(keeper, note, children, args.page or 1)
-    if not wordings:
-        say("It is in no note of the store yet: it is told as it stands here.", style="dim")
-        return 0
-    more = f"show {note.id} --children" if children and not listing else ""
-    _hint(f"timeline --around {note.id}", more, f"show {above}" if above else "")
-    return 0
+
+    def show() -> None:
+        _say_note(keeper, note, about, len(children))
+        if len(wordings) > 1:
+            _say_wordings(wordings)
+        if listing:
+            _say_children(keeper, note, children, args.page or 1)
+        if not wordings:
+            say("It is in no note of the store yet: it is told as it stands here.", style="dim")
+            return
+        more = f"show {note.id} --children" if children and not listing else ""
+        print_ways(f"timeline --around {note.id}", more, f"show {above}" if above else "")
+
+    listed = {"children": children} if listing else {}
+    return respond(args, {**about, "covers": len(children), "wordings": wordings, **listed}, show)
 
 
 def _say_note(keeper: Keeper, note: Note, about: dict[str, Any], children: int) -> None:

@@ -12,6 +12,7 @@ from memory_keeper.briefs.parts import STANDING
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import project_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions.lost import Score, scores
@@ -23,7 +24,7 @@ from memory_keeper.notes.usage.compactions import Compaction, saved
 from memory_keeper.pages.reading import Pages
 from memory_keeper.rules.observations import clashes, observed
 from memory_keeper.store.events import as_of, model_calls
-from memory_keeper.terminal import as_called, moment, paint, print_json, say, size
+from memory_keeper.terminal import as_called, moment, paint, say, size
 from memory_keeper.text import ago, clean, many, one_line
 
 COPY = "marketplace"  # the folder of the home with the plugin's code
@@ -61,11 +62,7 @@ def run(args: Namespace) -> int:
             first = "it begins with the next session" if there else "run `memory-keeper install`"
             raise NotSetUp("Nothing is kept yet", hint=f"{first}, or `memory-keeper import transcripts`") from None
         found = _find(keeper, project, counts, args)
-    if args.json:
-        print_json(_about(found, args.home))
-    else:
-        _say(found, args.home)
-    return 0
+    return respond(args, _about(found, args.home), lambda: _say(found, args.home))
 
 
 def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Namespace) -> Found:

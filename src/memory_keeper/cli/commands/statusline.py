@@ -11,12 +11,13 @@ from typing import Any
 
 from memory_keeper import config, schedule
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.output import respond
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks import statusline
 from memory_keeper.host import claude_settings, registration
 from memory_keeper.host.claude_settings import Outcome
-from memory_keeper.terminal import print_json, say
+from memory_keeper.terminal import print_json
 
 EXAMPLE = "memory-keeper statusline --install"
 KEY = "statusLine"
@@ -37,13 +38,7 @@ def run(args: Namespace) -> int:
             args.fail("--wrap and --width are for showing it; a status line that is there is wrapped by itself")
         outcome = install(args.home) if args.install else remove(args.home)
         notes = _notes(args)
-        if args.json:
-            print_json({**outcome._asdict(), "notes": notes})
-        else:
-            say_outcome(outcome)
-            for note in notes:
-                say(note)
-        return 0
+        return respond(args, {**outcome._asdict(), "notes": notes}, "\n".join((describe_outcome(outcome), *notes)))
     if sys.stdin.isatty():
         raise KeeperError("It reads what Claude Code says of a session from stdin", hint=f"try `{EXAMPLE}`")
     if args.json:
@@ -104,20 +99,19 @@ def is_ours(command: str) -> bool:
     return any(call.endswith("/plugin/launch") or os.path.basename(call) == registration.NAME for call in calls)
 
 
-def say_outcome(outcome: Outcome) -> None:
+def describe_outcome(outcome: Outcome) -> str:
     """What became of the status line, for people."""
     if outcome.did == "changed":
         beside = ", with yours before it" if _command(outcome.was) else ""
-        say(f"The status line shows the context from now on{beside} ({outcome.path}).")
-        say("To take it away again: memory-keeper statusline --remove")
-    elif outcome.did == "restored":
-        say(f"The status line is as it was before ({outcome.path}).")
-    elif outcome.did == "theirs":
-        say(f"The status line in {outcome.path} was changed since: it stays as it is.")
-    elif is_ours(_command(outcome.now)):
-        say(f"The status line is there already ({outcome.path}).")
-    else:
-        say(f"There was none of ours in {outcome.path}.")
+        away = "To take it away again: memory-keeper statusline --remove"
+        return f"The status line shows the context from now on{beside} ({outcome.path}).\n{away}"
+    if outcome.did == "restored":
+        return f"The status line is as it was before ({outcome.path})."
+    if outcome.did == "theirs":
+        return f"The status line in {outcome.path} was changed since: it stays as it is."
+    if is_ours(_command(outcome.now)):
+        return f"The status line is there already ({outcome.path})."
+    return f"There was none of ours in {outcome.path}."
 
 
 def _notes(args: Namespace) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from memory_keeper import config
 from memory_keeper.briefs.files import HANDED_OUT, Folder, is_hosts, write
 from memory_keeper.cli.arguments import argument, limit, positive
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.cli.work import catch_up, make_notes, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
@@ -30,7 +31,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.summarizers.asking import prompt
 from memory_keeper.settings import SUMMARIZERS
-from memory_keeper.terminal import Bar, near, print_json, say, say_problem
+from memory_keeper.terminal import Bar, near, say, say_problem
 from memory_keeper.text import many
 
 AGENT = "agent"
@@ -69,7 +70,7 @@ def run(args: Namespace) -> int:
             worded = _word(keeper, _chosen(keeper, args, project, made), args.by, root)
         if made or any(one.ok for one in worded):
             render_memory(keeper, project, root)
-    _report(made, worded, args.json)
+    _report(args, made, worded)
     _complain(made, worded)
     return 0
 
@@ -129,12 +130,13 @@ def _compare(args: Namespace) -> int:
             for score in compare(keeper, note, job_for(keeper, root), args.compare):
                 scores.append(score)
                 bar.advance(1)
-    if args.json:
-        print_json({"note": note.id, "level": note.level, "compared": [_scored(score) for score in scores]})
-    else:
+
+    def show() -> None:
         say(f"Note {note.id}, level {note.level}. Neither of these is kept.")
         for score in scores:
             _show(score)
+
+    respond(args, {"note": note.id, "level": note.level, "compared": [*map(_scored, scores)]}, show)
     _complain_of(scores)
     return 0
 
@@ -150,20 +152,10 @@ def _compared(keeper: Keeper, args: Namespace, project: str) -> Note:
 
 
 def _scored(score: Score) -> dict[str, Any]:
-    return {
-        "by": score.outcome.by,
-        "text": score.text,
-        "tokens": score.tokens,
-        "kept": score.kept,
-        "lost": score.lost,
-        "ungrounded": list(score.ungrounded),
-        "citations": score.citations,
-        "taken": score.outcome.ok,
-        "why": score.outcome.why,
-        "tokens_in": score.outcome.tokens_in,
-        "tokens_out": score.outcome.tokens_out,
-        "cost": score.outcome.cost,
-    }
+    names = ("text", "tokens", "kept", "lost", "ungrounded", "citations")
+    asked = {name: getattr(score.outcome, name) for name in ("why", "tokens_in", "tokens_out", "cost")}
+    measured = {name: getattr(score, name) for name in names}
+    return {"by": score.outcome.by, **measured, "taken": score.outcome.ok, **asked}
 
 
 def _show(score: Score) -> None:
@@ -226,12 +218,9 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
     told, asked = prompt(matter.texts, matter.budget, token_hex(8))
     path = write(root, FILE, f"{told}\n\n{asked}")
-    if args.json:
-        print_json({"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)})
-    else:
-        say(f"Note {origin(note)} is about what stands in {path}")
-        say(f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}")
-    return 0
+    about = {"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)}
+    further = f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}"
+    return respond(args, about, f"Note {origin(note)} is about what stands in {path}\n{further}")
 
 
 def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -> Outcome:
@@ -259,7 +248,7 @@ def _first(keeper: Keeper, note: Note) -> Note:
 # --- what it came to -------------------------------------------------------------------------------------------------
 
 
-def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
+def _report(args: Namespace, made: list[Note], worded: list[Outcome]) -> None:
     asked = [one for one in worded if one.by not in ("extractive", AGENT)]
     costs = [one.cost for one in asked if one.cost is not None]
     total: dict[str, Any] = {
@@ -268,25 +257,17 @@ def _report(made: list[Note], worded: list[Outcome], as_document: bool) -> None:
         "tokens_out": sum(one.tokens_out for one in asked),
         "cost": sum(costs) if costs else None,
     }
-    if as_document:
-        notes = [{"id": note.id, "level": note.level, "session": note.session, "tokens": note.tokens} for note in made]
-        print_json({"made": notes, "worded": [one._asdict() for one in worded], **total})
-        return
-    sessions = sum(note.level == 1 for note in made)
-    outlines = len(made) - sessions
-    if made or not any(one.ok for one in worded):
-        say(f"{many(sessions, 'note')} made" + (f", and {many(outlines, 'outline')}" if outlines else "") + ".")
-    for one in worded:
-        if one.ok:
-            say(f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + ".")
-    if asked or not any(one.by == AGENT for one in worded):
-        say(_spending(total))
-
-
-def _spending(total: dict[str, Any]) -> str:
-    if not total["asked"]:
-        return "Nothing was asked of a model."
-    return f"A model was asked {many(total['asked'], 'time')}: {_took(total)}."
+    taken, sessions = [one for one in worded if one.ok], sum(note.level == 1 for note in made)
+    outlines, lines = len(made) - sessions, []
+    if made or not taken:
+        lines += [f"{many(sessions, 'note')} made" + (f", and {many(outlines, 'outline')}" if outlines else "") + "."]
+    lines += [f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + "." for one in taken]
+    if asked:
+        lines.append(f"A model was asked {many(len(asked), 'time')}: {_took(total)}.")
+    elif not any(one.by == AGENT for one in worded):
+        lines.append("Nothing was asked of a model.")
+    notes = [{"id": note.id, "level": note.level, "session": note.session, "tokens": note.tokens} for note in made]
+    respond(args, {"made": notes, "worded": [one._asdict() for one in worded], **total}, "\n".join(lines))
 
 
 def _took(total: dict[str, Any]) -> str:

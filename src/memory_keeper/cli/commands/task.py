@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
 from argparse import Namespace
 from collections.abc import Sequence
-from time import time
 from typing import Any
 
-from memory_keeper import wire
 from memory_keeper.briefs.done import as_json
 from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
-from memory_keeper.cli.output import Entry, checked, print_entries, remove, the_one
-from memory_keeper.cli.scope import folder_of, known_project, project_of
-from memory_keeper.cli.work import render_memory
+from memory_keeper.cli.output import REDACTED, Entry, checked, print_entries, remove, respond, the_one
+from memory_keeper.cli.scope import folder_of, known_project
+from memory_keeper.cli.work import changed, session_here, write_down
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
-from memory_keeper.notes.kept_note import measure
 from memory_keeper.notes.tasks.done import Done, done, open_tasks
 from memory_keeper.notes.tasks.identity import folded, split
 from memory_keeper.notes.tasks.manual import Unfinished, written
 from memory_keeper.store.events import marks_on
-from memory_keeper.terminal import as_called, moment, print_json, say
-from memory_keeper.text import clean, digest_of, many, one_line, short_number
+from memory_keeper.terminal import as_called, moment, say
+from memory_keeper.text import clean, many, one_line, short_number
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 LONGEST = 2_000  # characters
@@ -41,22 +37,22 @@ def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         ended, waiting = _known(args, keeper)
     shown = [*(waiting if "open" in which else ()), *(reversed(ended) if "done" in which else ())]
-    if args.json:
-        print_json([_as_json(one) for one in shown])
-        return 0
-    none = f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down."
-    print_entries(map(_entry, shown), none)
-    if "done" not in which and ended:
-        say(as_called(f"{len(ended)} done: memory-keeper task list --done"), style="dim")
-    return 0
+
+    def show() -> None:
+        print_entries(
+            map(_entry, shown), f"No {' or '.join(which)} tasks. memory-keeper task add TEXT writes one down."
+        )
+        if "done" not in which and ended:
+            say(as_called(f"{len(ended)} done: memory-keeper task list --done"), style="dim")
+
+    return respond(args, [*map(_as_json, shown)], show)
 
 
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         ended, waiting = _known(args, keeper)
-        one: Done | Unfinished = the_one(_called(args, [*waiting, *reversed(ended)])[:1], "task", _asked(args), HINT)
-    print_json(_as_json(one)) if args.json else print_entries([_entry(one)], "")
-    return 0
+    task: Done | Unfinished = the_one(_called(args, [*waiting, *reversed(ended)])[:1], "task", _asked(args), HINT)
+    return respond(args, _as_json(task), lambda: print_entries([_entry(task)]))
 
 
 def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Unfinished]]:
@@ -125,21 +121,16 @@ def _add(args: Namespace) -> int:
             if known and _is_done(keeper, known, project):
                 hint = f"word it otherwise, or `task rm {known.id}` first"
                 raise KeeperError(f"{known.id} is done already", hint=hint)
-            note = known or _write(args, keeper, project, kept, id)
+            note = known or _write(keeper, project, kept, id)
         words = f"{'Known' if known else 'Kept'}: {note.id}  {one_line(note.text, 160)}"
-        words += "" if kept == text else "\nWhat looked like a secret was left out."
-        return _changed(args, keeper, words, **note._asdict(), added=not known)
+        words += "" if kept == text else REDACTED
+        return changed(args, keeper, words, **note._asdict(), added=not known)
 
 
-def _write(args: Namespace, keeper: Keeper, project: str, text: str, id: str) -> Unfinished:
+def _write(keeper: Keeper, project: str, text: str, id: str) -> Unfinished:
     """A new task by hand, as the lists have it."""
-    now, model = time(), in_a_session(args.home)
-    extra = wire.dumps({"by": "model" if model else "user", "written": now, **({"task": id} if id else {})})
-    session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if model else ""
-    name = "note-" + digest_of(project, "task", text, repr(now))
-    who = "" if model else "user"
-    keeper.writer.add(Note(name, now, "task", 0, project, text, session, measure(text), extra, who=who))
-    return next(one for one in written(keeper.writer, project) if one.note == name)
+    note = write_down(keeper, "task", project, text, **({"task": id} if id else {}))
+    return next(task for task in written(keeper.writer, project) if task.note == note.id)
 
 
 def _finish(args: Namespace) -> int:
@@ -150,14 +141,14 @@ def _finish(args: Namespace) -> int:
         one: Unfinished = the_one(mine or listed, "task that is not done", _asked(args), HINT)
         if not one.note:
             with keeper.writing(PATIENCE):
-                one = _write(args, keeper, project, keeper.redacted(one.text, project), one.id)
+                one = _write(keeper, project, keeper.redacted(one.text, project), one.id)
         before = _is_done(keeper, one, project)
-        session = os.environ.get("CLAUDE_CODE_SESSION_ID", "") if in_a_session(args.home) else ""
+        session = session_here() if in_a_session(args.home) else ""
         if not before:
             outcome = " ".join(clean(args.outcome).split())[:LONGEST]
             keeper.mark("done", _note(keeper, one), session=session, text=outcome)
         words = f"{'Done before' if before else 'Done'}: {one.id}  {one_line(one.text, 160)}"
-        return _changed(args, keeper, words, id=one.id, note=one.note, done=not before)
+        return changed(args, keeper, words, id=one.id, note=one.note, done=not before)
 
 
 def _edit(args: Namespace) -> int:
@@ -167,7 +158,7 @@ def _edit(args: Namespace) -> int:
         one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
         outside_a_session(args.home, "reword a task")
         keeper.reword(_note(keeper, one), text, {"task": one.id})
-        return _changed(args, keeper, f"Now: {one.id}  {text}", id=one.id, text=text, before=one.text)
+        return changed(args, keeper, f"Now: {one.id}  {text}", id=one.id, text=text, before=one.text)
 
 
 def _is_done(keeper: Keeper, one: Unfinished, project: str) -> bool:
@@ -179,7 +170,7 @@ def _remove(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
         if remove(args, one.id, one.text, "a task", one._asdict(), lambda: keeper.reword(_note(keeper, one), "")):
-            return _changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
+            return changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
     return 0
 
 
@@ -188,13 +179,6 @@ def _note(keeper: Keeper, one: Unfinished) -> Note:
     if not note:
         raise KeeperError(f"{one.id} is gone", hint="`memory-keeper task list --all` gives ids")
     return note
-
-
-def _changed(args: Namespace, keeper: Keeper, words: str, **told: Any) -> int:
-    """Bring the pages up to date, and say what was done."""
-    render_memory(keeper, project_of(keeper, args), folder_of(args))
-    print_json(told) if args.json else print(words)
-    return 0
 
 
 HINT = "`memory-keeper task list --all` gives ids"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from time import localtime, strftime, time
 
 from memory_keeper.briefs import short
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.timeline import LIMIT, Entry, around, grouped, of_project, of_session
 from memory_keeper.cli.arguments import ALL_PROJECTS, SINCE, UNTIL, argument, limit
+from memory_keeper.cli.output import plain, respond
 from memory_keeper.cli.scope import project_of
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.terminal import as_called, fitting, paint, print_json, say, width
+from memory_keeper.terminal import as_called, fitting, paint, say, width
 from memory_keeper.text import ago, clean, showable
 
-MOST = 10_000  # lines
 LEAST = 20  # columns of what is said, however narrow the terminal
 ARGUMENTS = (
     argument("--around", default="", metavar="ID", help="what came before and after an event or a note"),
@@ -34,12 +34,13 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         entries = _entries(keeper, args)
         folders = {project: project_name(keeper.store, project) for project in {entry.project for entry in entries}}
-    if args.json:
-        print_json([entry._asdict() for entry in entries])
-        return 0
+    return respond(args, plain(entries), lambda: _show(args, entries, folders))
+
+
+def _show(args: Namespace, entries: list[Entry], folders: dict[str, str]) -> None:
     if not entries:
         say(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
-        return 0
+        return
     wide, kinds = (max(map(len, words)) for words in zip(*((short(one.id), one.kind) for one in entries), strict=True))
     for day, session, group in grouped(entries, _day):
         of = f"  session {session[:8]}" if session else ""
@@ -50,7 +51,6 @@ def run(args: Namespace) -> int:
         for entry in group:
             _say(entry, wide, kinds)
     say(as_called(_hint(args, entries)), style="dim")
-    return 0
 
 
 def _entries(keeper: Keeper, args: Namespace) -> list[Entry]:
@@ -84,9 +84,3 @@ def _hint(args: Namespace, entries: list[Entry]) -> str:
 
 def _day(at: float) -> str:
     return strftime("%Y-%m-%d", localtime(showable(at)))
-
-
-def _limit(given: str) -> int:
-    if not given.isdecimal() or len(given) > len(str(MOST)) or not 1 <= int(given) <= MOST:
-        raise ArgumentTypeError(f"{given!r} is not a number from 1 to {MOST}")
-    return int(given)

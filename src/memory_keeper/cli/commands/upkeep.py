@@ -17,6 +17,7 @@ from memory_keeper.briefs.context_archive import find, measured
 from memory_keeper.briefs.files import CONTEXT_ARCHIVE, FOLDER
 from memory_keeper.cli import main as cli
 from memory_keeper.cli.arguments import DRY_RUN, argument
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of, running_session
 from memory_keeper.cli.work import make_notes, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
@@ -29,7 +30,7 @@ from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import left_alone
 from memory_keeper.request import Context
 from memory_keeper.rules.prompts import TYPED
-from memory_keeper.terminal import Bar, from_here, print_json, say
+from memory_keeper.terminal import Bar, from_here, say
 
 PATIENCE = 30.0
 # what there is to do then, by what becomes of a full context
@@ -79,13 +80,16 @@ def run(args: Namespace) -> int:
         session = _compact_session(keeper, args) if args.session is not None else None
         places = _places(keeper, args, session) if layers else []
         done, failed = _bring_up_to_date(keeper, args, layers, places)
-    if args.json:
-        print_json({**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})})
-    else:
+
+    def show() -> None:
         if session:
             _show(session.told, session.entry, session.made, session.left)
         for one in done:
             _show_upkeep(one, args.dry_run)
+
+    respond(
+        args, {**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})}, show
+    )
     if session and not args.dry_run:
         _complain(session.told, session.root, session.settings)
     if failed:

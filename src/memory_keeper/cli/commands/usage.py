@@ -9,12 +9,13 @@ from memory_keeper.briefs.report.markdown import HEADS, percent, priced, prices_
 from memory_keeper.briefs.report.prices import Prices, read_prices
 from memory_keeper.briefs.report.sums import SPANS, Sum, by_tool, largest, sums, total
 from memory_keeper.cli.arguments import SINCE, UNTIL, argument
+from memory_keeper.cli.output import print_table, respond
 from memory_keeper.cli.scope import project_of
 from memory_keeper.cli.work import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.store.usage import count_calls, months_of
-from memory_keeper.terminal import Bar, paint, print_json, say, say_problem, width
+from memory_keeper.terminal import Bar, say, say_problem, width
 
 BY = ("day", "week", "month", "session", "model", "project", "tool")
 NAME = 60  # characters
@@ -50,11 +51,9 @@ def run(args: Namespace) -> int:
         what = {"estimated": True, "tools": [share._asdict() for share in tools]}
         what = what if args.by == "tool" else {"rows": [sum_json(row) for row in rows]}
         about = {"project": project, "since": args.since or None, "until": args.until or None, "by": args.by}
-        print_json({**about, **what, "total": sum_json(total(rows)), "prices": prices_json(prices)})
-        return 0
+        return respond(args, {**about, **what, "total": sum_json(total(rows)), "prices": prices_json(prices)})
     if not rows:
-        say(missing)
-        return 0
+        return respond(args, {}, missing)
     if args.by == "tool":
         _show_tools(tools)
     _show(args.by, [row._replace(name=names.get(row.name, row.name)) for row in rows], prices)
@@ -90,10 +89,13 @@ def _show(by: str, rows: list[Sum], prices: Prices) -> None:
     left, sizes = _fit(table, max([len(_named(by, row.name)) for row in shown] + [SHORTEST]))
     room = width() - sum(sizes) - len(sizes)
     names = [by if shown else "", *(_named(by, row.name, room) for row in shown), "total"]
-    wide = max(map(len, names))
-    for place, (name, cells) in enumerate(zip(names, table, strict=True)):
-        line = " ".join([name.ljust(wide), *(cells[one].rjust(size) for one, size in zip(left, sizes, strict=True))])
-        print(paint(line, "bold") if place in (0, len(table) - 1) else line)
+    print_table(
+        [
+            (name, *(cells[one].rjust(size) for one, size in zip(left, sizes, strict=True)))
+            for name, cells in zip(names, table, strict=True)
+        ],
+        bold=(0, -1),
+    )
     if gone := [head for place, head in enumerate(HEADS) if place not in left]:
         say(f"not shown, as the terminal is narrow: {', '.join(gone)}", style="dim")
     say(f"cost: {prices.label}", style="dim")
@@ -128,9 +130,7 @@ def _numbers(row: Sum, prices: Prices) -> tuple[str, ...]:
 
 def _show_tools(tools: list[Share]) -> None:
     """What calls and their results weigh; the host says no tokens for them."""
-    room = width() - 30  # what the two numbers take
-    wide = max([len(_named("tool", share.what, room)) for share in tools] + [4])
-    print(paint(f"{'tool'.ljust(wide)} {'calls':>8} {'tokens (estimated)':>20}", "bold"))
-    for share in tools:
-        print(f"{_named('tool', share.what, room).ljust(wide)} {share.times:>8,} {share.tokens:>20,}")
+    rows = [("tool", "   calls", "  tokens (estimated)")]
+    rows += [(_named("tool", share.what, width() - 30), f"{share.times:,}", f"{share.tokens:,}") for share in tools]
+    print_table(rows)
     print()

@@ -15,6 +15,7 @@ from memory_keeper.briefs.rules import PREFIX
 from memory_keeper.briefs.why import FRAME, QUOTE, Line, Part, reading, take_apart
 from memory_keeper.capture.project import short_path
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import project_of, running_session
 from memory_keeper.dates import month_of
 from memory_keeper.errors import NotSetUp
@@ -35,7 +36,7 @@ from memory_keeper.store.injected import (
     tally,
     told,
 )
-from memory_keeper.terminal import moment, paint, print_json, say, width, wrapped
+from memory_keeper.terminal import moment, paint, width, wrapped
 from memory_keeper.text import clean, local_moment, many, one_line
 
 SAME_CALL = 0.0055  # seconds within which older versions kept what one call of the host brought: its records had no id
@@ -94,15 +95,8 @@ def run(args: Namespace) -> int:
         tellings = [telling for one in session.told for telling in _tellings(session, one)]
         if args.last:
             tellings = _last(tellings)
-        if args.json:
-            print_json([_about(keeper, telling) for telling in tellings])
-            return 0
-        if not tellings:
-            say(f"Session {session.id[:8]} was told nothing.")
-        else:
-            _show(keeper, session, tellings)
-        _show_costs(keeper, session)
-    return 0
+        about = [_about(keeper, telling) for telling in tellings] if args.json else []
+        return respond(args, about, lambda: _show(keeper, session, tellings))
 
 
 # --- what was told ----------------------------------------------------------------------------------------------------
@@ -216,26 +210,21 @@ def _about(keeper: Keeper, telling: Telling) -> dict[str, Any]:
         }
         for line in telling.part.lines
     ]
-    event = telling.event or "unknown"
-    return {
-        "at": telling.at,
-        "event": event,
-        "brief": telling.part.brief,
-        "tokens": telling.part.tokens,
-        "lines": lines,
-    }
+    part = {"brief": telling.part.brief, "tokens": telling.part.tokens, "lines": lines}
+    return {"at": telling.at, "event": telling.event or "unknown", **part}
 
 
 # --- showing it -------------------------------------------------------------------------------------------------------
 
 
 def _show(keeper: Keeper, session: Session, tellings: list[Telling]) -> None:
-    print(paint(f"What session {session.id[:8]} was told", "bold"))
+    name = session.id[:8]
+    print(paint(f"What session {name} was told", "bold") if tellings else f"Session {name} was told nothing.")
     for telling in tellings:
-        clock = local_moment(telling.at)
-        part = telling.part
+        clock, part = local_moment(telling.at), telling.part
         print(f"\n{paint(f'{clock}  {telling.label}: {clean(part.brief)}, {part.tokens:,} tokens', 'bold')}")
         _show_lines(keeper, part, telling.at)
+    _show_costs(keeper, session)
 
 
 def _show_lines(keeper: Keeper, part: Part, told_at: float) -> None:
