@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+DATA = Path(__file__).parent / "data"
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" + "k1L2m3N4o5P6q7R8"  # as a token of GitHub looks
 ENTRIES = (
@@ -69,3 +73,29 @@ def predecessor(project: Path, root: str = ".claude/memory", rolling: str = "mem
     # a second file of the same session says the first lines again
     (folder / "sessions/2026-01-13_1145_0badcafe.l1.jsonl").write_text("\n".join([*lines[:3], "{broken", "null", "[]"]))
     return {"section": 5, "archive": 1, "summary": 1, "standing note": 2, "session line": 8}
+
+
+def claude_mem(path: Path, more: str = "") -> None:
+    """A database of claude-mem: 5 observations, a summary and a prompt of the project `app`, and others of `other`."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((DATA / "claude-mem.sql").read_text(encoding="utf-8") + more)
+
+
+def continuous_claude(project: Path) -> None:
+    """A ledger and two handoffs as Continuous-Claude's skills have them written."""
+    ledgers, handoffs = project / "thoughts/ledgers", project / "thoughts/shared/handoffs/auth"
+    ledgers.mkdir(parents=True)
+    handoffs.mkdir(parents=True)
+    (ledgers / "CONTINUITY_CLAUDE-auth.md").write_text(
+        "# Session: auth\nUpdated: 2026-01-08T16:30:00Z\n\n## Goal\nLogin by SMS, for the puffin pilot.\n\n"
+        "## Key Decisions\n- Codes are hashed: a dump must not help.\n\n## State\n- Done: [x] Phase 1\n"
+    )
+    (ledgers / "CONTINUITY_TEMPLATE.md").write_text("## Goal\n{goal}\n")
+    (handoffs / "2026-01-08_16-30_sms-gateway.yaml").write_text(
+        "---\nsession: auth\ndate: 2026-01-08\nstatus: partial\noutcome: PARTIAL_PLUS\n---\n\n"
+        "goal: Send codes through the gateway\nnow: Retry on the toucan error\ntest: pytest tests/test_sms.py\n"
+        f"worked:\n  - token {SECRET}\n"
+    )
+    (handoffs / "task-01.md").write_text(
+        '---\ndate: "2026-01-09T10:00:00Z"\n---\n# Task\n\n## Next\nMeasure the gecko.\n'
+    )

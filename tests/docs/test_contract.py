@@ -698,7 +698,7 @@ UNBUILT = ("forget", "gc", "backup", "restore", "serve", "sync")
 PAGES = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "plugin").rglob("*.md"), README]
 
 
-@pytest.mark.parametrize("line", [*UNBUILT, "demo --serve", "import claude-mem"])
+@pytest.mark.parametrize("line", [*UNBUILT, "demo --serve", "import mem0"])
 def test_what_is_not_built_is_refused(made: History, line: str) -> None:
     done = made(*line.split())
     assert (done.code, done.out) == (2, "")

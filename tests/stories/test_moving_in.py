@@ -12,7 +12,7 @@ import pytest
 from memory_keeper.model import Filter
 from tests.command import memory_keeper, typed
 from tests.machine import Machine
-from tests.old_memories import SECRET, predecessor, section, summary
+from tests.old_memories import SECRET, claude_mem, continuous_claude, predecessor, section, summary
 
 OF_SEEDS = [(".claude/memory", "memory"), (".crabshell/memory", "logbook")]
 
@@ -187,3 +187,117 @@ def test_pages_of_our_own_are_no_old_memory(machine: Machine) -> None:
     assert about.returncode in (0, 1)
     if about.stdout:
         assert json.loads(about.stdout)["notes_added"] == json.loads(about.stdout)["events_added"] == 0
+
+
+# --- other tools ------------------------------------------------------------------------------------------------------
+
+
+def found(machine: Machine, words: str) -> list[str]:
+    return [f"{hit['kind']} {hit['by']}" for hit in json.loads(memory_keeper(machine, "search", words, "--json"))]
+
+
+def test_claude_mems_database_comes_in_as_far_as_it_is_of_this_project(machine: Machine) -> None:
+    (machine.user / ".claude-mem").mkdir()
+    claude_mem(machine.user / ".claude-mem/claude-mem.db")
+    before = contents(machine.user / ".claude-mem")
+    assert bring(machine, "claude-mem", "--dry-run")["events_added"] == 6
+    about = bring(machine, "claude-mem")
+    assert about["found"] == {"summary": 1, "observation": 5, "prompt": 1}
+    assert (about["events_added"], about["notes_added"], about["skipped"]) == (6, 1, 0)
+    assert contents(machine.user / ".claude-mem") == before, "it is only read"
+    with machine.store() as store:
+        assert store.count(Filter(kinds=("imported",))) == 6
+        (note,) = store.notes(about["project"], 1)
+        assert note.text.split("\n")[0] == "Asked: Add SMS login" and "Notes: Ask the pelican team" in note.text
+    again = bring(machine, "claude-mem")
+    assert (again["events_added"], again["notes_added"], again["events_known"]) == (0, 0, 6)
+    assert found(machine, "walrus")[0] == "imported import"
+    assert found(machine, "pelican") == ["session import"]
+    assert "in the words of claude-mem, imported" in machine.session().start().text
+    assert "pelican" in (machine.project / ".claude/memory/memory.md").read_text()
+
+
+def test_another_project_of_claude_mem_is_named(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    claude_mem(path, "update sdk_sessions set project = 'shop' where project = 'app';"
+               "update observations set project = 'shop' where project = 'app';"
+               "update session_summaries set project = 'shop' where project = 'app';")  # fmt: skip
+    done = typed(machine.project, "import", "claude-mem", str(path))
+    assert done.returncode == 1
+    assert "no project called app; it knows other, shop" in done.stderr
+    assert bring(machine, "claude-mem", str(path), "--named", "shop")["found"]["observation"] == 5
+
+
+def test_what_a_session_of_ours_has_is_not_brought_in_again(machine: Machine, tmp_path: Path) -> None:
+    path, session = tmp_path / "claude-mem.db", machine.session()
+    same = f"set content_session_id = '{session.transcript.session}' where id = 1;"
+    claude_mem(path, f"update user_prompts {same} update sdk_sessions {same}")
+    session.start()
+    session.turn("Add SMS login, the auditors want it.", "It is added.")
+    session.end()
+    machine.catch_up()
+    assert bring(machine, "claude-mem", str(path))["events_known"] == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"no database" * 999, b"SQLite format 3\0" + b"\xff" * 9999])
+def test_what_is_no_database_of_claude_mem_is_refused(machine: Machine, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "claude-mem.db").write_bytes(data)
+    done = typed(machine.project, "import", "claude-mem", str(tmp_path))
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+    assert "cannot be read as a database of claude-mem" in done.stderr
+
+
+def test_odd_rows_of_claude_mem_cost_little(machine: Machine, tmp_path: Path) -> None:
+    """Types are nobody's promise in SQLite, and a column may be of any length."""
+    claude_mem(
+        tmp_path / "claude-mem.db",
+        "update observations set facts = '[[[', title = x'ff00', created_at_epoch = 'soon' where id = 1;"
+        "update observations set narrative = replace(hex(zeroblob(2000000)), '0', 'z') where id = 2;"
+        "update observations set files_modified = '{\"a\": 1}', created_at_epoch = 9e300 where id = 3;",
+    )
+    about = bring(machine, "claude-mem", str(tmp_path))
+    assert (about["found"]["observation"], about["skipped"]) == (5, 0)
+    with machine.store() as store:
+        assert max(len(kept.event.text) for kept in store.find(Filter(kinds=("imported",)))) < 70_000
+
+
+def test_continuous_claudes_ledgers_and_handoffs_come_in(machine: Machine, tmp_path: Path) -> None:
+    continuous_claude(machine.project)
+    (tmp_path / "secret.md").write_text("an axolotl")
+    (machine.project / "thoughts/shared/handoffs/link.md").symlink_to(tmp_path / "secret.md")
+    before = contents(machine.project)
+    done = typed(machine.project, "import", "continuous-claude", "--json")
+    assert done.returncode == 5 and "handoffs/link.md" in done.stderr, "a link is named and left out"
+    about = json.loads(done.stdout)
+    assert about["found"] == {"ledger": 1, "handoff": 2}
+    assert (about["notes_added"], about["skipped"]) == (3, 1)
+    after = contents(machine.project)
+    assert {name: after[name] for name in before} == before
+    (machine.project / "thoughts/shared/handoffs/link.md").unlink()
+    assert bring(machine, "continuous-claude", "--dry-run")["notes_known"] == 3
+    for words in ("puffin", "toucan", "gecko"):
+        assert found(machine, words) == ["session import"], words
+    page = (machine.project / ".claude/memory/memory.md").read_text()
+    assert "## 2026-01-09_1000" in page and "Handoff task-01 of auth" in page and "Ledger auth" in page
+    assert SECRET not in page and "axolotl" not in page
+    assert not json.loads(memory_keeper(machine, "handoff", "list", "--json")), "none of them is a handoff of ours"
+
+
+def test_markdown_comes_in_section_by_section(machine: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / "node_modules").mkdir(parents=True)
+    (folder / "node_modules/readme.md").write_text("a tapir")
+    (folder / "2025-03-04 retro.md").write_text(
+        "# Retro\nWe kept the lemur.\n\n## Next\nBuy the ibex.\n\n```\n## no heading\n```\n"
+    )
+    (folder / "big.md").write_text("## Long\n" + "".join(f"Step {number} of the okapi.\n" for number in range(3000)))
+    about = bring(machine, "markdown", str(folder))
+    assert about["found"]["section"] == about["notes_added"] >= 5
+    with machine.store() as store:
+        notes = store.notes(about["project"], 1)
+        assert max(len(note.text) for note in notes) <= 20_000
+        assert sum(note.text.count("okapi") for note in notes) == 3000, "nothing of a long one is lost"
+        assert any(note.at == 1_741_046_400 and "ibex" in note.text for note in notes)
+    assert not found(machine, "tapir")
+    assert bring(machine, "markdown", str(folder))["notes_added"] == 0
+    assert typed(machine.project, "import", "markdown").returncode == 1

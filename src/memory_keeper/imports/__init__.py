@@ -1,8 +1,9 @@
 """What other memory tools have kept, as entries: a tool is a row in `IMPORTERS` and a module that finds and reads.
 
-`memory_keeper_files` reads the memory of the earlier plugin of our name; `files` is what all readers share. Nothing in
-here writes, runs or follows a link. What is read may be anybody's: every file is bounded, what cannot be
-read is named and left out, and no entry claims to be the user's own word.
+`memory_keeper_files` reads the memory of the earlier plugin of our name; `claude_mem`, `continuous_claude`, `markdown`
+read what theirs say; `files` is what all readers share. Nothing in here writes, runs or follows a link. What is read
+may be anybody's: every file is bounded, what cannot be read is named and left out, and no entry claims to be the user's
+own word.
 """
 
 from __future__ import annotations
@@ -59,7 +60,6 @@ class Importer(NamedTuple):
 
     help: str
     module: str
-    labels: tuple[str, ...]  # what its entries are counted as
     finds: str  # where, for people
 
 
@@ -67,15 +67,26 @@ IMPORTERS = {
     "memory-keeper": Importer(
         "the memory of the earlier plugin of this name, and of Crabshell, which it became",
         "memory_keeper_files",
-        ("section", "archive", "summary", "standing note", "session line"),
         ".claude/memory and .crabshell of the project",
     ),
+    "claude-mem": Importer(
+        "its database, of this project",
+        "claude_mem",
+        "~/.claude-mem",
+    ),
+    "continuous-claude": Importer(
+        "its ledgers and handoffs",
+        "continuous_claude",
+        "thoughts/ledgers and thoughts/shared/handoffs of the project",
+    ),
+    "markdown": Importer("files of notes, a note for each section", "markdown", "no place of its own"),
 }
 
 
 def counted(found: Mapping[str, int]) -> str:
     """`2 sections, 1 archive`: what was found of each kind."""
-    return ", ".join(many(number, label) for label, number in found.items() if number) or "nothing"
+    plurals = {label: f"{label[:-1]}ie" if label.endswith("y") else label for label in found}
+    return ", ".join(many(n, label if n == 1 else plurals[label]) for label, n in found.items() if n) or "nothing"
 
 
 def reader(name: str) -> Reader:

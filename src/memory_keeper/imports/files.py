@@ -20,6 +20,7 @@ LARGEST = 4 << 20  # bytes of a file that is read whole
 LONGEST = 20_000  # characters of a note: a longer section becomes several
 LONG_LINE = 1 << 20  # bytes
 MOST = 10_000  # files of a folder
+DATE = re.compile(r"^(?:date|updated|last_updated|created)\s*:\s*[\"']?([^\n\"']{4,40})", re.M)
 STAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ -]?(\d\d)[:-]?(\d\d)[:-]?(\d\d)?)?(?!\d)")
 
 
@@ -30,6 +31,29 @@ def names_in(root: str, *path: str) -> list[str]:
             return folder.names()[:MOST]
     except (OSError, Unwritable):
         return []
+
+
+def walk(root: str, below: str, endings: tuple[str, ...]) -> list[str]:
+    """The files below a folder with one of these endings, by their names; no link is followed, none of what is hidden
+    or installed is looked at."""
+    top = os.path.join(root, below) if below else root
+    parts = below.split("/") if below else []
+    if any(os.path.islink("/".join((root, *parts[: number + 1]))) for number in range(len(parts))):
+        return []
+    found: list[str] = []
+    for folder, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
+        found += [f"{folder}/{name}" for name in sorted(names) if name.lower().endswith(endings)]
+        if len(found) > MOST:
+            break
+    return found[:MOST]
+
+
+def dated(text: str, path: str) -> float:
+    """When a file was written, by its front matter, its name, or the file system."""
+    at = stamped(os.path.basename(path), modified(path))
+    matter = text.lstrip("\ufeff").partition("\n---")[0] if text.lstrip("\ufeff").startswith("---") else ""
+    return next((stamped(value, at) for value in DATE.findall(matter)), at)
 
 
 def read_text(path: str) -> str:
