@@ -152,7 +152,13 @@ ALIASES = {
     "memoryRotation.thresholdTokens": ("reduce.memoryTokens", 0.95),
     "memoryRotation.carryoverTokens": ("reduce.carryOverTokens", 0.95),
     "compaction.summaryPrompt": ("compaction.instructions", 1.0),
+    "compaction.summaryModel": ("summarize.model", 1.0),
     "autoCompact.customInstructions": ("compaction.instructions", 1.0),
+}
+# What the predecessor had a setting for and needs none here, and why
+MEANINGLESS = {
+    "quietStop": "a session that stops says nothing in any case",
+    "keepRaw": "the transcript's own lines are always kept: `memory-keeper show ID --raw`",
 }
 
 

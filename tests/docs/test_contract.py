@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from memory_keeper.cli.former import FORMER
 from memory_keeper.cli.main import ALIASES, COMMANDS, build_parser
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
@@ -455,6 +456,47 @@ def test_the_server_speaks_with_who_starts_it(made: History) -> None:
     assert {tool["name"] for tool in answers[2]["tools"]} >= {"search", "get", "remember", "context", "handoff"}
 
 
+# --- the names of the seeds -------------------------------------------------------------------------------------------
+
+SEEDS = (  # as the documents of the earlier plugin call them; each answers
+    Row("memory-set project A shop for narwhals.", "id kind text"),
+    Row("memory-get project", "text", "narwhals"),
+    Row("memory-get", "id text", "narwhals"),
+    Row("memory-list", "id text", "narwhals"),
+    Row("compress", "command did why", "Nothing to do"),
+    Row("refine-all", "command did why", "Nothing to do"),
+    Row("dedupe-l1", "command did why", "Nothing to do"),
+    Row("check", "command did why", "Nothing to do"),
+    Row("final", "command did why", "Nothing to do"),
+    Row("reset", "command did why", "Nothing to do"),
+    Row("generate-l3 memory_20260113_120000.md", "made"),
+    Row("migrate-legacy --dry-run", "found"),
+    Row("search-memory retry --deep", "id snippet"),
+    Row("save-memory", "files"),
+    Row("load-memory", "text"),
+    Row("clear-memory --dry-run"),
+    Row("context-check", "tokens"),
+    Row("compress-context --session-now --observations --tasks --dry-run", "session projects"),
+)
+
+
+@pytest.mark.parametrize("row", SEEDS, ids=said)
+def test_a_command_of_the_seeds_answers(history: History, row: Row) -> None:
+    check(history, SEEDS[0])
+    check(history, row)
+
+
+def test_every_command_of_the_earlier_plugin_is_tried() -> None:
+    tried = {row.line.split()[0] for row in SEEDS}
+    assert {*FORMER} - {"soft-restart"} <= tried, "`restart` asks for a clear, and has tests of its own"
+
+
+@pytest.mark.parametrize("key", ["quietStop", "keepRaw"])
+def test_a_setting_that_means_nothing_here_says_so(made: History, key: str) -> None:
+    check(made, Row(f"config get {key}", "key value meaning", "has no meaning here"))
+    check(made, Row(f"config set {key} true", shows="has no meaning here", code=1))
+
+
 # --- hooks ------------------------------------------------------------------------------------------------------------
 
 TAG = '<memory-keeper brief="'
@@ -639,6 +681,7 @@ SETTINGS: tuple[tuple[str, str, Any, str, Any], ...] = (
     (CLAUDES, TRIGGERS + "taskArchive.keepRecentCount", 5, TRIGGERS + "taskArchive.keepRecentCount", 5),
     (CLAUDES, TRIGGERS + "taskArchive.archiveAfterSessions", 7, TRIGGERS + "taskArchive.archiveAfterSessions", 7),
     (CLAUDES, "compaction.summaryPrompt", "Keep names.", "compaction.instructions", "Keep names."),
+    (CLAUDES, "compaction.summaryModel", "haiku", "summarize.model", "haiku"),
     (CLAUDES, "compaction.archiveFormat", "list", "compaction.archiveFormat", "list"),
     (CLAUDES, "compaction.preserveTokenMetrics", False, "compaction.preserveTokenMetrics", False),
     (CLAUDES, "compaction.monthlyReview", False, "compaction.monthlyReview", False),

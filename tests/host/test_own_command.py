@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_keeper.host.own_command import OwnCommand, place, put, remove
+from memory_keeper.host.own_command import OTHERS, OwnCommand, place, put, put_all, remove, remove_all
 from memory_keeper.host.registration import assemble
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -33,6 +33,23 @@ def test_it_runs_the_plugin_in_our_home_and_goes_again(home: str) -> None:
     assert remove(home, dry_run=True).path == command.path and Path(command.path).exists()
     assert remove(home).path == command.path and not Path(command.path).exists()
     assert not remove(home).path
+
+
+def test_compress_context_comes_with_it_and_no_folder_stays(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted(Path.home().rglob("*"))
+    main = put_all(home)
+    (other,) = map(place, OTHERS)
+    assert Path(main.path).parent == Path(other).parent
+    said = subprocess.run([other, "--help"], capture_output=True, text=True, check=True)
+    assert "--session-now" in said.stdout
+    assert remove_all(home).path == main.path
+    assert sorted(Path.home().rglob("*")) == before
+    Path(place()).parent.mkdir(parents=True)
+    theirs = Path(place()).with_name("theirs")
+    theirs.touch()
+    put_all(home)
+    remove_all(home)
+    assert theirs.exists()
 
 
 def test_a_shell_that_has_the_folder_finds_it(home: str, monkeypatch: pytest.MonkeyPatch) -> None:

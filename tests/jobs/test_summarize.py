@@ -59,6 +59,17 @@ def test_after_so_many_calls(place: Workplace) -> None:
     assert all(covered(place, session))
 
 
+def test_after_so_many_calls_within_one_turn(place: Workplace) -> None:
+    session = place.session()
+    work(session, calls=8)
+    place.distil()
+    with place.store() as store:
+        notes = sorted(store.notes(place.project(), 1), key=lambda note: note.at)
+        children = [covered_events(store, note.id) for note in notes]
+    calls = [sum(event.kind == "call" for event in each) for each in children]
+    assert calls[:2] == [3, 3], "the last two calls wait for a third, or for the end of the session"
+
+
 def test_after_so_much_talk(place: Workplace) -> None:
     session = place.session()
     session.turn("Tell me all about the parts. " + "More and more of it. " * 100, "There is nothing to tell.")
@@ -269,7 +280,7 @@ def test_who_comes_too_late_leaves_it(place: Workplace) -> None:
         (open,) = late.store.open_sessions()
         writing = reduce_session(late, open, settings, place.now)
         first = next(writing)
-        coarse = {**settings, "reduce.saveInterval": 4}
+        coarse = {**settings, "reduce.saveInterval": 100}
         (other,) = reduce_session(quick, quick.store.open_sessions()[0], coarse, place.now, force=True)
         assert list(writing) == []
     with place.store() as store:

@@ -12,7 +12,6 @@ from memory_keeper.model import Event, Note
 from memory_keeper.notes.segments import (
     CALLS,
     LIMIT,
-    PATIENCE,
     SAID,
     SENTENCE,
     TURN,
@@ -63,7 +62,13 @@ def test_short_turns_share_a_note() -> None:
 
 def test_a_long_turn_is_cut_where_nothing_is_under_way() -> None:
     story = turns(1, calls=7)
-    assert [kinds(one) for one in cut(story.events, over=True)] == ["p" + "cr" * 6, "crr"]
+    assert [kinds(one) for one in cut(story.events, over=True)] == ["pcrcrcr", "crcrcr", "crr"]
+
+
+def test_so_many_calls_are_noted_as_soon_as_another_begins() -> None:
+    events = turns(1, calls=4).events
+    assert [kinds(one) for one in cut(events[:7])] == [], "the turn may be about to end"
+    assert [kinds(one) for one in cut(events[:8])] == ["pcrcrcr"]
 
 
 def test_calls_at_once_stay_with_their_answers() -> None:
@@ -73,7 +78,7 @@ def test_calls_at_once_stay_with_their_answers() -> None:
     for call in reversed(calls):
         story.add("result", "text", ref=call.ref)
     story.reply("Read.")
-    assert [kinds(one) for one in cut(story.events, over=True)] == ["p" + "c" * 7 + "r" * 7, "r"]
+    assert [kinds(one) for one in cut(story.events, over=True)] == ["p" + "c" * 7 + "r" * 8]
 
 
 def test_a_call_that_is_never_answered_holds_nothing_up_for_good() -> None:
@@ -84,7 +89,7 @@ def test_a_call_that_is_never_answered_holds_nothing_up_for_good() -> None:
         story.run(f"make part{number}", "fine")
     first, *others = [sum(event.kind == "call" for event in one) for one in cut(story.events, over=True)]
     assert first == LIMIT * INTERVAL
-    assert max(others) == PATIENCE * INTERVAL
+    assert max(others) == INTERVAL
 
 
 def test_talk_counts_like_work() -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import __version__
 from memory_keeper.cli.arguments import YES, Argument, Verb
+from memory_keeper.cli.former import FORMER, answer
 from memory_keeper.cli.guard import guarded, open_streams
 from memory_keeper.cli.parser import Parser, add_common
 from memory_keeper.hooks import ENTRY_POINTS, enter
@@ -167,6 +168,7 @@ GROUPS = {
 }
 ALIASES = {alias: name for name, command in COMMANDS.items() for alias in command.aliases}
 OLDER = f"Other names: {', '.join(f'{alias} ({name})' for alias, name in ALIASES.items())}."
+FORMERLY = f"Of the earlier plugin, and answered: {', '.join(FORMER)}."
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -209,9 +211,10 @@ def _as_text(word: str) -> str:
 
 def _parse(argv: list[str]) -> Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
+    argv = answer(argv) if argv and argv[0] in FORMER else argv
     parser = build_parser(argv)
     if argv and argv[0] not in COMMANDS and argv[0] not in ALIASES and not argv[0].startswith("-"):
-        hint = near(argv[0], [*COMMANDS, *ALIASES], "`memory-keeper --help` names them all")
+        hint = near(argv[0], [*COMMANDS, *ALIASES, *FORMER], "`memory-keeper --help` names them all")
         parser.error(f"there is no command {argv[0]}; {hint}")
     args, rest = parser.parse_known_args(_with_verb(argv))
     words: list[str] | None = getattr(args, args.words, None) if args.words else None
@@ -262,7 +265,7 @@ def build_parser(argv: list[str] | None = None) -> Parser:
         groups=GROUPS,
         prog=called(),
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
-        epilog=f"`memory-keeper COMMAND --help` tells more of one.\n{OLDER}\nexample: memory-keeper demo",
+        epilog=f"`memory-keeper COMMAND --help` tells more of one.\n{OLDER}\n{FORMERLY}\nexample: memory-keeper demo",
     )
     parser.set_defaults(parser=parser, words="", any_words=False)
     parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")

@@ -9,6 +9,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from glob import escape, glob
 from time import monotonic, sleep
 
+from memory_keeper import config
 from memory_keeper.errors import Busy, KeeperError
 
 PATIENCE = 10.0  # seconds for somebody else's change
@@ -114,6 +115,17 @@ def sweep(path: str) -> None:
     """Take away what somebody who was killed while writing this file has left beside it."""
     for left in abandoned(path + OWN):
         os.unlink(left)
+
+
+def remove_empty(folder: str) -> None:
+    """Remove a folder with nothing in it, and those of the user's `.local` that lead only there."""
+    local = os.path.join(config.user_home(dict(os.environ)), ".local")
+    try:
+        os.rmdir(folder)
+        while (folder := os.path.dirname(folder)) == local or folder.startswith(f"{local}/"):
+            os.rmdir(folder)
+    except OSError:
+        pass  # something else is in it
 
 
 def abandoned(prefix: str) -> list[str]:

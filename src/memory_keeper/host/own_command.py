@@ -1,4 +1,4 @@
-"""The command in the user's own terminal: a small script in ~/.local/bin that runs the plugin in our home."""
+"""The commands in the user's own terminal: small scripts in ~/.local/bin that run the plugin in our home."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import shutil
 from typing import NamedTuple
 
 from memory_keeper import config
-from memory_keeper.host.files import sweep, write_file
+from memory_keeper.host.files import remove_empty, sweep, write_file
 
 NAME = "memory-keeper"
+OTHERS = ("compress-context",)  # put beside it, and taken away with it
 MARK = "# Written by `memory-keeper install`; `memory-keeper uninstall` takes it away."
 
 
@@ -23,39 +24,55 @@ class OwnCommand(NamedTuple):
     left: str = ""  # what somebody has changed, which leads to what was taken away
 
 
-def place() -> str:
+def place(name: str = NAME) -> str:
     """Where a user's own programs are by custom."""
-    return os.path.join(config.user_home(dict(os.environ)), ".local", "bin", NAME)
+    return os.path.join(config.user_home(dict(os.environ)), ".local", "bin", name)
 
 
-def put(home: str) -> OwnCommand:
+def put_all(home: str) -> OwnCommand:
+    """Put every command there; what became of the main one."""
+    for name in OTHERS:
+        put(home, name)
+    return put(home)
+
+
+def remove_all(home: str, dry_run: bool = False) -> OwnCommand:
+    """Take every command away; what became of the main one."""
+    for name in OTHERS:
+        remove(home, dry_run, name)
+    return remove(home, dry_run)
+
+
+def put(home: str, name: str = NAME) -> OwnCommand:
     """Have a shell find us: by what it finds already, such as a package's command, else by a script of ours."""
-    path, found = place(), shutil.which(NAME)
+    path, found = place(name), shutil.which(name)
     ours = _is_ours(path)
     if found and _lasts(found, home) and (os.path.abspath(found) != path or not ours):
         return OwnCommand(found, True)
     if os.path.lexists(path) and not ours:
         if MARK not in _read(path):
             return OwnCommand(path, False, "something else is there")
-        return OwnCommand(path, found == path and _leads_to(path, home), "somebody has changed it")
+        return OwnCommand(path, found == path and _leads_to(path, home, name), "somebody has changed it")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         sweep(path)
-        write_file(path, _script(home).encode(), 0o755)
+        write_file(path, _script(home, name).encode(), 0o755)
     except OSError as error:
         return OwnCommand(path, False, error.strerror or str(error))
-    return OwnCommand(path, shutil.which(NAME) == path)
+    return OwnCommand(path, shutil.which(name) == path)
 
 
-def remove(home: str, dry_run: bool = False) -> OwnCommand:
-    """Take away the script that leads to this home; without a path there is none."""
-    path = place()
+def remove(home: str, dry_run: bool = False, name: str = NAME) -> OwnCommand:
+    """Take away the script that leads to this home, and the folder if it was the last in it; without a path there is
+    none."""
+    path = place(name)
     try:
-        if _read(path) != _script(home):
-            return OwnCommand("", False, left=path if _leads_to(path, home) else "")
+        if _read(path) != _script(home, name):
+            return OwnCommand("", False, left=path if _leads_to(path, home, name) else "")
         if not dry_run:
             sweep(path)
             os.unlink(path)
+            remove_empty(os.path.dirname(path))
     except OSError as error:
         return OwnCommand(path, False, error.strerror or str(error))
     return OwnCommand(path, False)
@@ -70,14 +87,14 @@ def _lasts(found: str, home: str) -> bool:
     return os.path.isabs(found) and ours and not any(f"{real}/".startswith(f"{os.path.realpath(one)}/") for one in lent)
 
 
-def _leads_to(path: str, home: str) -> bool:
+def _leads_to(path: str, home: str, name: str) -> bool:
     """Whether a script that somebody may have changed still runs the plugin in this home."""
     said = _read(path)
-    return MARK in said and _script(home).rpartition("\n" + MARK + "\n")[2].strip() in said
+    return MARK in said and _script(home, name).rpartition("\n" + MARK + "\n")[2].strip() in said
 
 
-def _script(home: str) -> str:
-    return _running(os.path.join(os.path.realpath(home), "marketplace", "bin", NAME))
+def _script(home: str, name: str) -> str:
+    return _running(os.path.join(os.path.realpath(home), "marketplace", "bin", name))
 
 
 def _running(program: str) -> str:

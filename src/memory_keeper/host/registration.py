@@ -11,7 +11,7 @@ from typing import Any
 from memory_keeper import config
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings
-from memory_keeper.host.files import abandoned
+from memory_keeper.host.files import abandoned, remove_empty
 
 NAME = "memory-keeper"
 PLUGIN = f"{NAME}@{NAME}"
@@ -194,5 +194,5 @@ def purge(home: str) -> list[str]:
             os.unlink(path)
     left = sorted(os.listdir(home))
     if not left:
-        os.rmdir(home)
+        remove_empty(home)
     return left

@@ -1,8 +1,8 @@
 """Which events one note covers and how long it may be, and which notes an outline covers.
 
-A note covers a segment of a session: whole turns where it can, and calls with their answers, unless those never come or
-a compaction comes between. Notes of a project are covered in their turn when they have grown too many: the oldest by an
-outline, the newest stay open.
+A note covers a segment of a session: so many calls as the setting says, whole turns where those have fewer, and calls
+with their answers, unless those never come or a compaction comes between. Notes of a project are covered in their turn
+when they have grown too many: the oldest by an outline, the newest stay open.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from memory_keeper.model import Event, Note
 
 CALLS = ("call", "todo")
 SAID = ("prompt", "reply", "queued", "task")
-PATIENCE = 2  # times the size at which a segment is cut inside a turn, when none of its calls is open
+PATIENCE = 2  # times the talk at which a segment is cut inside a turn, when none of its calls is open
 LIMIT = 4  # times the size at which it is cut anywhere
 WORDS_PER_SENTENCE, SENTENCE = 200, 60  # of what is read, and tokens of what is told for them
 TURN, CALL = 60, 18  # tokens for what was asked in a turn and what came of it, and for what was done in a call
@@ -27,10 +27,13 @@ def segments(events: Sequence[Event], interval: int, characters: int, over: bool
     tools = said = 0.0
     waiting: set[str] = set()  # calls that have no answer yet
     for event in events:
-        full = max(tools / interval, said / characters)
-        turn, pause = event.kind == "prompt", not waiting
+        calls, talk = tools / interval, said / characters
+        full, pause = max(calls, talk), not waiting
         if segment and (
-            (full >= 1 and turn) or (full >= PATIENCE and pause) or full >= LIMIT or _is_compacted(segment[-1], event)
+            (full >= 1 and event.kind == "prompt")
+            or (pause and ((calls >= 1 and event.kind in CALLS) or talk >= PATIENCE))
+            or full >= LIMIT
+            or _is_compacted(segment[-1], event)
         ):
             yield segment
             segment, tools, said = [], 0.0, 0.0

@@ -22,7 +22,7 @@ from memory_keeper.host import claude_settings, files
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.host.json_text import refuse
-from memory_keeper.settings import ALIASES, DEFAULTS, SETTINGS, USERS_ONLY, flatten, problem, read_value
+from memory_keeper.settings import ALIASES, DEFAULTS, MEANINGLESS, SETTINGS, USERS_ONLY, flatten, problem, read_value
 from memory_keeper.terminal import as_called, paint, say, say_problem
 
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
@@ -77,6 +77,9 @@ def _print_all(args: Namespace, settings: list[Setting], broken: list[str]) -> N
 
 
 def _get(args: Namespace) -> int:
+    if why := MEANINGLESS.get(args.key):
+        about = {"key": args.key, "value": None, "origin": "", "meaning": why}
+        return respond(args, about, f"{args.key} has no meaning here: {why}.")
     _rename(args)
     one = _holds(args, find_root(folder_of(args)))
     about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
@@ -124,6 +127,8 @@ def _near(key: str) -> str:
 
 def _rename(args: Namespace) -> None:
     """Give a setting that was named as the predecessor does our name, and its number as we count."""
+    if why := MEANINGLESS.get(args.key):
+        raise KeeperError(f"{args.key} has no meaning here: {why}", hint="nothing was changed")
     name, share = ALIASES.get(args.key, (args.key, 1.0))
     if share != 1.0 and (getattr(args, "value", None) or "").isdecimal():
         args.value = str(round(int(args.value) * share))

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     if args.no_rules:
         config.put(args.home, (args.home.rstrip("/"), "/config.json"), [], SHIPPED, False)
     shown = _show(args.home) if _is_wanted(args) else None
-    command = own_command.put(args.home)
+    command = own_command.put_all(args.home)
     about = {"installed": where, "scope": args.scope, "statusline": shown and shown._asdict()}
     return respond(args, {**about, "command": command._asdict()}, lambda: _say(args, shown, command))
 

@@ -170,7 +170,7 @@ def _roots(home: str) -> list[str]:
 
 def _remove_program(home: str) -> OwnCommand:
     """Take away what runs us, and the command of the user's terminal."""
-    command = own_command.remove(home)
+    command = own_command.remove_all(home)
     registration.sweep(home)
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
     registration.drop_current(home)
@@ -201,7 +201,8 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
     going += jobs
     going += [os.path.join(args.home, name) for name in gone]
-    going += filter(None, [own_command.remove(args.home, dry_run=True).path])
+    commands = [own_command.remove(args.home, True, name).path for name in (NAME, *own_command.OTHERS)]
+    going += filter(None, commands)
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
     pages, staying = _pages(args.home) if args.purge else ([], [])
