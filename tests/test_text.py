@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper import text as t
+from tests.rows import rows
 
 SRC = Path(t.__file__).parents[1]
 
@@ -92,27 +93,7 @@ def test_no_text_is_free() -> None:
     assert t.tokens("\ud800") > 0
 
 
-@pytest.mark.parametrize(
-    ("model", "family"),
-    [
-        ("claude-opus-4-6", "claude-4"),
-        ("claude-opus-4-6[1m]", "claude-4"),
-        ("claude-sonnet-4-5-20250929", "claude-4"),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", "claude-4"),
-        ("claude-haiku-4-5@20251001", "claude-4"),
-        ("claude-3-5-sonnet-20241022", "claude-4"),
-        ("claude-2.1", "claude-4"),
-        ("claude-opus-4-7", "claude-5"),
-        ("claude-opus-4-10", "claude-5"),
-        ("claude-opus-5-5", "claude-5"),
-        ("claude-sonnet-5", "claude-5"),
-        ("anthropic.claude-opus-5-v1:0", "claude-5"),
-        ("opus", "claude-5"),
-        ("<synthetic>", "claude-5"),
-        ("gpt-4", "claude-5"),
-        ("", "claude-5"),
-    ],
-)
+@rows("model", "family")
 def test_family_of_a_model(model: str, family: str) -> None:
     assert t.family(model) == family
 

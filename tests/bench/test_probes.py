@@ -13,6 +13,7 @@ from bench.tools import transcripts
 from bench.tools.bare import bare_names, bare_share
 from bench.tools.cuts import sessions
 from bench.tools.figures import Figures, LeftOutError
+from tests.rows import rows
 from tests.transcripts import SESSION, Transcript
 
 SUMMARY = "The upload retries, because the proxy cuts it after 30 s; `part_size` is next."
@@ -106,27 +107,7 @@ def test_grades_come_back_to_the_reader_who_gave_the_answer(data: Path, capsys: 
     assert second.split() == ["second", "3", *["-0.500"] * 2, "-", *["-0.500"] * 2, *["-"] * 4, "3"]
 
 
-@pytest.mark.parametrize(
-    ("line", "bare"),
-    [
-        ("| Seen in output: src/a.go; b.go read_line [1f2e3d4c]", "src/a.go; b.go read_line"),
-        (
-            "| Changed src/a.go: readLine parse_line; src/b.go: Reader.next",
-            "readLine parse_line; src/b.go: Reader.next",
-        ),
-        ("Read a.go b.go c.go before the change", "a.go b.go c.go"),
-        ("- `src/app.rs`", "`src/app.rs`"),
-        ("References: #12 AB-34 https://example.org/a", "#12 AB-34 https://example.org/a"),
-        ("| In src/a.go the function read_line drops the last line, so parse_line fails. [1f2e3d4c]", ""),
-        ("src/a.go: retries now, three times", ""),
-        ("Branch: feat/retry", ""),
-        ("## `src/app.rs`", ""),
-        ("part_size = self.part_size", ""),
-        ("Commands that worked: make build; cargo test", ""),
-        ('<memory-keeper brief="handoff" fence="84c7a90e">', ""),
-        ("</memory-keeper>", ""),
-    ],
-)
+@rows("line", "bare")
 def test_a_name_is_bare_where_no_words_are_about_it(line: str, bare: str) -> None:
     assert bare_names(line).strip() == bare
 

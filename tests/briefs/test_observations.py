@@ -21,6 +21,7 @@ from memory_keeper.briefs.observations import (
 from memory_keeper.briefs.rules import Rule, rules_of
 from memory_keeper.model import USER, Note
 from memory_keeper.rules.observations import Observed
+from tests.rows import rows
 
 DATA = Path(__file__).parents[1] / "data"
 PROJECT, SALT = "dir:/p", b"salt" * 4
@@ -105,15 +106,7 @@ def test_the_archive_says_how_long_nothing_confirmed_it_and_what_was_promoted_by
     assert "feedback (8 confirmations)" in text
 
 
-@pytest.mark.parametrize(
-    ("times", "sessions", "told"),
-    [
-        (3, 3, "Confirmations: 3 (across 3 sessions) |"),
-        (3, 1, "Confirmations: 3 (across 1 session, 2 by hand) |"),
-        (2, 0, "Confirmations: 2 (2 by hand) |"),
-        (0, 0, "Confirmations: 0 |"),
-    ],
-)
+@rows("times", "sessions", "told")
 def test_a_session_counts_once_and_the_rest_was_by_hand(times: int, sessions: int, told: str) -> None:
     one = seen("o9", "It is slow", times, "open", "2026-04-04", sessions=tuple(map(str, range(sessions))))
     assert told in observations(one)

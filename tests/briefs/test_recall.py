@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from memory_keeper.model import Row
 from memory_keeper.search.fixes import Fix, Step
 from memory_keeper.search.recall import About
 from memory_keeper.text import tokens
+from tests.rows import rows
 
 NOW = 2_000_000_000.0
 DAY = 86_400.0
@@ -44,58 +44,18 @@ def told(*found: About, budget: int = 300, few: bool = True) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Decision: keep the limit at 3 in retry.py.",
-        "Agreed: backoff with jitter in src/net/retry.py.",
-        "We decided to cap retry.py at 3.",
-        "I went with jitter in retry.py.",
-        "I used a timer in retry.py instead of a thread.",
-        "Going with jitter in retry.py.",
-        "In retry.py the limit is 3 since the gateway bans clients after 5.",
-        "retry.py must never sleep for more than a minute.",
-        "retry.py now tries three times and gives up quietly.",
-        "It turned out that retry.py was not the cause of the leak.",
-        "retry.py 에서는 지수 백오프를 쓰기로 결정했습니다.",
-    ],
-)
+@rows("said")
 def test_what_is_settled_or_explained_is_told(said: str) -> None:
     (line,) = told(one(said))
     assert said in line and line.startswith("| 7 days ago, ")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Let me look at retry.py first.",
-        "I'll check retry.py now.",
-        "Should retry.py have a limit?",
-        "Perhaps retry.py could use jitter because it is nicer.",
-        "If retry.py fails, the upload fails because nobody tries again.",
-        "`src/net/retry.py` - Added a constant, updated two calls",
-        "retry.py:12 - type change in the struct",
-        "Read retry.py.",
-        "> We decided to delete retry.py because it is old.",
-        "```\nWe decided to delete retry.py because it is old.\n```",
-        "<mail>We decided to delete retry.py because it is old.</mail>",
-        "We decided to delete retried.py because it is old.",
-    ],
-)
+@rows("said")
 def test_what_only_happens_or_is_quoted_is_not(said: str) -> None:
     assert told(one(said)) == []
 
 
-@pytest.mark.parametrize(
-    ("said", "is_told"),
-    [
-        ("Never use threads in retry.py.", True),
-        ("Let's keep 3 attempts in retry.py.", True),
-        ("We use jitter in retry.py because the gateway bans clients.", True),
-        ("Please read retry.py.", False),
-        ("Why is there a thread in retry.py?", False),
-    ],
-)
+@rows("said", "is_told")
 def test_the_users_own_words(said: str, is_told: bool) -> None:
     lines = told(one(said, "prompt"))
     assert [("the user said: " + said in line) for line in lines] == [True] * is_told

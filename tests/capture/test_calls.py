@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from memory_keeper.capture.calls import (
@@ -19,6 +18,7 @@ from memory_keeper.capture.calls import (
 )
 from memory_keeper.model import Event
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 
 
 def test_the_fields_of_a_call() -> None:
@@ -56,20 +56,7 @@ def test_what_was_committed_is_not_taken_back_by_a_checkout() -> None:
     assert undone(story.events) == set()
 
 
-@pytest.mark.parametrize(
-    ("line", "commit"),
-    [
-        ("git commit -m done", True),
-        ("git add . && git -C '/p' commit -qam done", True),
-        ("GIT_AUTHOR_NAME=me git -c user.name=me --no-pager commit -m done", True),
-        ("(cd /p; git \\\n  commit -m done)", True),
-        ("git commit --dry-run", False),
-        ("echo 'git commit'", False),
-        ("git log --grep commit", False),
-        ("git commit-graph write", False),
-        ("", False),
-    ],
-)
+@rows("line", "commit")
 def test_which_lines_make_a_commit(line: str, commit: bool) -> None:
     assert commits(line) == commit
 
@@ -82,19 +69,7 @@ def test_a_line_that_only_speaks_of_commits_keeps_no_edit() -> None:
     assert undone(story.events) == {edit.id}
 
 
-@pytest.mark.parametrize(
-    ("line", "subject"),
-    [
-        ("git commit -q -m 'Fix the loop'", "Fix the loop"),
-        ('python -m pytest -q && git commit -qam "Fix the loop (again)\n\nIt was endless."', "Fix the loop (again)"),
-        ("git commit --quiet -m \"$(cat <<'EOF'\nFix the loop\n\nIt was endless.\nEOF\n)\"", "Fix the loop"),
-        ("git commit --quiet --message=Fix", "Fix"),
-        ("python -m pytest -q && git commit -m 'Fix the loop'", ""),
-        ("git commit -q --amend --no-edit", ""),
-        ("git commit -mquickly", ""),
-        ("git push -q", ""),
-    ],
-)
+@rows("line", "subject")
 def test_the_subject_of_a_quiet_commit(line: str, subject: str) -> None:
     assert quiet_commit(line) == subject
 

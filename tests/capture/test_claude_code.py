@@ -16,6 +16,7 @@ from memory_keeper.capture.claude_code import READERS, first_moment, read_line
 from memory_keeper.extract.todos import left_open
 from memory_keeper.model import KINDS, Event, Source, Usage
 from tests import transcripts
+from tests.rows import rows
 from tests.transcripts import Row, Transcript, dump
 
 VERSIONS = ("1.0.60", "2.0.14", "2.1.49", "2.1.197", "2.1.325")
@@ -234,27 +235,13 @@ def test_what_nobody_typed(said: Row, kind: str) -> None:
     assert (event.kind, bool(event.extra)) == (kind, kind == "prompt")
 
 
-@pytest.mark.parametrize(
-    ("about", "kind"),
-    [
-        ({"commandMode": "prompt", "origin": {"kind": "human"}}, "prompt"),
-        ({"commandMode": "task-notification"}, "notice"),
-        ({"commandMode": "prompt", "origin": {"kind": "channel"}}, "notice"),
-        ({"commandMode": "prompt", "isMeta": True}, "meta"),
-    ],
-)
+@rows("about", "kind")
 def test_who_was_queued(about: Row, kind: str) -> None:
     (row,) = Transcript("s1", "/p").attachment("queued_command", prompt="Use tabs.", **about)
     assert kinds(row) == [kind]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        " <task-notification>\n<result>x</result>",
-        "This session is being continued from a previous conversation that ran out of context.",
-    ],
-)
+@rows("text")
 def test_what_a_text_shows_to_be_nobody_s(t: Transcript, text: str) -> None:
     assert kinds(*t.prompt(text)) == ["notice"]
 
@@ -346,26 +333,7 @@ def test_titles() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "called"),
-    [
-        ({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}, "file-history-snapshot"),
-        ({"type": "last-prompt", "lastPrompt": "x"}, "last-prompt"),
-        ({"type": "mode", "mode": "plan"}, "mode"),
-        ({"type": "permission-mode"}, "permission-mode"),
-        ({"type": "cost-state", "cost": 1}, "cost-state"),
-        ({"type": "api-request-blob", "message": {"role": "user", "content": "not a message"}}, "api-request-blob"),
-        ({"type": "progress", "data": {}}, "progress"),
-        ({"type": "system", "subtype": "turn_duration", "durationMs": 1}, "turn_duration"),
-        ({"type": "system", "subtype": "api_error"}, "api_error"),
-        ({"type": "system"}, "system"),
-        ({"type": "attachment", "attachment": {"type": "hook_success"}}, "hook_success"),
-        ({"type": "attachment", "attachment": "odd"}, "attachment"),
-        ({"type": "tomorrow's kind", "text": "x"}, "tomorrow's kind"),
-        ({"type": 7}, "unknown"),
-        ({}, "unknown"),
-    ],
-)
+@rows("row", "called")
 def test_everything_else_is_other(row: Row, called: str) -> None:
     (event,) = read(row)
     assert (event.kind, event.tool, event.text, event.failed) == ("other", called, "", False)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.capture.gauge import BLOCK, COUNTS, find_limits, known_window, read_gauge
 from memory_keeper.request import Gauge, Limits
+from tests.rows import rows
 from tests.transcripts import MODEL, Row, Transcript, dump
 
 OPUS, SONNET, OLDER, PLAIN = "claude-opus-5-5", "claude-sonnet-5", "claude-opus-4-8", "claude-sonnet-4-5"
@@ -447,17 +448,7 @@ def test_what_the_host_s_settings_put_into_the_environment_counts() -> None:
     assert find_limits(200_000, "claude-opus-4-6", "2.1.325", 0, hosts, {}).refuses_at == 177_000
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "compacts", "refuses"),
-    [
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50.5", 90_900, 0),
-        ("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "50%", 90_000, 0),
-        ("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "150000.7", 117_000, 0),
-        ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "8000abc", 179_000, 0),
-        ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "abc", 167_000, 0),
-        ("DISABLE_AUTO_COMPACT", " 1", 0, 177_000),
-    ],
-)
+@rows("name", "value", "compacts", "refuses")
 def test_variables_are_read_as_the_host_reads_them(name: str, value: str, compacts: int, refuses: int) -> None:
     found = find_limits(200_000, "claude-sonnet-4-6", "2.1.325", 0, [], {name: value})
     assert found == Limits(200_000, compacts, refuses)

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.project import from_root, short_path
+from tests.rows import rows
 
 ROOTS = ("/p/.worktrees/alex/feature", "/p/sub", "/p")
 
 
-@pytest.mark.parametrize(
-    ("path", "seen"),
-    [
-        ("/p/src/a.py", "src/a.py"),
-        ("/p/sub/a.py", "a.py"),
-        ("./src/a.py", "src/a.py"),
-        ("src/a.py", "src/a.py"),
-        ("/p/.worktrees/4/src/a.py", "src/a.py"),
-        ("/p/.claude/worktrees/quick-fox/src/a.py", "src/a.py"),
-        ("/p/.worktrees/alex/feature/src/a.py", "src/a.py"),
-        ("/p/.worktrees/notes.md", ".worktrees/notes.md"),
-        ("/p/docs/.worktrees/4/a.py", "docs/.worktrees/4/a.py"),
-        ("/pq/a.py", ""),
-        ("/elsewhere/a.py", ""),
-        ("/p/../a.py", ""),
-        ("", ""),
-    ],
-)
+@rows("path", "seen")
 def test_a_path_as_seen_from_the_project(path: str, seen: str) -> None:
     assert from_root(path, ROOTS) == seen
     assert short_path(path, ROOTS) == (seen or path)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memory_keeper.capture.payload import NAME, read_payload, read_summary, safe_name
 from memory_keeper.request import Call
 from tests.machine import Machine
+from tests.rows import rows
 
 HOSTILE_NAMES = (
     "../../../../tmp/pwned",
@@ -221,18 +222,7 @@ def test_unknown_events_are_ignored(machine: Machine, event: str) -> None:
     assert machine.hook(event, {"session_id": "s1", "cwd": str(machine.project)}).out == b""
 
 
-@pytest.mark.parametrize(
-    ("said", "summary"),
-    [
-        ("<analysis>\nHm: <b>\n</analysis>\n\n<summary>\n1. It works.\n</summary>", "1. It works."),
-        ("<summary>It works.", "It works."),
-        ("It works.", "It works."),
-        ("<analysis>Hm.</analysis> It works.", "It works."),
-        ("<analysis>Hm. <summary>It works.</summary>", "It works."),
-        ("<summary>One.</summary> and <summary>two.</summary>", "One."),
-        ("", ""),
-    ],
-)
+@rows("said", "summary")
 def test_a_summary_is_what_the_context_has_of_it(said: str, summary: str) -> None:
     assert read_summary(said) == summary
 

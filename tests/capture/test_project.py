@@ -12,6 +12,7 @@ import pytest
 from memory_keeper.capture.project import find_place, head, plain_address
 from memory_keeper.config import find_root
 from memory_keeper.keeper import Keeper
+from tests.rows import rows
 
 pytestmark = pytest.mark.git
 IDENTITY = ("-c", "user.name=x", "-c", "user.email=x@example.invalid", "-c", "commit.gpgsign=false")
@@ -43,25 +44,7 @@ def key(folder: Path) -> str:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "https://github.com/owner/repo",
-        "https://github.com/owner/repo.git",
-        "https://github.com/owner/repo/",
-        "https://user:secret@github.com/owner/repo.git",
-        "https://token@GitHub.com/owner/repo.git",
-        "http://github.com/owner/repo",
-        "git@github.com:owner/repo.git",
-        "github.com:owner/repo",
-        "git@github.com:/owner/repo.git",
-        "ssh://git@github.com/owner/repo.git",
-        "ssh://git@github.com:22/owner/repo.git",
-        "https://github.com:443/owner/repo.git",
-        "git://github.com/owner/repo.git",
-        "git+ssh://git@github.com/owner/repo.git",
-    ],
-)
+@rows("address")
 def test_all_forms_of_an_address_are_one(address: str) -> None:
     assert plain_address(address) == "github.com/owner/repo"
 

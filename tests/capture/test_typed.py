@@ -13,6 +13,7 @@ from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import Typed, typed_words
 from memory_keeper.model import Event, Source
+from tests.rows import rows
 from tests.transcripts import Row, Transcript, dump
 
 SOURCE = Source("/t/s1.jsonl", "s1", "dir:/p")
@@ -142,22 +143,7 @@ def test_each_session_has_its_own_queue(t: Transcript) -> None:
     assert [typed.how for typed in typed_words([*found, other])] == ["prompt", "queued", "prompt"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<task-notification>\n<task-id>a1</task-id>\n</task-notification>",
-        "<bash-notification>\n<shell-id>b5</shell-id>\n</bash-notification>",
-        '<teammate-message teammate_id="pm" color="blue">\n{"type":"idle_notification"}\n</teammate-message>',
-        '{"task_id":"ac61","tool_use_id":"toolu_01","description":"Explore","task_type":"local_agent"}',
-        "[Request interrupted by user for tool use]",
-        "<local-command-stdout>Bye</local-command-stdout>",
-        "<system-reminder>\nThe file changed.\n</system-reminder>",
-        "/rate-limit-options",
-        "/compact keep the plan",
-        "/memory-keeper:compact now",
-        "",
-    ],
-)
+@rows("text")
 def test_what_nobody_typed(t: Transcript, text: str) -> None:
     operation(t, "enqueue", text)
     operation(t, "remove")

@@ -12,6 +12,7 @@ import pytest
 from memory_keeper.cli.main import ALIASES, COMMANDS, GROUPS, main
 from memory_keeper.terminal import as_called
 from tests.machine import START, Machine
+from tests.rows import rows
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,18 +44,7 @@ def test_an_alias_says_so_and_takes_what_its_command_takes(
     )
 
 
-@pytest.mark.parametrize(
-    ("line", "meant"),
-    [
-        ("rule lits", "list"),
-        ("note list --knd fact", "--kind"),
-        ("note list --kind decison", "decision"),
-        ("usage --by modle", "model"),
-        ("brief strat", "start"),
-        ("summarize --with claude-cil", "claude-cli"),
-        ("search x --kind promt", "prompt or project"),
-    ],
-)
+@rows("line", "meant")
 def test_what_was_meant_is_suggested(capsys: pytest.CaptureFixture[str], line: str, meant: str) -> None:
     assert f"did you mean {meant}?" in " ".join(told(capsys, *line.split(), code=2).split())
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.extract.concepts import concepts, is_name
 from tests.extract.hostile import PIECES, SECONDS, seconds, texts
+from tests.rows import rows
 
 
 @pytest.mark.parametrize(
@@ -24,15 +25,7 @@ def test_names_and_numbers(text: str, names: set[str]) -> None:
     assert {one[1:] for one in concepts(text) if is_name(one)} == names
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("retry the uploads", "retrying an upload"),
-        ("The uploader is closed.", "closing uploader"),
-        ("`upload_part`", "upload_part,"),
-        ("연결을 닫는다", "연결을 닫는다."),
-    ],
-)
+@rows("one", "other")
 def test_the_same_in_other_forms(one: str, other: str) -> None:
     shared = concepts(one) & concepts(other)
     assert shared and shared in (concepts(one), concepts(other))

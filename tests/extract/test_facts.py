@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, carried_whole, dump, facts_of, load, quote, say, story
 from memory_keeper.model import Note
+from tests.rows import rows
 
 TEXTS = st.text(max_size=30)
 NUMBERS = st.integers(0, 10**9)
@@ -125,16 +126,7 @@ def test_each_thought_stands_on_a_line_of_its_own() -> None:
     assert cites == ("e1", "e2", "e3")
 
 
-@pytest.mark.parametrize(
-    ("status", "begins"),
-    [
-        ("thought", "Thought: "),
-        ("planned", "In a plan: "),
-        ("document", "In a document: "),
-        ("message", "In a commit or pull request: "),
-        ("earlier", "In an earlier summary: "),
-    ],
-)
+@rows("status", "begins")
 def test_what_is_no_answer_is_told_as_what_it_is(status: str, begins: str) -> None:
     """What is planned was not done by saying so, and what a document states is not how things are."""
     facts = [

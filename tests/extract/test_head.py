@@ -8,6 +8,7 @@ from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.facts import Fact, say
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story
+from tests.rows import rows
 
 REQUEST = "Add retry with back-off to the uploader in src/upload.py, at most five tries, and log each try."
 OPTIONS = (
@@ -114,17 +115,7 @@ def test_a_title_that_names_a_line_of_another_session_is_that_one_s() -> None:
 # --- decisions of the user's ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("answer", "proposals"),
-    [
-        ("1", ["Keep the lock in Redis"]),
-        ("1 and 3", ["Keep the lock in Redis", "Add a lease column"]),
-        ("option 2", ["Use an advisory lock"]),
-        ("the second one sounds fine", ["Use an advisory lock"]),
-        ("go with option 2 please, we already have it in the cart service", ["Use an advisory lock"]),
-        ("yes", ["Which of them should I take?"]),
-    ],
-)
+@rows("answer", "proposals")
 def test_an_answer_is_paired_with_what_it_accepts(answer: str, proposals: list[str]) -> None:
     accepted = pairs(asked(answer))[answer]
     assert all(proposal in accepted for proposal in proposals)
@@ -132,15 +123,7 @@ def test_an_answer_is_paired_with_what_it_accepts(answer: str, proposals: list[s
     assert not any(text in accepted for text in others)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "yes, and add a test for 3 retries",
-        "do a quick check of it first, with 2 parts",
-        "use the pool of 3 that we have",
-        "I want 2 of them in the cart, as before",
-    ],
-)
+@rows("text")
 def test_a_number_that_names_no_option_is_paired_with_none(text: str) -> None:
     for accepted in pairs(asked(text)).values():
         assert not any(word in accepted for word in ("Redis", "advisory", "lease"))
@@ -260,16 +243,7 @@ def test_a_question_is_told_beside_many_tasks() -> None:
 # --- what the user insists on -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "Never print to stdout in the library.",
-        "Always run make check before you commit.",
-        "From now on use pnpm, not npm.",
-        "Don't touch the vendored files.",
-        "커밋하기 전에 반드시 테스트를 돌려 주세요.",
-    ],
-)
+@rows("rule")
 def test_what_is_wanted_always_or_never(rule: str) -> None:
     story = Story()
     story.prompt(f"{REQUEST} {rule}")
@@ -277,28 +251,13 @@ def test_what_is_wanted_always_or_never(rule: str) -> None:
     assert [fact.text for fact in facts(story, "rule")] == [rule]
 
 
-@pytest.mark.parametrize(
-    ("first", "later", "holds"),
-    [
-        ("Fix all of it but don't commit.", "commit and push, then look at the page.", False),
-        ("Fix all of it but don't commit.", "Write the page about retries.", True),
-        ("Update the logging to use f-strings instead of formatting.", "Write the page about retries.", False),
-        ("Never use mocks, always the real server instead of them.", "Write the page about retries.", True),
-    ],
-)
+@rows("first", "later", "holds")
 def test_what_was_asked_otherwise_later_or_of_one_thing_only_is_no_rule(first: str, later: str, holds: bool) -> None:
     story = asked(first, later, "Name the page after the uploader.", "Add it to the index of pages.")
     assert bool(facts(story, "rule")) is holds
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Somebody wrote this, what does it mean?\n\n> Always run the installer as root.",
-        "What does this say?\n\n```\nNever use the old parser.\n```",
-        "Should we never print to stdout?",
-    ],
-)
+@rows("text")
 def test_a_paste_or_a_question_is_no_rule(text: str) -> None:
     story = Story()
     story.prompt(text)

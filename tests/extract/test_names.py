@@ -9,6 +9,7 @@ from memory_keeper.extract.names import named, referred
 from memory_keeper.model import Event
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 
 
 def texts(story: Story, kind: str = "") -> list[str]:
@@ -56,15 +57,7 @@ def test_a_subagent_names_nothing() -> None:
     assert named(story.events) == [] == referred(story.events)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("See https://example.org/a?b=1, there.", ["https://example.org/a?b=1"]),
-        ("It is #412 of the list.", ["#412"]),
-        ("PROJ-12 is open.", ["PROJ-12"]),
-        ("Nothing at all, in 2026 or 12345678.", []),
-    ],
-)
+@rows("text", "found")
 def test_links_and_numbers(text: str, found: list[str]) -> None:
     story = Story()
     story.prompt(text)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import isfinite
 
-import pytest
 from hypothesis import given
 
 from memory_keeper.extract.ranker import CONCEPT, CUES, SENTENCE, Session, rank, weights
 from memory_keeper.extract.spoken import spoken
 from memory_keeper.model import Event
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 
 
 def test_there_is_a_weight_for_all_that_is_looked_at_and_no_other() -> None:
@@ -43,16 +43,7 @@ def worth_of(story: Story) -> dict[str, float]:
     return {one.fact.text: score for one, score in zip(said, rank(said, story.events)[1], strict=True)}
 
 
-@pytest.mark.parametrize(
-    ("more", "less"),
-    [
-        (
-            "The root cause is that open_pool in src/pool.py never closes a connection.",
-            "Now I understand the full picture.",
-        ),
-        ("All 5 issues in src/pool.py are fixed, and 31 tests pass.", "Let me look at the pool."),
-    ],
-)
+@rows("more", "less")
 def test_a_conclusion_is_worth_more_than_an_announcement(more: str, less: str) -> None:
     story = Story()
     story.prompt("Uploads hang on large files since the last release; find out why in src/pool.py.")
@@ -63,19 +54,7 @@ def test_a_conclusion_is_worth_more_than_an_announcement(more: str, less: str) -
     assert worth[more] > worth[less]
 
 
-@pytest.mark.parametrize(
-    ("cue", "text"),
-    [
-        ("cause", "It hangs because the pool is full."),
-        ("decision", "We go with the second one."),
-        ("next", "The docs are still open."),
-        ("done", "Fixed the leak."),
-        ("wrong", "The build is broken."),
-        ("announces", "Now let me look at the pool."),
-        ("chat", "Great, that works."),
-        ("not", "It does not close it."),
-    ],
-)
+@rows("cue", "text")
 def test_cues(cue: str, text: str) -> None:
     assert CUES[cue].search(text)
     assert not CUES[cue].search("A plain table of parts.")

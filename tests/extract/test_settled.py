@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.settled import holding, reason, states, superseded
+from tests.rows import rows
 
 
 def decided(text: str, at: float, who: str = "model") -> Fact:
@@ -19,29 +19,12 @@ def held(*texts: str) -> list[str]:
     return [fact.text for fact in holding([decided(text, float(number)) for number, text in enumerate(texts)])]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Use axios for requests.", "No, use fetch for requests instead of axios."),
-        ("Always use tabs for indentation.", "Always use tabs for indentation!"),
-        ("We cap retry.py at 3 attempts.", "We cap retry.py at 5 attempts."),
-        ("We decided to use threads in retry.py.", "We decided to use asyncio in retry.py instead of threads."),
-        ("요청에는 axios를 씁니다.", "요청에는 axios 말고 fetch를 씁니다."),
-    ],
-)
+@rows("older", "newer")
 def test_a_later_word_on_the_same_matter_holds(older: str, newer: str) -> None:
     assert held(older, newer) == [newer]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Never touch a.py.", "Never touch b.py."),
-        ("Always run the linter before you commit.", "Never log phone numbers."),
-        ("We decided to use threads in pool.py.", "We decided to use asyncio in retry.py instead of threads."),
-        ("Use fetch instead of axios.", "Stop using axios in the tests too."),
-    ],
-)
+@rows("older", "newer")
 def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
     assert held(older, newer) == [older, newer]
 
@@ -86,19 +69,7 @@ def test_many_statements_cost_little() -> None:
     assert len(holding(facts)) == 20_000
 
 
-@pytest.mark.parametrize(
-    ("text", "does"),
-    [
-        ("The limit is 3 in retry.py.", True),
-        ("Should there be a limit?", False),
-        ("Let me look at retry.py first.", False),
-        ("Now update the imports of retry.py.", False),
-        ("Perhaps retry.py could use jitter.", False),
-        ("If retry.py fails, nobody tries again.", False),
-        ("Next steps for retry.py:", False),
-        ("Done.", False),
-    ],
-)
+@rows("text", "does")
 def test_what_states_something(text: str, does: bool) -> None:
     assert states(text) is does
 
@@ -107,26 +78,12 @@ def test_what_the_user_begins_is_stated() -> None:
     assert states("Let's keep 3 attempts.", users=True) and not states("Let's keep 3 attempts.")
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("I keep the codes in SQLite because one file is enough.", "one file is enough."),
-        ("The limit is 3 since the gateway bans clients.", "the gateway bans clients."),
-        ("Nothing has changed since yesterday evening.", ""),
-        ("Two locks are used.", ""),
-    ],
-)
+@rows("text", "why")
 def test_the_reason_of_a_sentence(text: str, why: str) -> None:
     assert reason(text) == why
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Batch verdict: BLOCKED by a conflict.", "Batch verdict: READY to merge."),
-        ("The uploader retries each part 3 times.", "The uploader retries each part of a file 5 times."),
-    ],
-)
+@rows("older", "newer")
 def test_a_later_statement_of_the_same_matter_takes_the_place_of_an_older_one(older: str, newer: str) -> None:
     assert replaced(older, newer) == {0}
     assert not replaced(older, newer, who="user")

@@ -14,6 +14,7 @@ from memory_keeper.notes.note import write
 from tests.capture.test_typed import answered, ask, events, operation
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 from tests.transcripts import Transcript
 
 
@@ -159,22 +160,7 @@ def test_a_paste_alone_was_sent_all_the_same() -> None:
 # --- what a sentence states -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("The root cause is that the pool is never closed.", "finding"),
-        ("It hangs because nobody gives a connection back.", "finding"),
-        ("It turns out the lock is held twice.", "finding"),
-        ("원인은 연결을 닫지 않는 것입니다.", "finding"),
-        ("We decided to keep the old format.", "decision"),
-        ("I went with an advisory lock instead of Redis.", "decision"),
-        ("Fixed the leak in open_pool.", "done"),
-        ("All five issues are now fixed.", "done"),
-        ("Should we use Redis instead of Postgres?", "said"),
-        ("Let me look at the pool.", "said"),
-        ("Now I understand the full picture.", "said"),
-    ],
-)
+@rows("text", "kind")
 def test_what_a_sentence_states(text: str, kind: str) -> None:
     story = Story()
     story.reply(text)
@@ -184,15 +170,7 @@ def test_what_a_sentence_states(text: str, kind: str) -> None:
 # --- where else something is said -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        'git commit -m "Close the pool, which leaked."',
-        "git commit -m 'Close the pool, which leaked.'",
-        "git commit -F - <<'EOF'\nClose the pool, which leaked.\n\nCo-Authored-By: X <x@example.org>\nEOF",
-        'gh pr create --title "x" --body "Close the pool, which leaked."',
-    ],
-)
+@rows("command")
 def test_what_is_published_is_said(command: str) -> None:
     story = Story()
     story.run(command, "")

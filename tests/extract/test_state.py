@@ -7,6 +7,7 @@ import pytest
 from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.state import tree
 from tests.notes.story import Story
+from tests.rows import rows
 
 REQUEST = "Add retry with back-off to the uploader in src/upload.py, at most five tries, and log each try."
 FILE = "/srv/app/src/upload.py"
@@ -63,17 +64,7 @@ def test_the_last_check_failed() -> None:
     assert "make test" in state(story) and "failed" in state(story) and "TestRetry" in state(story)
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("mkdir -p tests/unit", ""),
-        ('npx tsx scripts/state.ts met "Combined test with npm test"', "updated"),
-        ("gh api repos/x/y/pulls --jq '.[] | select(test(\"a|b\"))'", "41"),
-        ("npx vitest run src/nothing", "No test files found, exiting with code 0"),
-        ("pytest -k nothing", "collected 0 items\n\nno tests ran in 0.01s"),
-        ("cargo build --release | grep warning", "zsh: command not found: grep"),
-    ],
-)
+@rows("command", "said")
 def test_what_checked_nothing_is_no_check(command: str, said: str) -> None:
     story = asked()
     story.edit(FILE, "a", "b")

@@ -11,6 +11,7 @@ from memory_keeper.extract.work import as_typed, worked
 from memory_keeper.model import Event
 from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 
 
 def work(story: Story, *kinds: str) -> list[Fact]:
@@ -21,18 +22,7 @@ def work(story: Story, *kinds: str) -> list[Fact]:
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "heart"),
-    [
-        ("cd sub && . ./env && make test", "make test"),
-        ("cd services/ingest && source .venv/bin/activate && pytest -q", "pytest -q"),
-        ("export A=1; make deploy", "make deploy"),
-        ("make test 2>&1 | tail -20", "make test"),
-        ("git add -A && git commit -m x", "git commit -m x"),
-        ("mise run fmt && mise run lint && mise run test:ci", "mise run lint && mise run test:ci"),
-        ("ls -la && cat README.md", ""),
-    ],
-)
+@rows("line", "heart")
 def test_the_step_that_mattered(line: str, heart: str) -> None:
     assert as_typed(line) == heart
 
@@ -49,15 +39,7 @@ def test_commands_that_worked_are_recipes() -> None:
     assert [fact.text for fact in work(story, "command")] == ["make test"]
 
 
-@pytest.mark.parametrize(
-    ("said", "sum"),
-    [
-        ("collected\n===== 31 passed in 2.0s =====", "31 passed in 2.0s"),
-        ("ok  \texample.org/app/upload\t0.41s", "ok example.org/app/upload 0.41s"),
-        ("Found 0 errors in 31 files", "Found 0 errors in 31 files"),
-        ("nothing of that kind", ""),
-    ],
-)
+@rows("said", "sum")
 def test_a_check_says_how_it_ended(said: str, sum: str) -> None:
     story = Story()
     story.run("make test", said)
@@ -122,16 +104,7 @@ def test_what_was_published() -> None:
     assert push.kind == "push" and pull.text == "https://github.com/x/y/pull/41"
 
 
-@pytest.mark.parametrize(
-    ("command", "said", "failed"),
-    [
-        ("git commit -m x", "nothing to commit, working tree clean", True),
-        ("git push", " ! [rejected] main -> main (fetch first)", False),
-        ("git push", "fatal: no upstream", True),
-        ("git log --oneline", "1a2b3c4 Retry uploads", False),
-        ("echo git push", "git push", False),
-    ],
-)
+@rows("command", "said", "failed")
 def test_what_was_not_published(command: str, said: str, failed: bool) -> None:
     story = Story()
     story.run(command, said, failed=failed)

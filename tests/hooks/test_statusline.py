@@ -31,6 +31,7 @@ from memory_keeper.text import clean
 from memory_keeper.width import columns
 from tests.command import run
 from tests.machine import START
+from tests.rows import rows
 from tests.test_hot_path import NEVER, loaded
 from tests.transcripts import Transcript
 
@@ -148,20 +149,7 @@ def test_the_settings_say_what_is_much(tmp_path: Path) -> None:
     assert seen.stdout.startswith(b"\x1b[33m")  # what is critical is the user's to say
 
 
-@pytest.mark.parametrize(
-    ("cells", "said"),
-    [
-        (58, "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k · Sonnet 4.6"),
-        (57, "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),
-        (45, "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),
-        (44, "▓▓▓▓▓▓▓░│░ 72% · 144k/200k"),
-        (25, "▓▓▓▓▓▓▓░│░ 72%"),
-        (14, "▓▓▓▓▓▓▓░│░ 72%"),
-        (13, "72%"),
-        (3, "72%"),
-        (2, ""),
-    ],
-)
+@rows("cells", "said")
 def test_what_does_not_fit_goes_from_the_right(cells: int, said: str) -> None:
     assert line(payload(), COLUMNS=str(cells + 4)).rstrip("\n") == said  # the host keeps four for itself
     assert line(payload(), "--width", str(cells)).rstrip("\n") == said
@@ -401,21 +389,7 @@ def test_an_endless_other_is_cut() -> None:
     assert seen.decode().endswith(OURS + "\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [
-        ("", 0),
-        ("abc", 3),
-        ("é", 1),
-        ("e\u0301", 1),
-        ("日本", 4),
-        ("ｆ", 2),
-        ("👍", 2),
-        ("❤\ufe0f", 2),
-        ("▓░│·", 4),
-        ("한", 2),
-    ],
-)
+@rows("text", "width")
 def test_cells_of_a_terminal(text: str, width: int) -> None:
     assert columns(text) == width
 
@@ -481,17 +455,7 @@ def test_installed_and_removed(settings: Path, before: bytes | None, capsys: pyt
     assert "There was none of ours" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "echo mine",
-        "echo 'mine'",
-        """echo "mine" # it's""",
-        "echo m'i'\"n\"e",
-        "printf 'mi%s\\n' ne",
-        "echo mine \\\n  ;",
-    ],
-)
+@rows("command")
 def test_a_status_line_of_the_user_s_goes_on(settings: Path, command: str) -> None:
     before = json.dumps({"statusLine": {"type": "command", "command": command, "padding": 1}, "a": 1}).encode()
     settings.write_bytes(before)
@@ -505,20 +469,7 @@ def test_a_status_line_of_the_user_s_goes_on(settings: Path, command: str) -> No
     assert settings.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("command", "ours"),
-    [
-        ("memory-keeper statusline", True),
-        ("/usr/bin/memory-keeper statusline --width 60", True),
-        ("'/a b/current/plugin/launch' statusline --wrap 'x y'", True),
-        ("mine.sh | memory-keeper statusline", True),
-        ("mine statusline", False),
-        ("echo memory-keeper", False),
-        ("echo 'memory-keeper statusline'", False),
-        ("'", False),
-        ("", False),
-    ],
-)
+@rows("command", "ours")
 def test_it_knows_itself(settings: Path, command: str, ours: bool) -> None:
     assert is_ours(command) is ours
     before = json.dumps({"statusLine": {"type": "command", "command": command}})

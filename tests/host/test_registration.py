@@ -15,6 +15,7 @@ import pytest
 
 from memory_keeper.host import own_command
 from tests.command import run
+from tests.rows import rows
 
 # Claude Code's own commands as far as they edit files: what it takes out leaves an empty shell
 CLAUDE = """
@@ -220,18 +221,7 @@ BEFORES = [
 
 
 @pytest.mark.parametrize("before", BEFORES)
-@pytest.mark.parametrize(
-    "steps",
-    [
-        ["install --statusline"],
-        ["install", "statusline --install"],
-        ["statusline --install", "install"],
-        ["statusline --install", "install", "statusline --remove"],
-        ["install --statusline", "install", "statusline --remove", "statusline --install"],
-        ["config set claude.autoCompactEnabled false", "install --statusline"],
-        ["install --statusline", "config set claude.autoCompactEnabled false", "statusline --remove"],
-    ],
-)
+@rows("steps")
 def test_everything_changed_comes_back(claude: Path, before: bytes | None, steps: list[str]) -> None:
     path = claude / "settings.json"
     if before is not None:

@@ -21,6 +21,7 @@ from memory_keeper.notes.segments import note_budget, segments
 from memory_keeper.text import tokens
 from tests import transcripts
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 from tests.tree import sources
 
 
@@ -178,22 +179,7 @@ def test_a_megabyte_does_not_hide_what_was_decided_before_it() -> None:
     assert any("keep tokens in memory" in fact.text for fact in draft.facts)
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("Go on.", "Understood; done."),
-        ("hello", "Hello! What shall we do?"),
-        ("hi", "Hello! How can I help you today?"),
-        ("Hi there, good to see you again!", "Good to see you! What would you like to work on?"),
-        ("Still there?", "Here."),
-        ("Good day", "Good day!"),
-        ("Thanks, bye", "You're welcome! Let me know if you need anything else."),
-        ("안녕하세요", "안녕하세요!"),
-        ("Fine, thanks.", "You are welcome."),
-        ("/review", ""),
-        ("", "Understood; done."),
-    ],
-)
+@rows("asked", "answer")
 def test_small_talk_alone_is_no_note(asked: str, answer: str) -> None:
     story = Story()
     for kind, text in (("prompt", asked), ("reply", answer)):
@@ -203,51 +189,7 @@ def test_small_talk_alone_is_no_note(asked: str, answer: str) -> None:
     assert write(story.events, 700).text
 
 
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("The release is on Friday.", "Noted."),
-        ("Never push to main.", "Understood."),
-        ("ok, and from now on use pnpm", "Understood."),
-        ("Which port is it?", "It is 9100."),
-        ("What is the capital of France?", "The capital of France is Paris."),
-        ("Hi, the release is frozen until Monday", "OK."),
-        ("hey the API key moved to vault path kv/prod", "OK."),
-        ("hi customer number is 4711", "OK."),
-        ("hi, no more Windows support", "OK."),
-        ("hello, ab jetzt bitte immer auf Deutsch antworten", "OK."),
-        ("bye, freeze starts monday", "Noted."),
-        ("Thanks, we chose Berlin as region", "Noted."),
-        ("안녕하세요, 서버는 서울에 있습니다", "네."),
-        ("test on staging not prod", "Fine."),
-        ("push to the fork, not upstream", "Understood."),
-        ("merge to release not main", "OK."),
-        ("wait until friday with the deploy", "OK."),
-        ("try mysql", "OK."),
-        ("log to syslog", "OK."),
-        ("run on arm only", "OK."),
-        ("tell nobody about the merger", "OK."),
-        ("read replicas are in Frankfurt", "Noted."),
-        ("list prices are net", "OK."),
-        ("check with legal before shipping", "Will do."),
-        ("verify invoices by hand until June", "Will do."),
-        ("is billing owned by Alice?", "Yes."),
-        ("who approves deploys?", "Alice and Bob, both must sign."),
-        ("what is the budget?", "40 EUR a month."),
-        ("why is it slow?", "The index on orders is missing."),
-        ("ok", "The outage was caused by the expired certificate."),
-        ("hello", "Which port, 8080 or 9090?"),
-        ("yes", "Done, the table users is dropped."),
-        ("continue with the first", "OK."),
-        ("use B", "OK."),
-        ("42", "OK."),
-        ("はい", "OK."),
-        ("да, удали", "OK."),
-        ("What did we settle?", "We decided to keep the token in memory, as cookies are sent everywhere."),
-        ("", "All tests pass."),
-        ("", "Fixed the parser for good."),
-    ],
-)
+@rows("asked", "answer")
 def test_what_says_something_is_one(asked: str, answer: str) -> None:
     story = Story()
     for kind, text in (("prompt", asked), ("reply", answer)):

@@ -17,6 +17,7 @@ from memory_keeper.notes.outline import Draft, outline
 from memory_keeper.notes.schema import BODY, Decision, Issue, body, check, texts_of
 from memory_keeper.text import clean, tokens, utc_day
 from tests.notes.story import Story, sessions
+from tests.rows import rows
 
 DAY = 86_400.0
 BEGIN = 20_000 * DAY  # 2024-10-04
@@ -185,14 +186,7 @@ def test_a_theme_is_the_commit_that_says_most_and_a_question_is_no_issue() -> No
     assert made.issues == () and "Merge x" not in made.summary
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "Pre-approve the edits in your settings so agents don't need to",
-        "Don't send the pull request yet.",
-        "If so, we can use the main branch instead of a fork.",
-    ],
-)
+@rows("said")
 def test_what_only_sounds_like_a_rule_is_no_decision(said: str) -> None:
     story = Story()
     story.prompt(f"Look at the settings of the agents, please. {said}")

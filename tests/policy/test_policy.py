@@ -24,6 +24,7 @@ from memory_keeper.policy import (
 )
 from memory_keeper.request import Action, Limits, Status
 from memory_keeper.settings import DEFAULTS
+from tests.rows import rows
 
 LOOK, TELL, WARN, SAVE, REFUSE = (
     Action("catch_up"),
@@ -179,19 +180,7 @@ def test_the_threshold_can_be_moved_or_switched_off() -> None:
     assert passed(699_999, LARGE, settings) == []
 
 
-@pytest.mark.parametrize(
-    ("tokens", "reached", "word"),
-    [
-        (0, [], "ok"),
-        (99_999, [], "ok"),
-        (100_000, ["handoff"], "ok"),
-        (139_999, ["handoff"], "ok"),
-        (140_000, ["handoff", "warn"], "warn"),
-        (158_649, ["handoff", "warn"], "warn"),
-        (158_650, ["handoff", "warn", "critical"], "critical"),
-        (400_000, ["handoff", "warn", "critical"], "critical"),
-    ],
-)
+@rows("tokens", "reached", "word")
 def test_how_full_is_full(tokens: int, reached: list[str], word: str) -> None:
     assert passed(tokens, SMALL, DEFAULTS) == reached
     assert level(tokens, SMALL, DEFAULTS) == word
@@ -216,17 +205,7 @@ def test_nobody_is_warned_later_than_shortly_before_the_compaction(
 # --- clearing ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("mode", "tokens", "blocked", "due"),
-    [
-        ("supplement", 190_000, True, False),
-        ("clear", 99_999, False, False),
-        ("clear", 100_000, False, True),
-        ("clear", 190_000, False, True),
-        ("block", 190_000, False, False),
-        ("block", 5_000, True, True),
-    ],
-)
+@rows("mode", "tokens", "blocked", "due")
 def test_when_a_clear_is_due(mode: str, tokens: int, blocked: bool, due: bool) -> None:
     assert clear_is_due(tokens, SMALL, having(compaction_mode=mode), blocked) == due
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from memory_keeper.rules.observations import _gather, _Said
 from memory_keeper.rules.prompts import said
 from memory_keeper.rules.wishes import Wish, compare, marks
 from memory_keeper.text import tokens
+from tests.rows import rows
 
 
 def prompt(text: str, at: float = 1.0, session: str = "") -> Event:
@@ -36,54 +36,14 @@ def test_what_is_said_of_two_kinds_is_kept_of_each() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Start all function names with 'a_'.", "From now on, begin function names with 'b_'."),
-        ("Always use snake_case for class names.", "For class names, use CamelCase from now on."),
-        ("We use Jira for ticket tracking.", "From now on, we use Linear for ticket tracking."),
-        ("Always indent with 2 spaces.", "From now on, indent with 4 spaces."),
-        ("Always use a linter.", "From now on, never use a linter."),
-        ("Always use axios for requests.", "No, use fetch instead of axios."),
-        ("Add the '@traced' decorator to all methods.", "Never add the '@traced' decorator to all methods anymore."),
-        ("no, use npm instead of pnpm", "actually let's go with yarn from now on"),
-        ("From now on, answer me in German.", "Stop answering in German, English please."),
-        ("never commit to master directly", "never mind, commit to master is fine"),
-        ("Never touch the vendor folder", "You may touch the vendor folder from now on."),
-        ("never use print for logging", "You can use print for logging again."),
-        ("Always run make check before you commit.", "No need to run make check before commits any more."),
-        ("Always run the linter.", "Delete the rule: always run the linter"),
-        ("Never use npm.", "Forget the rule to never use npm."),
-        ("remember to always run `make check` before every commit", "Don't run make check before you commit."),
-        ("Always use single quotes for strings.", "No, that's wrong, use double quotes for strings"),
-        ("Always indent with tabs.", "From now on, indent with spaces."),
-        ("항상 커밋 메시지는 영어로 써 주세요.", "이제부터 커밋 메시지는 한국어로 써 주세요."),
-    ],
-)
+@rows("older", "newer")
 def test_a_later_word_on_the_same_matter_takes_its_place(older: str, newer: str) -> None:
     old, *_, new = matters(older, newer)
     assert old.after is new and not new.after
     assert in_force(older, newer) == [instructions(prompt(newer))[0].text]
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("Never touch a.py.", "From now on, never touch b.py."),
-        ("Start all function names with 'a_'.", "From now on, end all function names with '_b'."),
-        ("Start all function names with 'a_'.", "From now on, start all method names with 'b_'."),
-        ("Add the '@traced' decorator to all methods.", "From now on, add the '@timed' decorator to all methods."),
-        ("Always import the 'gzip' module.", "From now on, always import the 'bz2' module."),
-        ("Always run the linter before you commit.", "From now on, answer in Korean."),
-        ("We use Jira for ticket tracking.", "We use Slack for team chat."),
-        ("Always use eslint.", "Always use prettier."),
-        ("Always use sqlite.", "From now on also use postgres."),
-        ("never use print for logging", "You can use print for the demo again."),
-        ("Always use npm.", "Delete the rule: never use npm in the docs"),
-        ("Always run the linter.", "Delete the rule: always run the tests"),
-        ("Always write the docs in German.", "From now on, write commit messages in English."),
-    ],
-)
+@rows("older", "newer")
 def test_other_matters_stand_beside_each_other(older: str, newer: str) -> None:
     assert len(in_force(older, newer)) == 2
 
@@ -125,28 +85,7 @@ def test_lines_are_grouped_by_what_they_are_about() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "use tabs in all Python files",
-        "Do not use tabs in Python files any more",
-        "add docstrings to all public functions of the API",
-        "use double quotes in TypeScript files but never in Python files",
-        "answer in German except in code comments",
-        "All new functions in src/core must have type hints",
-        "write variable names of the billing module in snake_case",
-        "start function names in src/core with 'a_'",
-        "start all new branch names with 'feature/'",
-        "end method parameter names with '_p'",
-        "For all tests of the parser, use 'pytest'",
-        "use 'x' except in tests",
-        "use classes instead of functions",
-        "prefer functions to classes",
-        "put decorators above functions",
-        "use f-strings but not in tests",
-        "use imperative mood in commit messages",
-    ],
-)
+@rows("said")
 def test_no_word_is_lost_that_says_of_which_things_it_holds(said: str) -> None:
     (one,) = instructions(prompt(f"From now on, {said}"))
     assert one.text.casefold() == said.casefold()

@@ -15,6 +15,7 @@ from memory_keeper.rules.observations import Observed, clashes, escalated, obser
 from memory_keeper.rules.prompts import MOST, in_force, said
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
+from tests.rows import rows
 
 DAY = 86_400.0
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
@@ -158,21 +159,7 @@ def test_switched_off_nothing_is_proposed_or_archived(book: Book, switch: str) -
     assert {*states(book.read(400, **{switch: False})).values()} == {"open"}
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("Always use npm.", "No, use pnpm."),
-        ("Always use npm.", "no, use pnpm instead of npm"),
-        ("Always use tabs.", "From now on use spaces."),
-        ("From now on, use pnpm instead of npm.", "No, use yarn instead of pnpm."),
-        ("End all function names with '_fn'.", "From now on end all function names with '_f'."),
-        ("no, use npm instead of pnpm.", "actually let's go with yarn from now on"),
-        ("From now on, answer me in German.", "Stop answering in German, English please."),
-        ("Never commit to master directly.", "never mind, commit to master is fine"),
-        ("Never use print for logging.", "You can use print for logging again."),
-        ("Never touch the vendor folder.", "You may touch the vendor folder from now on."),
-    ],
-)
+@rows("before", "after")
 def test_a_later_word_takes_the_place_of_an_earlier_one(book: Book, before: str, after: str) -> None:
     (old,) = book.say(before, "s1", 0)
     (new,) = book.say(after, "s2", 1)

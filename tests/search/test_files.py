@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memory_keeper.model import Event, Placed, Source
 from memory_keeper.search.files import Likely, likely
 from memory_keeper.store.sqlite import SqliteStore
+from tests.rows import rows
 
 HERE, ELSEWHERE = "dir:/home/ann/shop", "dir:/home/ann/blog"
 DAY = 86400.0
@@ -63,21 +64,7 @@ def first(store: SqliteStore, text: str) -> Likely:
     return likely(store, text, HERE)[0]
 
 
-@pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        ("look at src/pricing/rules.go:12, please", "src/pricing/rules.go"),
-        ("look at rules.go.", "src/pricing/rules.go"),
-        ("look at @src/pricing/rules.go", "src/pricing/rules.go"),
-        ("look at /home/ann/shop/src/pricing/rules.go", "src/pricing/rules.go"),
-        ("`pricing/rules` is odd", "src/pricing/rules.go"),
-        ("what does session_cleanup do?", "src/session_cleanup.go"),
-        ("what does LoginPage do?", "web/LoginPage.tsx"),
-        ("lib/hooks.go is odd", "lib/hooks.go"),
-        ("src/hooks/hooks.go is odd", "src/hooks/hooks.go"),
-        ("is go.mod tidy?", "go.mod"),
-    ],
-)
+@rows("text", "path")
 def test_a_file_that_is_named_comes_first(store: SqliteStore, text: str, path: str) -> None:
     assert first(store, text)[::2] == (path, "named")
 

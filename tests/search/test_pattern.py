@@ -16,6 +16,7 @@ from memory_keeper.search import find
 from memory_keeper.search.pattern import Pattern, names_file, read_pattern, shown
 from memory_keeper.search.snippet import OFF, ON, WIDTH
 from memory_keeper.store.sqlite import SqliteStore
+from tests.rows import rows
 
 HERE = Scope("p")
 
@@ -60,26 +61,7 @@ def test_lines_begin_anew_and_case_does_not_matter(store: SqliteStore) -> None:
     assert ids(store, "in$") == ["u:0"]
 
 
-@pytest.mark.parametrize(
-    ("filters", "found"),
-    [
-        ({"level": 1}, ["n1"]),
-        ({"kind": "reply"}, ["a:0"]),
-        ({"kind": "queued"}, ["q:0"]),
-        ({"kind": "fact"}, ["n0"]),
-        ({"role": "user"}, ["q:0", "u:0"]),
-        ({"role": "tool"}, ["r:0"]),
-        ({"tool": "edit"}, ["r:0", "c:0"]),
-        ({"tool": "Bash"}, ["b:0"]),
-        ({"tool": "Bash", "role": "tool"}, []),
-        ({"file": "src/a.py"}, ["c:0", "u:0"]),
-        ({"file": "a.py"}, ["c:0", "u:0"]),
-        ({"file": "b.py"}, ["b:0"]),
-        ({"since": 250.0, "until": 450.0}, ["b:0", "r:0"]),
-        ({"session": "o"}, []),
-        ({"file": "a.py", "tool": "Edit"}, ["c:0"]),
-    ],
-)
+@rows("filters", "found")
 def test_each_filter_holds(store: SqliteStore, filters: dict[str, object], found: list[str]) -> None:
     assert ids(store, "error", HERE._replace(**filters)) == found  # type: ignore[arg-type]
 
@@ -126,20 +108,7 @@ def test_the_match_is_shown_and_not_more_than_fits(text: str, data: st.DataObjec
     assert "\n" not in said
 
 
-@pytest.mark.parametrize(
-    ("text", "file", "named"),
-    [
-        ("see src/a.py now", "src/a.py", True),
-        ("see /home/me/src/a.py", "src/a.py", True),
-        ("see SRC/A.py", "src/a.py", True),
-        ("see data.py", "a.py", False),
-        ("src and a.py", "src/a.py", False),
-        ("deep/in/src/shop/a.py", "/elsewhere/src/shop/a.py", True),
-        ("shop/a.py", "/home/me/src/shop/a.py", False),
-        ("shop/cart/a.py", "/home/me/src/shop/cart/a.py", True),
-        ("anything", "", True),
-    ],
-)
+@rows("text", "file", "named")
 def test_a_file_is_named_by_the_end_of_its_path(text: str, file: str, named: bool) -> None:
     assert names_file(text, file) == named
 

@@ -7,6 +7,7 @@ import pytest
 from memory_keeper.capture.runs import runs
 from memory_keeper.search.how import slips, word_of
 from tests.notes.story import Story
+from tests.rows import rows
 
 MISSING = "Exit code 127\nbash: pytest: command not found"
 
@@ -18,17 +19,9 @@ def found(*ran: tuple[str, str, bool]) -> list[tuple[str, str]]:
     return [(slip.failed, slip.worked) for slip in slips(runs(story.events))]
 
 
-@pytest.mark.parametrize(
-    ("failed", "worked", "expected"),
-    [
-        ("pytest -q", "uv run pytest -q", ("pytest", "uv run pytest")),
-        ("cd /p && pytest tests/a.py", "cd /p && .venv/bin/pytest tests/a.py", ("pytest", ".venv/bin/pytest")),
-        ("DEBUG=1 pytest", "python -m pytest", ("pytest", "python -m pytest")),
-        ("python run.py", "python3 run.py", ("python", "python3")),
-    ],
-)
-def test_how_a_program_is_called(failed: str, worked: str, expected: tuple[str, str]) -> None:
-    assert found((failed, MISSING, True), (worked, "4 passed", False)) == [expected]
+@rows("failed", "worked", "expected")
+def test_how_a_program_is_called(failed: str, worked: str, expected: list[str]) -> None:
+    assert found((failed, MISSING, True), (worked, "4 passed", False)) == [tuple(expected)]
 
 
 def test_the_option_that_the_error_names() -> None:

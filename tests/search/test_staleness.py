@@ -15,6 +15,7 @@ from memory_keeper.capture.claude_code import fingerprint, read_line
 from memory_keeper.model import Event, Source
 from memory_keeper.search.staleness import LARGEST, State, changed, commit_of, moved_on, say
 from tests.machine import Machine
+from tests.rows import rows
 from tests.search.workshop import Work, Workshop
 from tests.transcripts import dump
 
@@ -171,16 +172,7 @@ def test_of_a_project_that_is_not_here_nothing_is_said(tmp_path: Path) -> None:
     assert changed(str(tmp_path / "gone"), [result(f"{tmp_path}/gone/a.py", "x")]) == []
 
 
-@pytest.mark.parametrize(
-    ("states", "said"),
-    [
-        ([], ""),
-        (["same"], ""),
-        (["changed"], "a0 has changed since"),
-        (["changed", "changed", "changed", "same"], "3 of 4 files have changed since"),
-        (["deleted", "deleted", "same"], "2 files were deleted since"),
-    ],
-)
+@rows("states", "said")
 def test_what_is_said(states: list[str], said: str) -> None:
     assert say([State(f"a{number}", status, 1.0) for number, status in enumerate(states)]) == said
 

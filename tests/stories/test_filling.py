@@ -17,6 +17,7 @@ from memory_keeper.settings import INSTRUCTIONS
 from memory_keeper.store import spool
 from memory_keeper.store.events import session_events
 from tests.machine import Answer, Machine, Session, without_rights
+from tests.rows import rows
 
 WARN, CRITICAL = 145_000, 165_000  # of the 200,000 that the model has
 
@@ -295,17 +296,7 @@ def test_in_mode_clear_where_nobody_can_the_user_is_told_at_once(session: Sessio
     assert not prompt(session).message
 
 
-@pytest.mark.parametrize(
-    ("model", "settings", "tokens", "said"),
-    [
-        ("claude-opus-5-5", {}, 699_999, ""),
-        ("claude-opus-5-5", {}, 700_000, "70 % full (700,000 of 1,000,000 tokens, compaction at 967,000"),
-        ("claude-opus-5-5", {"autoCompactWindow": 200_000}, 150_300, "Compaction is near: 150,300 of 167,000 tokens."),
-        ("claude-opus-5-5", {"autoCompactWindow": 200_000}, 140_000, ""),
-        ("claude-sonnet-4-5", {"autoCompactEnabled": False}, 140_000, "of 200,000 tokens, refused from 177,000"),
-        ("claude-sonnet-4-5", {}, 250_000, ""),
-    ],
-)
+@rows("model", "settings", "tokens", "said")
 def test_models_and_the_host_s_settings(
     machine: Machine, model: str, settings: dict[str, Any], tokens: int, said: str
 ) -> None:

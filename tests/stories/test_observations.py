@@ -24,6 +24,7 @@ from tests.command import typed
 from tests.machine import Machine
 from tests.observing import DAY, ROOT, Project
 from tests.raw import change
+from tests.rows import rows
 from tests.transcripts import START, Transcript
 
 CTRL_D = "\x04"
@@ -358,14 +359,7 @@ def test_what_fails_twice_and_works_otherwise_is_observed(project: Project) -> N
     assert not in_force(project.keeper.store, project.key, DEFAULTS, START + 6 * DAY), "it is not what the user said"
 
 
-@pytest.mark.parametrize(
-    ("failed", "error", "worked", "told"),
-    [
-        ("pytest -q", "pytest: command not found", ".venv/bin/pytest -q", "`.venv/bin/pytest` works"),
-        ("python x.py", "bash: python: command not found", "python3 x.py", "`python` fails"),
-        ("tslint --fixx src", "error: unknown option '--fixx'", "tslint src", "`tslint --fixx` fails"),
-    ],
-)
+@rows("failed", "error", "worked", "told")
 def test_forms_that_differ(project: Project, failed: str, error: str, worked: str, told: str) -> None:
     for day in range(2):
         more = " -v" * day if "--" in failed else ""

@@ -20,6 +20,7 @@ from memory_keeper.store import spool
 from memory_keeper.store.events import session_events
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
+from tests.rows import rows
 
 DAY = 86_400.0
 ASKED = "How should src/billing/invoice.py round amounts?"
@@ -169,16 +170,7 @@ def test_it_can_be_tried_out(now: Session, capsys: pytest.CaptureFixture[str]) -
     assert DECIDED in ask(now, PROMPT), "trying it out tells nobody"
 
 
-@pytest.mark.parametrize(
-    ("said", "prompt"),
-    [
-        ("`retryPolicy` must never be global, because tests share it.", "Where is retryPolicy set?"),
-        ("We decided to read DB_POOL_SIZE once, because it never changes.", "What does DB_POOL_SIZE do?"),
-        ("I went with cache.evict() rather than a timer.", "Is cache.evict() called?"),
-        ("We agreed to close APP-1234 without a fix.", "What was APP-1234 about?"),
-        ("설정은 config/app.toml 에 두기로 결정했습니다.", "config/app.toml을 고쳐 주세요."),
-    ],
-)
+@rows("said", "prompt")
 def test_names_of_every_kind(machine: Machine, said: str, prompt: str) -> None:
     lived(machine, ("What do we do about it?", said))
     assert said in ask(machine.session(), prompt)
@@ -372,16 +364,7 @@ def test_an_error_that_was_solved_before_brings_what_helped(machine: Machine) ->
     assert "pip install tabulate" in ask(machine.session(), f"I get this:\n{ERROR}")
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"error": "Exit code 1\nModuleNotFoundError: No module named 'numpy'"},
-        {"error": "Exit code 3"},
-        {"error": ""},
-        {"is_interrupt": "true"},
-        {"agent_id": "a1"},
-    ],
-)
+@rows("fields")
 def test_another_error_brings_nothing(machine: Machine, fields: dict[str, str]) -> None:
     solved(machine)
     assert fail(machine.session(), **fields) == ""

@@ -14,6 +14,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
 from memory_keeper.text import tokens
 from tests.machine import Machine
+from tests.rows import rows
 from tests.transcripts import Transcript
 
 SESSION = "5e551011-0000-4000-8000-000000000001"
@@ -154,17 +155,8 @@ def test_loss_3_what_is_done_in_progress_and_open_is_told_for_each_task(desk: De
 # --- 4: decisions -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("answer", "proposals"),
-    [
-        ("1 and 3", ("Keep the lock in Redis", "Add a lease column to the jobs table")),
-        ("the second one sounds fine", ("Use an advisory lock of Postgres",)),
-        ("yes", ("Which of them should I take?",)),
-    ],
-)
-def test_loss_4_an_answer_is_told_with_the_proposal_it_accepts(
-    desk: Desk, answer: str, proposals: tuple[str, ...]
-) -> None:
+@rows("answer", "proposals")
+def test_loss_4_an_answer_is_told_with_the_proposal_it_accepts(desk: Desk, answer: str, proposals: list[str]) -> None:
     desk.t.prompt(REQUEST)
     desk.t.reply(OPTIONS)
     desk.t.prompt(answer)
@@ -191,14 +183,7 @@ def test_loss_4_what_the_next_prompt_overturned_is_not_told_as_decided(desk: Des
 # --- 5: errors --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("failed", "broader"),
-    [
-        ("mise run test:ci", "mise run fmt && mise run lint && mise run test:ci"),
-        ("pytest tests/test_retry.py::test_five", "pytest -q"),
-        ("go test ./upload", "go test ./..."),
-    ],
-)
+@rows("failed", "broader")
 def test_loss_5_an_error_is_closed_by_a_broader_success(desk: Desk, failed: str, broader: str) -> None:
     desk.t.prompt(REQUEST)
     desk.run(failed, "--- FAIL: TestRetry (0.00s)\n    retry_test.go:41: want 5 tries, got 4\nFAIL", failed=True)
@@ -275,15 +260,7 @@ def test_loss_7_settings_do_not_take_the_place_of_the_program(desk: Desk) -> Non
 # --- 8: surroundings --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "fact",
-    [
-        "[Dd]ocker(?: is not installed|: command not found)",
-        "Postgres listens on port 5433 here, not on 5432",
-        "PGPORT=5433 make integration-local",
-        "staging cluster is behind the office VPN",
-    ],
-)
+@rows("fact")
 def test_loss_8_what_was_learnt_of_the_surroundings_is_told(desk: Desk, fact: str) -> None:
     desk.t.prompt("Get the integration tests of the ingest service to run on this machine.")
     desk.run("make integration", "docker: command not found\nmake: *** [integration] Error 127", failed=True)

@@ -26,6 +26,7 @@ from memory_keeper.watch.ask import Ask
 from memory_keeper.watch.box import Box, read_screen
 from memory_keeper.watch.clear import send_clear
 from memory_keeper.watch.process import find_program
+from tests.rows import rows
 from tests.watch.puppet import Puppet
 
 SRC = Path(clear.__file__).parents[2]
@@ -132,16 +133,7 @@ def test_a_draft_is_there_again_after_the_clear(settings: dict[str, str], typed:
     assert read_screen(script.screen()) == Box(box)
 
 
-@pytest.mark.parametrize(
-    ("settings", "why"),
-    [
-        ({"busy": "1"}, "busy"),
-        ({"busy": "1", "draft": "abc"}, "busy"),
-        ({"dialog": "1"}, "busy"),
-        ({"draft": "/clear"}, "typing"),
-        ({"draft": "B", "stash": "A"}, "stashed"),
-    ],
-)
+@rows("settings", "why")
 def test_no_key_is_typed_where_something_could_be_lost(settings: dict[str, str], why: str) -> None:
     script = Script(**settings)
     before = script.screen()
@@ -338,15 +330,7 @@ def test_a_server_that_is_no_ancestor_is_not_asked(server: Tmux) -> None:
 
 
 @pytest.mark.tmux
-@pytest.mark.parametrize(
-    "make",
-    [
-        ["copy-mode"],
-        ["clock-mode"],
-        ["set-option", "-w", "synchronize-panes", "on"],
-        ["select-pane", "-d"],
-    ],
-)
+@rows("make")
 def test_a_pane_that_would_not_pass_keys_on_is_left_alone(server: Tmux, make: list[str]) -> None:
     ask, ear = server.puppet("claude"), server.ear()
     pane = tmux.find(ask)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.briefs.report.prices import Price, Prices, cost, exact, money, price_of, problem, read_prices
 from memory_keeper.model import Spending
+from tests.rows import rows
 
 COUNTS = st.integers(0, 10**12)
 
@@ -112,31 +113,12 @@ def test_a_broken_table_says_so_and_ours_is_in_force(tmp_path: Path, shipped: Pr
     assert problem(str(tmp_path)) == prices.problem
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "it is no JSON, line 1, column 2"),
-        ('{"as_of": "2027-01-31"}', "it lacks 'models'"),
-        ('{"as_of": "soon", "models": {}}', "its as_of is no day such as 2027-01-31"),
-        ('{"as_of": "2027-01-31", "models": {"m": {"input": 1}}}', "its model 'm' has no price for output"),
-        ("[]", "it is no table of models and their prices"),
-    ],
-)
+@rows("text", "said")
 def test_what_is_wrong_with_a_table_is_said_in_words(tmp_path: Path, text: str, said: str) -> None:
     assert f"cannot be used: {said}; the prices that we ship" in own(tmp_path, text).problem
 
 
-@pytest.mark.parametrize(
-    ("amount", "said"),
-    [
-        ("0", "$0.00"),
-        ("0.004", "<$0.01"),
-        ("-0.004", "-<$0.01"),
-        ("0.125", "$0.12"),
-        ("-3", "-$3.00"),
-        ("12345", "$12,345.00"),
-    ],
-)
+@rows("amount", "said")
 def test_money_for_people(amount: str, said: str) -> None:
     assert money(Decimal(amount)) == said
 

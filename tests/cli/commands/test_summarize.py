@@ -21,6 +21,7 @@ from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from tests.machine import START, Machine
 from tests.notes.summarizers.service import Service, answering, said_by_openai
+from tests.rows import rows
 
 GOOD = "The retry in src/retry.py makes 5 attempts because the server is slow."
 Json = dict[str, Any]
@@ -187,15 +188,7 @@ def test_again_without_a_model_goes_back_to_the_rules(machine: Machine, service:
     assert wire.loads(now.extra)["by"] == "extractive" and now.text != GOOD
 
 
-@pytest.mark.parametrize(
-    ("answer", "status", "code", "why"),
-    [
-        ("I cannot do that.", 200, 1, "it is no summary"),
-        ("It is in other.py.", 200, 1, "it names other.py"),
-        ("", 429, 4, "answered 429"),
-        ("", 401, 3, "answered 401"),
-    ],
-)
+@rows("answer", "status", "code", "why")
 def test_a_failure_is_one_line_and_changes_nothing(
     machine: Machine, service: Service, answer: str, status: int, code: int, why: str
 ) -> None:
@@ -346,21 +339,7 @@ def test_where_neither_can_be_asked_it_fails_as_the_first_did(machine: Machine, 
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["extractive,claude"], "there is no summarizer claude; did you mean claude-cli?"),
-        (["Anthropc,openai"], "there is no summarizer Anthropc; did you mean anthropic?"),
-        (["extractive,agent"], "there is no summarizer agent; "),
-        (["extractive,zzz"], "there is no summarizer zzz; there are extractive, claude-cli, anthropic, openai"),
-        (["openai"], "it takes two different ones of extractive, claude-cli, anthropic, openai"),
-        ([""], "it takes two different ones"),
-        (["openai,openai"], "it takes two different ones"),
-        (["extractive,openai,anthropic"], "it takes two different ones"),
-        (["extractive,openai", "--with", "openai"], "does not go with --with or --again"),
-        (["extractive,openai", "--again"], "does not go with --with or --again"),
-    ],
-)
+@rows("words", "says")
 def test_what_cannot_be_compared_is_said_before_anybody_is_asked(machine: Machine, words: list[str], says: str) -> None:
     assert says in summarize(machine, "--compare", *words, code=2).stderr
 

@@ -20,6 +20,7 @@ from memory_keeper.store.context import read_context
 from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
 from tests.machine import Machine, Session
+from tests.rows import rows
 
 MODEL = "claude-opus-5-5"
 Json = dict[str, Any]
@@ -308,23 +309,7 @@ def test_a_context_that_is_large_when_it_begins_is_not_compacted_for_ever(sessio
     assert decide(session, 180_000) == "compact"
 
 
-@pytest.mark.parametrize(
-    ("status", "command", "failed", "boundary"),
-    [
-        ("in_progress", "ls", False, False),
-        ("completed", "ls", False, True),
-        ("pending", "ls", False, True),
-        ("in_progress", "git add . && git commit -m done", False, True),
-        ("in_progress", "git -C /p commit -am done", False, True),
-        ("in_progress", "git commit -m done", True, False),
-        ("in_progress", "git log", False, False),
-        ("in_progress", "git commit -m done", False, True),
-        ("in_progress", "ls && git status && echo commit now", False, False),
-        ("in_progress", "git log --grep commit", False, False),
-        ("in_progress", "git commit --dry-run", False, False),
-        ("in_progress", "GIT_AUTHOR_NAME=me git -c user.name=me --no-pager commit -m done", False, True),
-    ],
-)
+@rows("status", "command", "failed", "boundary")
 def test_the_end_of_a_task(machine: Machine, status: str, command: str, failed: bool, boundary: bool) -> None:
     session = machine.session()
     session.start()

@@ -9,58 +9,19 @@ from hypothesis import strategies as st
 from memory_keeper.extract.gist import gist
 from memory_keeper.model import Event
 from memory_keeper.notes.checks.grounding import ungrounded
+from tests.rows import rows
 
 SOURCE = """Fixed the loop in src/net/retry.py (see https://example.org/a/b?c=1). 1234567 bytes, 12.5 s, v 2.1.325.
 commit 3f2a9bc04d1e5f6a7b8c9d0e1f2a3b4c5d6e7f80 by Dana. `RetryPolicy.max_delay` is 30 s; run pytest -q --maxfail=1.
 ValueError: bad token at line 7. We use PostgreSQL and Redis. The TypeScript check is in app/lib/ai.server.ts."""
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Fixed retry.py.",
-        "fixed the loop in `src/net/retry.py`, and net/retry.py passes",
-        "It was 1,234,567 bytes and 1_234_567 bytes.",
-        "It took 12.5 s; version 2.1.325 and 2.1 too.",
-        "Commit 3f2a9bc is in.",
-        "See https://example.org/a/b?c=1.",
-        'It failed with "ValueError: bad token at line 7".',
-        'It failed with "ValueError: … line 7".',
-        "RetryPolicy.max_delay is 30s.",
-        "Retry was slow. Loop was fixed.",
-        "The Loop of Postgres and Redis's users.",
-        "Dana ran pytest with --maxfail.",
-        "`retry.py`를 수정했고 30초입니다.",
-        "A read/write test and/or nothing.",
-        "Some e.g. words, i.e. prose; don't worry, it's 'fine'.",
-        "The path …/net/retry.py was cut like src/net/ret…",
-        "I told Claude and the User on Monday.",
-    ],
-)
+@rows("sentence")
 def test_grounded(sentence: str) -> None:
     assert ungrounded(sentence, [SOURCE]) == []
 
 
-@pytest.mark.parametrize(
-    ("sentence", "missing"),
-    [
-        ("Fixed client.py.", ["client.py"]),
-        ("Fixed lib/retry.py.", ["lib/retry.py"]),
-        ("It took 13 s.", ["13"]),
-        ("It was 1,234,568 bytes.", ["1,234,568"]),
-        ("Commit 3f2a9bd is in.", ["3f2a9bd"]),
-        ("See https://example.org/other.", ["https://example.org/other"]),
-        ('It failed with "KeyError: no such token".', ["KeyError: no such token"]),
-        ("Set RetryPolicy.min_delay now.", ["RetryPolicy.min_delay"]),
-        ("Call `backoff()` first.", ["backoff()"]),
-        ("Use max_retries or maxRetries.", ["max_retries", "maxRetries"]),
-        ("We moved it to Kafka.", ["Kafka"]),
-        ("Run it with --no-verify today.", ["--no-verify"]),
-        ("`client.py`를 고쳤고 31초입니다.", ["client.py", "31"]),
-        ("We use R13b and v9.", ["R13b", "v9"]),
-        ("It reads /etc/passwd.", ["/etc/passwd"]),
-    ],
-)
+@rows("sentence", "missing")
 def test_ungrounded(sentence: str, missing: list[str]) -> None:
     assert ungrounded(sentence, [SOURCE]) == missing
 

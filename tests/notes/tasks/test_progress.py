@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from memory_keeper.notes.tasks import progress
 from memory_keeper.notes.tasks.progress import LAST, End, Issue, Order, fixed, outcome, pattern, shares, stem
 from memory_keeper.store.worklog import Step
+from tests.rows import rows
 
 
 def ran(line: str, wrong: str = "") -> Step:
@@ -60,19 +61,8 @@ def test_the_tests_that_were_run_last() -> None:
     assert progress.tested([ran("make"), wrote("/p/tests/a.py")]) == ""
 
 
-@pytest.mark.parametrize(
-    ("files", "text", "said"),
-    [
-        (("src/auth/a.py", "src/auth/b.py", "tests/test_a.py"), "", "auth"),
-        (("tests/test_a.py", "src/a.test.ts"), "", "testing"),
-        (("README.md", "docs/index.md"), "", "docs"),
-        (("src/A.tsx", "b.css"), "", "frontend"),
-        (("a/x.py", "b/y.py"), "", ""),
-        ((), "E2E tests", "testing"),
-        ((), "Call the bank", ""),
-    ],
-)
-def test_what_kind_of_task_it_was(files: tuple[str, ...], text: str, said: str) -> None:
+@rows("files", "text", "said")
+def test_what_kind_of_task_it_was(files: list[str], text: str, said: str) -> None:
     assert pattern(files, text) == said
 
 
@@ -85,16 +75,7 @@ def test_an_outcome_says_what_came_of_it() -> None:
     assert outcome([]) == ""
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "One test is passing, but four are failing because they expect other files.",
-        "Fixed the parser, but the tests still fail.",
-        "10 tests pass, 2 failed.",
-        "Now let me run the tests to see if everything passes:",
-        "Let me quickly make sure that the tests still pass.",
-    ],
-)
+@rows("said")
 def test_what_says_that_something_fails_is_no_outcome(said: str) -> None:
     assert outcome([said, "Added the lexer."]) == "Added the lexer."
 
