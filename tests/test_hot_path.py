@@ -46,11 +46,12 @@ ASK = {
     f"{OWN}.store.sqlite.fulltext", f"{OWN}.store.sqlite.migrations", f"{OWN}.store.sqlite.notes",
     f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
 }  # fmt: skip
-# a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one
+# a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one;
+# `itertools` is a part of the interpreter and costs nothing
 TELL = {
-    "_stat", "stat", f"{OWN}.capture.tail", f"{OWN}.extract", f"{OWN}.extract.facts", f"{OWN}.extract.todos",
-    f"{OWN}.extract.touched", f"{OWN}.notes", f"{OWN}.notes.kept_note", f"{OWN}.briefs", f"{OWN}.briefs.files",
-    f"{OWN}.briefs.handoff", f"{OWN}.briefs.parts", f"{OWN}.briefs.plans", f"{OWN}.text",
+    "_stat", "itertools", "stat", f"{OWN}.capture.tail", f"{OWN}.extract", f"{OWN}.extract.facts",
+    f"{OWN}.extract.todos", f"{OWN}.extract.touched", f"{OWN}.notes", f"{OWN}.notes.kept_note", f"{OWN}.briefs",
+    f"{OWN}.briefs.files", f"{OWN}.briefs.handoff", f"{OWN}.briefs.parts", f"{OWN}.briefs.plans", f"{OWN}.text",
 }  # fmt: skip
 # which session's handoff that is: an id says whether it is the last, and `_blake2` makes one without all of `hashlib`
 BEFORE = {"_blake2", f"{OWN}.hooks.actions.previous"}

@@ -1,8 +1,8 @@
 """The embedded engine: one SQLite file per user, in WAL mode; one writer at a time, and readers that only read.
 
-`connection` opens and asks the file, `fulltext` answers about words and meaning, `events` about events and usage,
-`notes` about notes; this records, and says how the store is. `migrations` has the schema, `dump` writes everything out,
-`salvage` reads what a damaged file still has.
+`connection` opens and asks the file, `fulltext` answers about words and meaning by an `expression`, `events` about
+events and usage, `notes` about notes; this records, and says how the store is. `migrations` has the schema, `dump`
+writes everything out, `salvage` reads what a damaged file still has.
 """
 
 from __future__ import annotations
