@@ -9,7 +9,7 @@ from memory_keeper.named import NamedTuple as NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
 
@@ -168,6 +168,14 @@ class Member(NamedTuple):
     size: int
     start: int  # in the archive's file
     length: int
+
+
+class Moved(NamedTuple):
+    """A transcript's archive after some lines were taken out, under another number."""
+
+    seq: int
+    members: Sequence[Member]
+    offsets: Mapping[int, int]  # where the lines that are left stood, and stand
 
 
 class Placed(NamedTuple):

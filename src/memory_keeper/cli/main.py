@@ -119,6 +119,11 @@ COMMANDS = {
     "export": Command(
         MEMORY, "write what is kept of this project as files", "memory-keeper export --format jsonl --to ~/memory"
     ),
+    "forget": Command(
+        MEMORY,
+        "take something out of everything that is kept, for good",
+        "memory-keeper forget --session 4914e47a --dry-run\nmemory-keeper forget --text - < leaked.txt",
+    ),
     "upkeep": Command(
         MEMORY,
         "bring a session's notes, or a project's observations and tasks, up to date now",

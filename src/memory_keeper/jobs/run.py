@@ -14,6 +14,7 @@ from memory_keeper.capture.tail import LAG
 from memory_keeper.errors import Busy, NotSetUp
 from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.problems import complain
+from memory_keeper.jobs import forget
 from memory_keeper.jobs.improve import improve_due
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.jobs.upkeep import keep_up
@@ -49,6 +50,10 @@ def catch_up(home: str, what: str = "", session: str = "", lag: float = 0.0) -> 
 
 def run_jobs(keeper: Keeper) -> None:
     """All that may be due: notes, their better wordings and pages, and what the calendar asks for."""
+    try:
+        forget.go_on(keeper)  # that somebody began, and was killed
+    except (Busy, NotSetUp):
+        pass  # the next one tries
     distil_all(keeper)
     try:
         keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from memory_keeper.briefs import Before, View
+    from memory_keeper.capture.forgotten import Forgotten
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
@@ -51,6 +52,7 @@ class Keeper:
         self._known: dict[tuple[object, ...], tuple[str, ...]] = {}  # values that are secret
         self._found: dict[str, str] = {}  # the projects of directories, as they were found without writing them down
         self._salt = b""
+        self._forgotten: tuple[int, Forgotten | None] = (0, None)
         self._moves: Mover | None = None
 
     def close(self) -> None:
@@ -175,7 +177,20 @@ class Keeper:
         from memory_keeper.capture.redact import redact
         from memory_keeper.text import storable
 
-        return redact(storable(text), self.salt, self.secrets_of(project))
+        text = redact(storable(text), self.salt, self.secrets_of(project))
+        return self.forgotten.mask(text) if self.forgotten else text
+
+    @property
+    def forgotten(self) -> Forgotten | None:
+        """What was forgotten on request and is not to come back; None where nothing was."""
+        now = about(self.home + "/forgotten")
+        if not now.st_size:
+            return None
+        if self._forgotten[0] != now.st_size:
+            from memory_keeper.capture.forgotten import Forgotten
+
+            self._forgotten = now.st_size, Forgotten(self.home, self.salt)
+        return self._forgotten[1]
 
     def write(self, note: Note, patience: float = 5.0) -> bool:
         """Keep a note that covers nothing, without its secrets; False when it was there."""

@@ -188,7 +188,8 @@ class Mover:
 
     def _keep_spool(self, moved: Moved) -> None:
         project = next((event.project for event in moved.events if event.project), moved.source.project)
-        placed = [Placed(event, moved.begin) for event in moved.events]
+        forgotten = self.keeper.forgotten
+        placed = [Placed(event, moved.begin) for event in moved.events if not (forgotten and forgotten.has(event))]
         self.store.record(moved.source._replace(project=project), placed, now=time())
 
     def _drop_spools(self) -> None:
@@ -248,14 +249,17 @@ class Mover:
             limit = config.load(self.keeper.home, "", self.keeper.environ)[0]["capture.outputs"] << 10
             lines = [with_outputs(line, source, limit) if limit and MOVED_OUT in line else line for line in lines]
         kept = [redact_line(line, salt, known) for line in lines]
+        last = self.store.last_member(source)
+        begin, at = last.offset + last.size if last else 0, source.at or first_moment(lines) or time()
+        if forgotten := self.keeper.forgotten:
+            kept = [*forgotten.leave(kept, source, begin, at)]
         packed: list[bytes] = []
         packer = Thread(target=lambda: packed.append(archive.compress(b"\n".join([*kept, b""]))))
         packer.start()  # zlib lets go of the interpreter: on a second core it costs nothing
-        last = self.store.last_member(source)
-        begin, at = last.offset + last.size if last else 0, source.at or first_moment(lines) or time()
         said = self._read_lines(kept, source, begin, at)
         packer.join()
-        member = archive.append(self.keeper.home, source, last, said.end - begin, packed[0])
+        size = said.end - begin
+        member = archive.append(self.keeper.home, source, last, size, packed[0]) if size else None
         new = self.store.record(source._replace(at=said.at), said.placed, said.usages, member, now=time())
         return Added(said.lines, new, len(said.placed) - new)
 

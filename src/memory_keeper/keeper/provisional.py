@@ -6,6 +6,7 @@ from memory_keeper.capture.payload import OWN_COMMAND
 from memory_keeper.model import Event
 from memory_keeper.store import spool
 from memory_keeper.store.events import says
+from memory_keeper.store.home import about, read_salt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,18 @@ def unmoved(home: str, session: str, store: Store) -> list[Event]:
     seen = store.last_moment(session) if data else 0.0
     for event, kind in (("UserPromptSubmit", "prompt"), ("Stop", "reply")) if data else ():
         record = spool.last(data, event) or {}
-        text, at = str(record.get("text") or ""), spool.time_of(record)
+        text, at = _without_forgotten(home, str(record.get("text") or "")), spool.time_of(record)
         if text.startswith(OWN_COMMAND):
             return []  # what came before it is in the transcript, and what came of it is not worth telling
         if text and at > seen and not says(store, session, text):
             found.append(Event(f"{PREFIX}{session}-{int(at * 1000)}:0", at, kind, session, "", text))
     return sorted(found, key=lambda event: event.at, reverse=True)
+
+
+def _without_forgotten(home: str, text: str) -> str:
+    """A text without the words that are not to come back."""
+    if not text or not about(home + "/forgotten").st_size:
+        return text
+    from memory_keeper.capture.forgotten import Forgotten
+
+    return Forgotten(home, read_salt(home)).mask(text)

@@ -14,7 +14,7 @@ from memory_keeper.config import open_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from memory_keeper.model import Json
@@ -51,18 +51,23 @@ def call_of(record: Json) -> str:
 
 def append(home: str, session: str, record: Json) -> bool:
     """Keep a record; True when the spool passed another page, so that somebody should come and empty it."""
-    body = wire.dumps(record).encode("ascii")
-    frame = b"%08x %08x %b\n" % (len(body), zlib.crc32(body), body)
+    data = frame(record)
     fd = _open(home, session)
     try:
         before = posix.fstat(fd).st_size
         if before and posix.pread(fd, 1, before - 1) != b"\n":
-            frame = b"\n" + frame  # somebody's write was cut short: do not continue their line
-        if posix.write(fd, frame) != len(frame):
+            data = b"\n" + data  # somebody's write was cut short: do not continue their line
+        if posix.write(fd, data) != len(data):
             raise OSError("the disk took only a part of a record")
-        return before // PAGE != (before + len(frame)) // PAGE
+        return before // PAGE != (before + len(data)) // PAGE
     finally:
         posix.close(fd)
+
+
+def frame(record: Json) -> bytes:
+    """A record as it is written: its length and checksum say whether all of it is there."""
+    body = wire.dumps(record).encode("ascii")
+    return b"%08x %08x %b\n" % (len(body), zlib.crc32(body), body)
 
 
 def _open(home: str, session: str) -> int:
@@ -172,5 +177,36 @@ def remove(home: str, session: str, size: int) -> bool:
         return True
     except OSError:
         return False
+    finally:
+        posix.close(fd)
+
+
+def rewrite(home: str, session: str, change: Callable[[Json], Json | None]) -> None:
+    """Have a spool without some of its records, or with others in their place: another file, whole or not at all."""
+    from fcntl import LOCK_EX, flock
+
+    path = path_of(home, session)
+    try:
+        fd = posix.open(path, posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        flock(fd, LOCK_EX)  # whoever appends holds it shared, and looks afterwards whether the file is still there
+        old = [*records(posix.pread(fd, posix.fstat(fd).st_size, 0))]
+        new = [change(record) for record in old]
+        if new == old:
+            return
+        own = f"{path}.{posix.getpid()}"
+        out = posix.open(
+            own, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
+        )
+        try:
+            for record in new:
+                if record is not None:
+                    posix.write(out, frame(record))
+            posix.fsync(out)
+        finally:
+            posix.close(out)
+        posix.rename(own, path)
     finally:
         posix.close(fd)

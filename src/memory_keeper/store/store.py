@@ -7,7 +7,7 @@ over the columns and tags that `index` describes; an engine without FTS5 transla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from memory_keeper.model import (
@@ -15,6 +15,7 @@ from memory_keeper.model import (
     Filter,
     Kept,
     Member,
+    Moved,
     Note,
     Open,
     Phrase,
@@ -108,6 +109,9 @@ class Store(Protocol):
 
     def last_member(self, source: Source) -> Member | None:
         """The end of a transcript's archive, as far as it counts."""
+
+    def sources(self) -> list[Source]:
+        """Every file that was read, in the order of their numbers."""
 
     def members(self) -> list[tuple[Source, Member]]:
         """Every member of every archive."""
@@ -282,6 +286,18 @@ class Store(Protocol):
 
     def sizes(self, project: str) -> dict[str, int]:
         """How many rows of each table that are."""
+
+    # --- forgetting ---
+
+    def forget(self, events: Collection[int], notes: Collection[str], moved: Mapping[int, Moved | None]) -> None:
+        """Delete events by their keys, notes, and files by their numbers; what the notes covered is open again. Of a
+        file that goes on under another number only some lines are left."""
+
+    def mask(self, change: Callable[[str], str], dry: bool = False) -> int:
+        """Have every text of events and notes as `change` gives it back; how many rows are not as they were."""
+
+    def compact(self, patience: float = 30.0) -> None:
+        """Leave no byte anywhere of what was deleted."""
 
     def close(self) -> None:
         """Give the files back."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_keeper.model import Note, Placed, Usage
+from memory_keeper.model import EVERYWHERE, Event, Filter, Member, Moved, Note, Phrase, Placed, Source, Usage
 from memory_keeper.store.events import session_events
 from memory_keeper.text import storable
 from tests.store.contract.made import HERE, a_usage, an_event, begin, find_ids, record_lines, some_events
@@ -178,3 +179,30 @@ class _Breaking(list[Usage]):
     def __iter__(self) -> Iterator[Usage]:
         yield from super().__iter__()
         raise _Broken
+
+
+def test_what_is_forgotten_is_in_no_byte(open_store: Open) -> None:
+    """Events, notes and a file's lines go, what the notes covered is open again, and words are masked."""
+    store = open_store()
+    source = store.begin(Source("/t.jsonl", "s1", "p"))
+    said = ["the plover sings", "a goose sleeps", "the plover eats"]
+    events = [Event(f"e{number}:0", float(number), "prompt", "s1", "p", text) for number, text in enumerate(said)]
+    placed = [Placed(event, 10 * number) for number, event in enumerate(events)]
+    store.record(source, placed, member=Member(0, 30, 0, 20), now=1.0)
+    store.add(Note("n1", 1.0, "session", 1, "p", "plovers and geese", "s1"), ["e0:0", "e1:0"])
+    (key,) = (kept.key for kept in store.find(Filter(ids=["e0:0"])))
+    left = Moved(source.seq + 7, (Member(0, 20, 0, 15),), {10: 0, 20: 10})
+    store.forget([key], ["n1"], {source.seq: left})
+    assert store.mask(lambda text: text.replace("plover", "bird"), dry=True) == 1
+    assert store.mask(lambda text: text.replace("plover", "bird")) == 1
+    store.compact()
+    assert [kept.event.text for kept in store.find(Filter(project="p"))] == ["a goose sleeps", "the bird eats"]
+    assert store.pending("p") == ["e1:0", "e2:0"]
+    assert [one.seq for one in store.sources()] == [left.seq]
+    assert store.line("e2:0") == (store.sources()[0], left.members[0], 10)
+    assert store.problems() == []
+    assert store.matching([[Phrase("goose")]], EVERYWHERE, 5)
+    for path in Path(store.path).parent.glob("store.db*"):
+        assert b"plover" not in path.read_bytes()
+    store.forget([], [], {left.seq: None})
+    assert store.sources() == []

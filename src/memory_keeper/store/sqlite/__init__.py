@@ -29,8 +29,10 @@ from memory_keeper.store.sqlite.notes import Notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
+
+    from memory_keeper.model import Moved
 
 
 class SqliteStore(Notes):
@@ -213,6 +215,24 @@ class SqliteStore(Notes):
             tear_out(self.db)
             with self._change():
                 self._renew_index()
+
+    def forget(self, events: Collection[int], notes: Collection[str], moved: Mapping[int, Moved | None]) -> None:
+        """Delete events, notes and what is known of files; what the notes covered is open again."""
+        from memory_keeper.store.sqlite import forgetting
+
+        forgetting.forget(self, events, notes, moved)
+
+    def mask(self, change: Callable[[str], str], dry: bool = False) -> int:
+        """Have every text of events and notes as `change` gives it back; how many rows are not as they were."""
+        from memory_keeper.store.sqlite import forgetting
+
+        return forgetting.mask(self, change, dry)
+
+    def compact(self, patience: float = 30.0) -> None:
+        """Leave no byte anywhere of what was deleted."""
+        from memory_keeper.store.sqlite import forgetting
+
+        forgetting.compact(self, patience)
 
     def dump(self, project: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """The rows of a project as they are kept: the name of the table, and the columns by name."""

@@ -189,6 +189,10 @@ class Events(FullText):
         )
         return Member._make(row) if row else None
 
+    def sources(self) -> list[Source]:
+        """Every file that was read, in the order of their numbers."""
+        return [Source._make(row) for row in self._all(f"select {SOURCE} from source order by seq")]
+
     def members(self) -> list[tuple[Source, Member]]:
         """Every member of every archive."""
         rows = self._all(
