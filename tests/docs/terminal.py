@@ -47,7 +47,7 @@ class Terminal(Tui):
         if prompt == "/exit":
             self._wait_for_prompt(before + 1)
         elif prompt == "/clear":
-            self.wait("goes on from the handoff")
+            self.wait("restored where the last context stood")
         else:
             self.wait(" · done ", turns + 1)
 

@@ -29,11 +29,11 @@ def test_prompts_pass_both_levels_and_each_is_told_once(sandbox: Sandbox, api: M
             tui.finish(number)
         assert [told(request, "warn") for request in api.of("main")] == [0, 0, 1, 1]
         seen = " ".join(tui.screen().split())
-        assert seen.count("Context filling up: 70 % full (141,000 of 200,000 tokens") == 1
+        assert seen.count("Memory Keeper: the context is 70 % full (141,000 of 200,000 tokens") == 1
         tui.type("Say five.")
         tui.finish(5)
         seen = " ".join(tui.screen().split())
-        assert seen.count("Context nearly full: 80 % full (161,000 of 200,000 tokens") == 1
+        assert seen.count("Memory Keeper: the context is 80 % full (161,000 of 200,000 tokens") == 1
         tui.type("Say six.")
         tui.finish(6)
     last = api.of("main")[-1]

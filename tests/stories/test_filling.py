@@ -54,10 +54,13 @@ def test_both_are_told_what_to_do_and_where_the_handoff_is(session: Session, hea
     answer = hear(session)
     where = str(session.handoff.relative_to(session.project))
     for said in (answer.message, answer.text):
-        assert "72 % full (145,000 of 200,000 tokens)" in said
-        assert "The handoff is written" in said and "/clear" in said
+        assert "72 % full (145,000 of 200,000 tokens)" in said and "/clear" in said
+    assert "The handoff is written" in answer.text
     assert f"({where})" in answer.text
-    assert answer.message.startswith("Context filling up: ")
+    assert answer.message == (
+        "Memory Keeper: the context is 72 % full (145,000 of 200,000 tokens). Where the work stands is saved:"
+        " type /clear at the next good moment, and it goes on from there."
+    )
     assert "\n" not in answer.message
     assert answer.text.startswith('<memory-keeper context="warn">\n')
     assert "Please build the parser." in session.handoff.read_text()
@@ -68,14 +71,14 @@ def test_each_level_is_told_once(session: Session, hear: Any) -> None:
     told = []
     for tokens in (50_000, 99_999, 139_999, 140_000, 145_000, 159_999, 160_000, 165_000, 190_000):
         session.fill(tokens)
-        told += [(tokens, hear(session).message.partition(":")[0]) for _ in range(2)]
-    assert [one for one in told if one[1]] == [(140_000, "Context filling up"), (160_000, "Context nearly full")]
+        told += [(tokens, hear(session).message.partition("type /clear ")[2][:3]) for _ in range(2)]
+    assert [one for one in told if one[1]] == [(140_000, "at "), (160_000, "now")]
 
 
 def test_who_passes_two_levels_at_once_is_told_of_the_higher(session: Session) -> None:
     session.fill(CRITICAL)
     answer = tool(session)
-    assert answer.message.startswith("Context nearly full: 82 % full")
+    assert answer.message.startswith("Memory Keeper: the context is 82 % full") and "/clear now" in answer.message
     assert "Tell the user now" in answer.text
     assert prompt(session).out == b""
 
@@ -222,7 +225,7 @@ def test_without_a_store_they_are_told_all_the_same(session: Session) -> None:
         path.unlink()
     (session.machine.home / "store.db").write_bytes(b"not a database " * 100)
     answer = prompt(session)
-    assert "The handoff could not be written" in answer.message
+    assert "Where the work stands could not be saved" in answer.message
     assert "72 % full" in answer.text
     assert '"save"' in (session.machine.home / "problems.log").read_text()
 
@@ -256,9 +259,9 @@ def test_files_can_be_switched_off(session: Session) -> None:
 
 def test_fixed_numbers_of_tokens(session: Session) -> None:
     configure(session, context_warnTokens=60_000, context_criticalTokens=80_000)
-    for tokens, said in ((59_000, ""), (60_000, "Context filling up"), (80_000, "Context nearly full")):
+    for tokens, said in ((59_000, ""), (60_000, "at "), (80_000, "now")):
         session.fill(tokens)
-        assert prompt(session).message.partition(":")[0] == said
+        assert prompt(session).message.partition("type /clear ")[2][:3] == said
 
 
 def test_of_an_unknown_window_no_percentage_is_said(machine: Machine) -> None:
@@ -271,7 +274,7 @@ def test_of_an_unknown_window_no_percentage_is_said(machine: Machine) -> None:
     assert session.handoff.exists(), "its threshold is a number"
     configure(session, context_warnTokens=120_000)
     answer = prompt(session)
-    assert "Context filling up: 500,000 tokens. The handoff" in answer.message
+    assert "the context is 500,000 tokens. Where the work stands is saved" in answer.message
     assert "%" not in answer.message + answer.text
 
 
@@ -283,7 +286,7 @@ def test_in_mode_clear_it_says_that_it_happens_by_itself(session: Session) -> No
     assert not prompt(session).message  # it is cleared now: nothing to do
     session.fill(WARN)
     answer = prompt(session)
-    assert "cleared and goes on from it when this turn is over" in answer.message
+    assert "the context is cleared when this turn is over, and goes on from there" in answer.message
     assert "/clear" not in answer.message
 
 
@@ -342,7 +345,8 @@ def test_who_is_about_to_be_compacted_is_not_told_what_is_wrong_after_that(full:
 def test_it_is_told_when_that_did_not_happen(full: Session, hear: Any) -> None:
     assert prompt(full).out == b""
     full.fill(LARGE)
-    assert hear(full).message.startswith("Compaction is due: 190,000 of 167,000 tokens. The handoff is written: /clear")
+    said = "Memory Keeper: compaction is due: 190,000 of 167,000 tokens. Where the work stands is saved: type /clear"
+    assert hear(full).message.startswith(said)
     assert hear(full).out == b""
 
 
@@ -502,4 +506,4 @@ def test_the_host_s_settings_are_those_of_the_folder_it_was_started_in(machine: 
     session.transcript.model = "claude-sonnet-4-6"
     session.start()
     session.fill(106_000)
-    assert "Compaction is near: 106,000 of 117,000 tokens." in prompt(session).message
+    assert "compaction is near: 106,000 of 117,000 tokens." in prompt(session).message

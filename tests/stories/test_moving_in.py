@@ -301,3 +301,16 @@ def test_markdown_comes_in_section_by_section(machine: Machine, tmp_path: Path) 
     assert not found(machine, "tapir")
     assert bring(machine, "markdown", str(folder))["notes_added"] == 0
     assert typed(machine.project, "import", "markdown").returncode == 1
+
+
+def test_status_says_what_was_not_brought_in_yet(machine: Machine) -> None:
+    predecessor(machine.project)
+    unset = typed(machine.project, "status")
+    assert unset.returncode == 3 and "`memory-keeper import memory-keeper`: 5 sections, 1 summary" in unset.stderr
+    continuous_claude(machine.project)
+    bring(machine, "memory-keeper")
+    assert json.loads(memory_keeper(machine, "status", "--json"))["older_memory"] == {
+        "continuous-claude": "1 ledger, 2 handoffs"
+    }
+    said = memory_keeper(machine, "status")
+    assert "not brought in 1 ledger, 2 handoffs:" in " ".join(said.split())

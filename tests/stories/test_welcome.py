@@ -7,6 +7,7 @@ from pathlib import Path
 from memory_keeper.cli.main import parse_and_run
 from memory_keeper.hooks.actions.welcome import line
 from tests.machine import Machine, Session
+from tests.old_memories import continuous_claude, predecessor
 
 ATTENDED = {"CLAUDE_CODE_ENTRYPOINT": "cli"}
 PROGRAM = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
@@ -132,3 +133,26 @@ def test_nothing_is_promised_where_nothing_can_be_kept(machine: Machine) -> None
     Path(machine.home).write_text("in the way")
     said = at_a_terminal(machine).start().message
     assert "is not keeping this session" in said and "keeps prompts" not in said
+
+
+def test_who_has_an_older_memory_here_is_told_of_it_until_it_was_brought_in(machine: Machine) -> None:
+    """With the counts that the import itself gives, and only before they work here."""
+    predecessor(machine.project)
+    first, older = at_a_terminal(machine).start().message.splitlines()
+    assert "keeps prompts" in first
+    assert older == (
+        "Memory Keeper found an older memory here: 5 sections, 1 summary, 1 archive, 2 standing notes, 2 session logs."
+        " Bring it in: memory-keeper import memory-keeper"
+    )
+    assert parse_and_run(["import", "memory-keeper", "--project", str(machine.project)]) == 0
+    assert "older memory" not in at_a_terminal(machine).start().message
+
+
+def test_an_older_memory_of_another_tool_is_named_and_once_they_work_here_no_more(machine: Machine) -> None:
+    continuous_claude(machine.project)
+    session = at_a_terminal(machine)
+    assert "a memory of continuous-claude here: 1 ledger, 2 handoffs. Bring it in:" in session.start().message
+    session.turn("Build the parser.", "It is built.")
+    session.end()
+    machine.settle()
+    assert "continuous-claude" not in at_a_terminal(machine).start().message

@@ -1,4 +1,4 @@
-"""What the commands say and ask of other tools' memories: `import TOOL` brings one in, `status` knows of one."""
+"""`import TOOL`: bring in what another tool has kept."""
 
 from __future__ import annotations
 

@@ -8,13 +8,21 @@ own word.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
+from time import monotonic
 from typing import Protocol
 
-from memory_keeper.model import Json, NamedTuple
+from memory_keeper import wire
+from memory_keeper.errors import KeeperError
+from memory_keeper.model import Filter, Json, NamedTuple
+from memory_keeper.notes.kept_note import imported_from
+from memory_keeper.store.store import Store
 from memory_keeper.text import many
 
+LOG = ".l1.jsonl"  # how the files end that say what was done in a session, line by line
+GLANCE = 0.3  # seconds
 EVENT, OUTLINE = "imported", "outline"  # kinds of entries; others are kinds of notes, all but standing ones `session`
 
 
@@ -87,6 +95,45 @@ def counted(found: Mapping[str, int]) -> str:
     """`2 sections, 1 archive`: what was found of each kind."""
     plurals = {label: f"{label[:-1]}ie" if label.endswith("y") else label for label in found}
     return ", ".join(many(n, label if n == 1 else plurals[label]) for label, n in found.items() if n) or "nothing"
+
+
+def glance(root: str, environ: Mapping[str, str], store: Store | None = None, project: str = "") -> dict[str, str]:
+    """By the name of the tool what there is that was not brought in, in words. Session logs are counted and not read,
+    and what takes long is counted as far as it was read."""
+    where, found = Where(root, dict(environ)), {}
+    brought = _tools_of(store, project) if store and project else set()
+    for name in IMPORTERS:
+        try:
+            there = "" if name in brought else _glance(reader(name), where)
+        except KeeperError:
+            continue  # it has nothing of this project
+        if there:
+            found[name] = there
+    return found
+
+
+def _glance(module: Reader, where: Where) -> str:
+    files = module.find(where)
+    logs = [file for file in files if file.endswith(LOG)]
+    here: Counter[str] = Counter()
+    until = monotonic() + GLANCE
+    for entry in module.read(where, [file for file in files if file not in logs], _ignore, _ignore):
+        here[entry.label] += 1
+        if monotonic() > until:
+            return f"at least {counted(here)}"
+    return counted({**here, "session log": len(logs)}) if here or logs else ""
+
+
+def _tools_of(store: Store, project: str) -> set[str]:
+    """The tools whose memory of a project was brought in."""
+    notes = [note for level in (0, 1, 2) for note in store.notes(project, level)]
+    events = store.find(Filter(project, kinds=(EVENT,)))
+    said = {str(wire.read_object(kept.event.extra).get("from")) for kept in events}
+    return said | {imported_from(note) for note in notes}
+
+
+def _ignore(said: object) -> None:
+    """For a reader that tells what nobody wants to know."""
 
 
 def reader(name: str) -> Reader:

@@ -14,7 +14,7 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs.files import ONE_EACH
-from memory_keeper.imports import EVENT, OUTLINE, Entry, Where
+from memory_keeper.imports import EVENT, LOG, OUTLINE, Entry, Where
 from memory_keeper.imports.files import (
     is_ours,
     lines_of,
@@ -33,7 +33,7 @@ from memory_keeper.notes.schema import BODY, MOST
 ROOTS = ((".claude", "memory"), (".crabshell", "memory"), (".crabshell",), (".claude",))
 ROLLING = ("memory", "logbook")
 ASIDE = ".before-memory-keeper"  # a file that made room for one of ours
-SUMMARY, LOG = ".summary.json", ".l1.jsonl"
+SUMMARY = ".summary.json"
 ARCHIVE = re.compile(rf"(?:{'|'.join(ROLLING)})_(\d{{8}}_\d{{4,6}}).*")
 TAIL = 12_000  # characters of an archive that the next memory may begin with
 KEPT_OUTPUT = 4_000  # characters of what a tool said

@@ -146,8 +146,8 @@ class Store(Protocol):
     def last_moments(self, project: str) -> dict[str, float]:
         """When something last happened in each session of a project."""
 
-    def has_typed(self, folder: str) -> bool:
-        """Whether somebody typed a prompt in a session with a file in this folder."""
+    def has_typed(self, folder: str, project: str = "") -> bool:
+        """Whether somebody typed a prompt in a session with a file in this folder; of a project if one is named."""
 
     def project(self, key: str) -> str:
         """The project a key was given to; empty when it is unknown."""

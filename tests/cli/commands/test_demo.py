@@ -27,7 +27,7 @@ def run(folder: Path, *more: str) -> str:
 def test_it_shows_a_session_from_its_first_prompt_to_the_one_that_goes_on(tmp_path: Path) -> None:
     said = run(tmp_path / "demo")
     compacted, _, began = said.partition("2. The session is over")
-    for shown in ("Compaction is near", "Keep as they are written:", "Its summary keeps", "are brought back in"):
+    for shown in ("compaction is near", "Keep as they are written:", "Its summary keeps", "are brought back in"):
         assert shown in compacted, shown
     assert DECIDED in compacted, "the summary lost it"
     for shown in ("HANDOFF-", "## Handoff of session 11111111", "on branch `retry-uploads`", "0 model requests"):

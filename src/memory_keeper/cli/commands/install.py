@@ -18,6 +18,7 @@ from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
+from memory_keeper.imports import glance
 from memory_keeper.terminal import say
 
 SHIPPED = "rules.shipped"
@@ -61,6 +62,8 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
             f" {', '.join(rule.short for rule in rules)}. To go without them: memory-keeper config set {SHIPPED} false"
         )
     say("What Claude Code has already written down comes in with: memory-keeper import transcripts")
+    for tool, counted in glance(find_root(os.getcwd()), dict(os.environ)).items():
+        say(f"What {tool} has kept of this project ({counted}) comes in with: memory-keeper import {tool}")
 
 
 def _is_wanted(args: Namespace) -> bool:

@@ -13,10 +13,11 @@ from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import respond
-from memory_keeper.cli.scope import project_of
+from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions.lost import Score, scores
 from memory_keeper.host.registration import claude_folder, installed_at
+from memory_keeper.imports import glance
 from memory_keeper.jobs.allowance import attempts
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple, Note, Open, Session
@@ -60,7 +61,10 @@ def run(args: Namespace) -> int:
         except NotSetUp:
             there = installed_at(claude_folder())
             first = "it begins with the next session" if there else "run `memory-keeper install`"
-            raise NotSetUp("Nothing is kept yet", hint=f"{first}, or `memory-keeper import transcripts`") from None
+            older = glance(config.find_root(folder_of(args)), keeper.environ)
+            known = "".join(f", or `memory-keeper import {tool}`: {counted}" for tool, counted in older.items())
+            hint = f"{first}, or `memory-keeper import transcripts`{known}"
+            raise NotSetUp("Nothing is kept yet", hint=hint) from None
         found = _find(keeper, project, counts, args)
     return respond(args, _about(found, args.home), lambda: _say(found, args.home))
 
@@ -158,6 +162,7 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
         "rules_contradicted": len(clashes(keeper.store, project, found)),
         "observations": {state: states.count(state) for state in dict.fromkeys(states)},
         "pages_waiting": Pages(keeper, project, root).waiting(),
+        "older_memory": glance(root, keeper.environ, keeper.store, project),
     }
 
 
@@ -171,6 +176,8 @@ def _say_learnt(learnt: dict[str, Any]) -> None:
     _row("rules", f"{', '.join(said)}{hint}")
     if learnt["pages_waiting"]:
         _row("edited", f"{', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")
+    for tool, counted in learnt["older_memory"].items():
+        _row("not brought in", f"{counted}: `memory-keeper import {tool}`")
 
 
 def _compactions(measured: list[Score]) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def tell_cleared(keeper: Keeper, session: str, where: str, tokens: int) -> Json:
     if not where:
         return {}
     if not read_context(keeper.home, session).asked:
-        return {"systemMessage": f"Memory Keeper restored the handoff of the last context ({tokens:,} tokens, {where})"}
-    said = f"Memory Keeper cleared the context and restored its handoff ({tokens:,} tokens, {where})."
+        return {"systemMessage": f"Memory Keeper restored where the last context stood ({tokens:,} tokens, {where})"}
+    said = f"Memory Keeper cleared the context and restored where it stood ({tokens:,} tokens, {where})."
     answer = keeper.last_answer(session)
     if not answer:
         return {"systemMessage": said}

@@ -11,6 +11,8 @@ from memory_keeper.policy import LATEST
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 
+NOT_SAVED = "Where the work stands could not be saved"
+
 
 def warn(request: Request) -> Json:
     """Write the handoff, and tell the user and the model how full the context is, as far as there is room."""
@@ -53,20 +55,21 @@ def _word(fullness: Fullness, level: str, saved: str, clearer: str) -> tuple[str
     urgent, clears = level == "critical", fullness.settings["compaction.mode"] == "clear"
     handoff = "The handoff is written" if saved else "The handoff could not be written (memory-keeper doctor)"
     if clears and clearer:
-        do = "it is cleared and goes on from it when this turn is over"
+        do = "the context is cleared when this turn is over, and goes on from there"
         advise = (
             "It is cleared by itself when this turn is over, and goes on from the handoff: finish the step at hand."
         )
     else:
         nobody = " (By itself only under `memory-keeper run -- claude` or with `memory-keeper watch`)" if clears else ""
-        do = f"/clear {'now' if urgent else 'at the next good moment'} goes on from it.{nobody}"
+        do = f"type /clear {'now' if urgent else 'at the next good moment'}, and it goes on from there.{nobody}"
         advise = (
             f"{'Tell the user now' if urgent else 'When the step at hand is done, tell the user'} that /clear (or"
             " /memory-keeper:soft-restart) goes on from the handoff in an empty context."
             " Do not summarize for it, and do not read large files again."
         )
     head, state = _reached(fullness, level)
-    user = f"{head}. {handoff}{': ' if saved else '; '}{do}"
+    stands = f"Where the work stands is saved: {do}" if saved else f"{NOT_SAVED}: memory-keeper doctor says why"
+    user = f"Memory Keeper: {head}. {stands}"
     where = f" ({saved})" if saved else ""
     model = f'<memory-keeper context="{level}">\n{state}. {handoff}{where}. {advise}\n</memory-keeper>'
     return user, model
@@ -78,8 +81,7 @@ def _reached(fullness: Fullness, level: str) -> tuple[str, str]:
     end, share = limits.compacts_at or limits.refuses_at, settings.get(f"context.{level}Percent", 0)
     if level in LATEST and tokens >= end * LATEST[level] > 0 and tokens * 100 < share * limits.window:
         what = "Compaction" if limits.compacts_at else "The limit of this context"
-        head = f"{what} is {'due' if tokens >= end else 'near'}: {tokens:,} of {end:,} tokens"
-        return head, head
-    full = {"critical": "Context nearly full", "warn": "Context filling up"}.get(level, "Context large enough to clear")
-    state = describe(fullness)
-    return f"{full}: {state}", f"The context is {state}"
+        head = f" is {'due' if tokens >= end else 'near'}: {tokens:,} of {end:,} tokens"
+        return what.lower() + head, what + head
+    state = f"context is {describe(fullness)}"
+    return f"the {state}", f"The {state}"

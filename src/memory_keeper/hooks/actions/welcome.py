@@ -6,6 +6,9 @@ installed us sees it once, in each window they open before they type, and again 
 
 from __future__ import annotations
 
+import posix
+
+from memory_keeper import config
 from memory_keeper.errors import NotSetUp
 from memory_keeper.store.spool import FOLDER
 
@@ -17,14 +20,36 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json, Note
     from memory_keeper.request import Call
 
+OLDER = ("/.claude/memory", "/.crabshell", "/thoughts")  # where other tools keep their memory of a project
+OF_ALL = "/.claude-mem"  # and one, below the user's own folder, that of all
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
 
 
 def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
     """The line for a new user, after what is said so far; nothing where it was read, or where nobody reads."""
-    if not _is_read(call, keeper.environ) or _is_known(keeper):
+    if not _is_read(call, keeper.environ):
         return {}
-    return _after(said, line(keeper.home, keeper.environ))
+    if not _is_known(keeper):
+        said = _after(said, line(keeper.home, keeper.environ))
+    return said | _say_older(keeper, call, said)
+
+
+def _say_older(keeper: Keeper, call: Call, said: Json) -> Json:
+    """What other tools have kept of a project that nobody has worked in with us, and how to bring it in."""
+    root = config.find_root(call.folder) if call.folder else ""
+    places = [root + below for below in OLDER if root] + [keeper.environ.get("HOME", "") + OF_ALL]
+    if not any(map(_is_there, places)) or _is_known(keeper, root):
+        return {}
+    from memory_keeper.imports import glance
+
+    try:
+        found = glance(root, keeper.environ, keeper.store, keeper.project(root))
+    except NotSetUp:
+        found = glance(root, keeper.environ)
+    for tool, counted in found.items():
+        whose = "an older memory" if tool == "memory-keeper" else f"a memory of {tool}"
+        said = _after(said, f"Memory Keeper found {whose} here: {counted}. Bring it in: memory-keeper import {tool}")
+    return said
 
 
 def say_restored(call: Call, environ: dict[str, str], tokens: int, replaced: bool, said: Json) -> Json:
@@ -84,8 +109,16 @@ def _printable(path: str) -> str:
     return path if path.isprintable() else "".join(char if char.isprintable() else "?" for char in path)
 
 
-def _is_known(keeper: Keeper) -> bool:
+def _is_known(keeper: Keeper, root: str = "") -> bool:
+    """Whether somebody has typed in a session that was kept, of a project if one is named."""
     try:
-        return keeper.store.has_typed(keeper.home + FOLDER)
+        return keeper.store.has_typed(keeper.home + FOLDER, keeper.project(root) if root else "")
     except NotSetUp:
+        return False
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return bool(posix.stat(path))
+    except (OSError, ValueError):
         return False

@@ -313,12 +313,14 @@ class Events(FullText):
         )
         return [Used._make(row) for row in rows]
 
-    def has_typed(self, folder: str) -> bool:
+    def has_typed(self, folder: str, project: str = "") -> bool:
         """Whether somebody typed a prompt in a session with a file in this folder. Only prompts are read, those of
         the projects that were worked in last first, each from its newest: a program may have asked very often since."""
         spooled, given = "path >= ? and path < ?", (f"{folder}/", f"{folder}0")  # `0` comes after `/`
-        projects = self._all(
-            f"select project from source where {spooled} group by project order by max(seq) desc", given
+        projects = (
+            [(project,)]
+            if project
+            else self._all(f"select project from source where {spooled} group by project order by max(seq) desc", given)
         )
         return any(
             self._first(
