@@ -34,6 +34,10 @@ class Terminal(Tui):
         self._tmux("send-keys", "Enter")
         if line == "claude":
             return self.wait(SIGN)
+        if line == "./memory-keeper install":
+            self.wait("in Claude Code's status line? [y/N]")
+            self._tmux("send-keys", "-l", "n")
+            self._tmux("send-keys", "Enter")
         self._wait_for_prompt(before + 1)
         seen = self._tmux("capture-pane", "-J", "-p", "-S", "-")
         self._tmux("clear-history")

@@ -107,7 +107,7 @@ def test_a_person_may_say_no(project: Project) -> None:
     (one,) = project.observed()
     for no in ("no", "", CTRL_D):
         said = project.type(no, "observe", "promote", one.id).replace("\r", "")
-        assert "\nType yes: " in said and "memory-keeper: Nothing was changed\n" in said
+        assert "\nGo ahead? [y/N] " in said and "memory-keeper: Nothing was changed\n" in said
     assert not project.rules()
     project.type("y", "observe", "promote", one.id, "--as", "Run make test before you commit.", "--user")
     assert project.rules() == ["Run make test before you commit."]
@@ -118,7 +118,7 @@ def test_who_ends_the_input_says_no_to_a_purge_as_well(project: Project) -> None
     project.say(0, "Always run the tests with make test.")
     project.run("save")
     said = " ".join(project.type(CTRL_D, "uninstall", "--purge").split())
-    assert "pages in your projects? Type yes:" in said
+    assert "pages in your projects? [y/N]" in said
     assert "memory-keeper: Nothing was changed" in said
     assert Path(project.keeper.store_path).exists()
 

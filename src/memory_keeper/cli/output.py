@@ -98,7 +98,7 @@ def is_sure(question: str) -> bool:
     if not sys.stdin or not sys.stdin.isatty():
         return False
     try:
-        reply = input(wrapped(question + " " * (not question.endswith("\n")) + "Type yes:") + " ")
+        reply = input(wrapped(question + ("Go ahead? " if question.endswith("\n") else " ") + "[y/N]") + " ")
     except EOFError:
         print()  # what is said next begins a line
         return False
