@@ -140,7 +140,7 @@ PROMISED = {
     "import": "",
     "export": "--format",
     "mcp": "",
-    "schedule": "--dry-run --yes",
+    "schedule": "",
     "config": "--show-origin",
     "demo": "--keep",
 }
@@ -190,7 +190,7 @@ READING = (
     Row("report --month 2026-01", "month total", "January 2026"),
     Row("report --format html", shows="<!doctype html>"),
     Row("report --format json", shows='"month"'),
-    Row("schedule", "line installed", "upkeep"),
+    Row("schedule", "line", "upkeep"),
     Row("uninstall --purge --dry-run", "would_remove", "{project}/.claude/memory/memory.md"),
     Row("config list --show-origin", "settings", "default"),
     Row("config get reduce.saveInterval", "key value origin", "25"),

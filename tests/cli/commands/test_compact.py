@@ -19,12 +19,12 @@ import pytest
 
 from memory_keeper.briefs.files import remove_all
 from memory_keeper.cli.commands import upkeep
+from memory_keeper.cli.commands.schedule import WORK
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import CHANGED, STRANGE, foreign
-from memory_keeper.schedule import WORK
 from memory_keeper.settings import DEFAULTS
 from tests.command import run
 from tests.machine import Machine, Session, without_rights

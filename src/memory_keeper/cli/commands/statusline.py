@@ -9,7 +9,7 @@ from argparse import Namespace
 from itertools import pairwise
 from typing import Any
 
-from memory_keeper import config, schedule
+from memory_keeper import config
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import respond
 from memory_keeper.config import find_root
@@ -72,11 +72,7 @@ def install(home: str) -> Outcome:
 
 def remove(home: str) -> Outcome:
     """Take the line away again."""
-    outcome = claude_settings.restore(home, settings_path(), KEY)
-    machine = schedule.machine_at(os.getcwd(), config.environment())
-    if not is_ours(_command(outcome.now)) and not schedule.uses(machine, home):
-        registration.drop_current(home)
-    return outcome
+    return claude_settings.restore(home, settings_path(), KEY)
 
 
 def is_installed() -> bool:

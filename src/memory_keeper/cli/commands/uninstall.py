@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from memory_keeper import config, schedule, store
+from memory_keeper import store
 from memory_keeper.briefs.files import removable, remove_all
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
 from memory_keeper.cli.output import confirm
@@ -63,7 +63,6 @@ class Gone(NamedTuple):
     """What was taken away, and what could not be."""
 
     settings: list[Outcome]
-    jobs: list[str]
     stuck: str  # why some of those are still ours
     problem: str  # why Claude Code still has the plugin
     back: Returned
@@ -78,14 +77,12 @@ class Gone(NamedTuple):
 def _remove(args: Namespace, known: bool) -> Gone:
     # before Claude Code lays the file out anew, and before its bytes are compared
     settings, stuck = _restore_settings(args.home)
-    jobs, stays = _unschedule(args.home)
-    stuck = "; ".join(filter(None, (stuck, stays)))
     if stuck and args.purge:
         raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
     back = Returned([], []) if problem else claude_settings.put_back(args.home)
     command = _remove_program(args.home)
-    gone = Gone(settings, jobs, stuck, problem, back, command, *_remove_rules(args.home))
+    gone = Gone(settings, stuck, problem, back, command, *_remove_rules(args.home))
     if not args.purge:
         return gone
     going, staying = _pages(args.home)
@@ -101,7 +98,6 @@ def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
         "problem": gone.problem or gone.stuck,
         **gone.back._asdict(),
         "settings": [one._asdict() for one in gone.settings],
-        "unscheduled": gone.jobs,
         "rules": gone.cleared,
         "rules_left": gone.uncleared,
         "command": gone.command._asdict(),
@@ -119,15 +115,6 @@ def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], 
     except KeeperError as error:
         return [], str(error)
     return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
-
-
-def _unschedule(home: str) -> tuple[list[str], str]:
-    """Take away the weekly upkeep that an older version installed; where it was, and why it stays when that failed."""
-    machine = schedule.machine_at(os.getcwd(), config.environment())
-    try:
-        return (schedule.remove(machine) if schedule.uses(machine, home) else []), ""
-    except (KeeperError, OSError) as error:
-        return [], str(error)
 
 
 def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
@@ -194,12 +181,9 @@ def _unregister(scope: str) -> str:
 def _say_what_would_go(args: Namespace, known: bool) -> int:
     names = registration.names_of_ours(args.home)
     gone = [name for name in names if args.purge or name in GOING]
-    machine = schedule.machine_at(os.getcwd(), config.environment())
-    jobs = [*schedule.installed(machine)] if schedule.uses(machine, args.home) else []
     settings, stuck = _restore_settings(args.home, dry_run=True)
     going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in claude_settings.edited(args.home)]
     going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
-    going += jobs
     going += [os.path.join(args.home, name) for name in gone]
     commands = [own_command.remove(args.home, True, name).path for name in (NAME, *own_command.OTHERS)]
     going += filter(None, commands)
@@ -226,8 +210,6 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
         say(f"{gone.command.path} is gone.")
     elif gone.command.left:
         say(f"{gone.command.left} stays, as somebody has changed it; what it runs is gone.")
-    if gone.jobs:
-        say(f"The weekly upkeep is no longer run ({', '.join(gone.jobs)}).")
     _say_rules(gone.cleared, gone.uncleared)
     if gone.rendered:
         say(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
