@@ -93,24 +93,21 @@ def layouts(draw: st.DrawFn) -> bytes:
 
 
 def members(data: bytes | None) -> list[tuple[str, Any]]:
-    """What is in a file, in order and with its doubles; numbers as they are written."""
-    text = (data or b"").decode("utf-8-sig", "surrogateescape").strip()
-    pairs: list[tuple[str, Any]] = json.loads(text or "{}", object_pairs_hook=list, parse_float=str, parse_int=str)
-    return pairs
+    """What is in a file, in order; of two keys with one name the last counts, as everywhere."""
+    text = (data or b"").decode("utf-8-sig").strip()
+    return [*json.loads(text or "{}").items()]
 
 
 @given(data=layouts() | st.sampled_from([None, b"", b"\r\n", b"\xef\xbb\xbf", b"{}"]), value=values)
 @example(data=b'{\n\t"a": 1\n}', value=OURS)
-@example(data=b'{"note": "caf\xe9", "statusLine": {"command": "\xff"}}', value=True)
 @example(data=b'{"a":1,"statusLine":1,"statusLine":{}}', value=[])
-@example(data=b'{"a": 1e400, "b": ' + b"9" * 5000 + b"}", value=1)
+@example(data=b'{"a": "\\ud800"}', value=True)
 def test_only_the_key_changes_and_every_byte_comes_back(data: bytes | None, value: Any) -> None:
     with TemporaryDirectory() as folder:
         place = Place(Path(folder), data)
         outcome = place.change(value)
         after = place.data
         assert [one for one in members(after) if one[0] != KEY] == [one for one in members(data) if one[0] != KEY]
-        assert [name for name, _ in members(after)].count(KEY) == max(1, [n for n, _ in members(data)].count(KEY))
         found = get(str(place.path), KEY)
         assert json.dumps(found) == json.dumps(value)
         back = place.restore()
@@ -139,30 +136,17 @@ def test_several_changes_come_back_in_any_order(data: bytes | None, order: list[
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (None, '{\n  "k": true\n}\n'),
-        ("", '{\n  "k": true\n}\n'),
-        ("{}\n", '{\n  "k": true\n}\n'),
-        ('{"a":1}', '{"a":1,"k":true}'),
-        ('{"a": 1}', '{"a": 1, "k": true}'),
-        ('{ "a" : 1 }', '{ "a" : 1, "k": true }'),
-        ('{\n    "a": 1\n}\n', '{\n    "a": 1,\n    "k": true\n}\n'),
-        ('{\r\n\t"a": 1,\r\n\r\n\t"b": 2\r\n}', '{\r\n\t"a": 1,\r\n\r\n\t"b": 2,\r\n\t"k": true\r\n}'),
-        ('{\n  "k": false,\n  "a": 1\n}', '{\n  "k": true,\n  "a": 1\n}'),
+        (None, '{\n  "k": [\n    1\n  ]\n}\n'),
+        ("", '{\n  "k": [\n    1\n  ]\n}\n'),
+        ('{"a": 1}', '{\n  "a": 1,\n  "k": [\n    1\n  ]\n}\n'),  # as Claude Code itself would write it
+        ('{\n    "k": false,\n    "a": "é"\n}\n', '{\n    "k": [\n        1\n    ],\n    "a": "é"\n}\n'),
+        ('{\r\n\t"a": 1\r\n}', '{\r\n\t"a": 1,\r\n\t"k": [\r\n\t\t1\r\n\t]\r\n}\r\n'),
     ],
 )
-def test_it_looks_as_if_the_user_had_typed_it(folder: Path, before: str | None, after: str) -> None:
+def test_the_layout_stays(folder: Path, before: str | None, after: str) -> None:
     place = Place(folder, None if before is None else before.encode())
-    place.change(True, "k")
+    place.change([1], "k")
     assert (place.data or b"").decode() == after
-
-
-def test_an_object_is_laid_out_as_its_neighbours_are(folder: Path) -> None:
-    place = Place(folder, b'{\r\n    "a": 1\r\n}')
-    place.change({"type": "command", "command": "é"})
-    said = (
-        '{\r\n    "a": 1,\r\n    "statusLine": {\r\n        "type": "command",\r\n        "command": "é"\r\n    }\r\n}'
-    )
-    assert (place.data or b"").decode() == said
 
 
 # --- the file itself --------------------------------------------------------------------------------------------------
@@ -196,6 +180,7 @@ def test_a_link_stays_a_link(folder: Path, exists: bool) -> None:
 @pytest.mark.parametrize(
     "data",
     [b"[]", b"null", b'"x"', b"{", b'{"a": 1,}', b'{"a": NaN}', b"{} {}", b'{"a" 1}', b"// no\n{}", b'{"a": "\n"}',
+     b'{"a": "\xff"}',
      b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "{}".encode("utf-16"), b"\0"],
 )  # fmt: skip
 def test_what_is_no_object_is_refused_and_left_alone(folder: Path, data: bytes) -> None:

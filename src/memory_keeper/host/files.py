@@ -1,4 +1,4 @@
-"""A file of the user's: read to the last byte, replaced whole and lastingly, and by one of us at a time."""
+"""A file of the user's: replaced whole and lastingly, and by one of us at a time."""
 
 from __future__ import annotations
 
@@ -10,37 +10,10 @@ from glob import escape, glob
 from time import monotonic, sleep
 
 from memory_keeper import config
-from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.errors import Busy
 
 PATIENCE = 10.0  # seconds for somebody else's change
 OWN = ".memory-keeper."  # and our process: the new file until it takes the place of the old one
-
-
-def read_text(path: str) -> str | None:
-    """A file's text, every byte of it; None when there is none."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise KeeperError(f"{path} cannot be read: {error.strerror}", hint="nothing was changed") from None
-    try:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise KeeperError(f"{path} is no regular file", hint="nothing was changed")
-        with open(fd, "rb", closefd=False) as file:
-            return decode(file.read())
-    finally:
-        os.close(fd)
-
-
-def decode(data: bytes | None) -> str | None:
-    """Bytes as text; a byte that is no UTF-8 comes back as it was: the file is not ours to repair."""
-    return None if data is None else data.decode("utf-8", "surrogateescape")
-
-
-def encode(text: str | None) -> bytes | None:
-    """The very bytes that a text was read from."""
-    return None if text is None else text.encode("utf-8", "surrogateescape")
 
 
 def write_file(path: str, data: bytes, mode: int = 0o600, only_if: Callable[[], bool] = lambda: True) -> bool:

@@ -12,6 +12,7 @@ from memory_keeper import config
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings
 from memory_keeper.host.files import abandoned, remove_empty
+from memory_keeper.host.json_file import parse, read_file
 
 NAME = "memory-keeper"
 PLUGIN = f"{NAME}@{NAME}"
@@ -80,9 +81,11 @@ def installed_at(folder: str) -> str:
 
 def read_json(path: str) -> dict[str, Any] | None:
     """A JSON object in a file; None when there is none."""
-    data = claude_settings.read_bytes(path)
-    value = None if data is None else claude_settings.parse(data)
-    return value if isinstance(value, dict) else None
+    try:
+        data = read_file(path)
+        return None if data is None else parse(data, path)
+    except (KeeperError, OSError):
+        return None
 
 
 def assemble(home: str) -> str:

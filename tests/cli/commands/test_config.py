@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_keeper.cli.commands.config import SWITCH, with_setting, without_setting
+from memory_keeper.cli.commands.config import SWITCH, add_setting, drop_setting
 from memory_keeper.cli.main import main
 from memory_keeper.errors import KeeperError
 from memory_keeper.settings import DEFAULTS, SETTINGS, flatten
@@ -227,7 +227,7 @@ def test_what_wins_is_said(project: Path, capsys: Said) -> None:
     assert f"{home()}/config.json for {project} has 700, which wins" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("broken", ["{", "[]", "", '{"a": NaN}', '{"tell": 5}', "[" * 100_000, "\ufeff{}"])
+@pytest.mark.parametrize("broken", ["{", "[]", '{"a": NaN}', '{"tell": 5}', "[" * 100_000])
 def test_a_broken_file_is_refused_untouched(broken: str, capsys: Said) -> None:
     home().mkdir()
     path = home() / "config.json"
@@ -275,14 +275,14 @@ trees = st.recursive(
 def test_however_a_file_is_written_it_says_what_was_set(given: dict[str, Any], key: str) -> None:
     others = {name: value for name, value in flatten(given).items() if name != key}
     try:
-        made = with_setting(given, key, 12_345)
+        add_setting(given, key, 12_345)
     except KeeperError:
-        return  # something stands in the way, and stays there
-    flat = flatten(made)
+        return  # something stands in the way, and the file is not written
+    flat = flatten(given)
     assert flat[key] == 12_345
     assert {name: value for name, value in flat.items() if name != key} == others
-    left = flatten(without_setting(made, key))
-    assert left == others
+    drop_setting(given, key)
+    assert flatten(given) == others
 
 
 # --- Claude Code's own switch -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host import claude_settings, files
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
-from memory_keeper.host.json_text import refuse
+from memory_keeper.host.json_file import lay_out, parse, read_file, same
 from memory_keeper.settings import ALIASES, DEFAULTS, MEANINGLESS, SETTINGS, USERS_ONLY, flatten, problem, read_value
 from memory_keeper.terminal import as_called, paint, say, say_problem
 
@@ -225,28 +225,46 @@ def put(home: str, place: tuple[str, str], part: list[str], key: str, value: Any
         given = _read(*place)
         mine = _part(given, part)
         was = flatten(mine).get(key)
-        if was != value or type(was) is not type(value):
-            mine = without_setting(mine, key) if value is None else with_setting(mine, key, value)
-            _write("".join(place), _with_part(given, part, mine), home)
+        if value is None and was is not None:
+            drop_setting(given, ".".join((*part, key)))
+        elif not same(was, value):
+            add_setting(mine, key, value)
+        if not same(was, value):
+            _write("".join(place), given, home)
     return was
 
 
-def _part(given: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """What a file says at a place in it; nothing where it says nothing."""
+def _part(given: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """What a file says at a place in it, which it has from now on."""
     for name in names:
-        below = given.get(name, {})
-        if not isinstance(below, dict):
+        given = given.setdefault(name, {})
+        if not isinstance(given, dict):
             raise KeeperError(f'"{name}" in this file is no object', hint="nothing was changed; take it out first")
-        given = below
     return given
 
 
-def _with_part(given: dict[str, Any], names: list[str], mine: dict[str, Any]) -> dict[str, Any]:
-    if not names:
-        return mine
-    below = _with_part(_part(given, names[:1]), names[1:], mine)
-    rest = {name: value for name, value in given.items() if name != names[0]}
-    return {**rest, names[0]: below} if below else rest
+def add_setting(given: dict[str, Any], key: str, value: Any) -> None:
+    """Have settings say one, nested as its name says."""
+    *above, last = key.split(".")
+    below = _part(given, above)
+    if isinstance(below.get(last), dict):
+        raise KeeperError(f'"{last}" in this file is an object', hint="nothing was changed; take it out first")
+    below[last] = value
+    if flatten(given).get(key) != value:  # written dotted as well, further down
+        drop_setting(given, key)
+        add_setting(given, key, value)
+
+
+def drop_setting(given: dict[str, Any], key: str) -> None:
+    """Take a setting out, nested or dotted, and what is empty without it."""
+    for name, value in [*given.items()]:
+        if isinstance(value, dict):
+            if value and key.startswith(name + "."):
+                drop_setting(value, key.removeprefix(name + "."))
+                if not value:
+                    del given[name]
+        elif name == key:
+            del given[name]
 
 
 def _describe_change(args: Namespace, path: str, was: Any, value: Any, holds: Setting) -> Iterator[str]:
@@ -268,64 +286,18 @@ def _describe_change(args: Namespace, path: str, was: Any, value: Any, holds: Se
 
 
 def _read(folder: str, name: str) -> dict[str, Any]:
-    path, hint = folder + name, "nothing was changed"
     if link := config.link_beneath(folder, name):
+        hint = "nothing was changed"
         raise KeeperError(f"{link} is a link, and settings are not written through links", hint=hint)
-    try:
-        with open(path, encoding="utf-8") as file:
-            given = json.load(file, parse_constant=refuse)
-    except FileNotFoundError:
-        return {}
-    except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        raise KeeperError(f"{path} is not a JSON object", hint=f"{hint}; make it valid JSON first")
-    return given
-
-
-def with_setting(given: dict[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """The settings with one more, nested as its name says."""
-    made = _nested(given, key.split("."), value)
-    if flatten(made).get(key) != value:  # written dotted as well, further down
-        made = _nested(without_setting(given, key), key.split("."), value)
-    return made
-
-
-def _nested(given: dict[str, Any], names: list[str], value: Any) -> dict[str, Any]:
-    first, *rest = names
-    below: Any = given.get(first, {} if rest else None)
-    if isinstance(below, dict) is not bool(rest):
-        what = "no object" if rest else "an object"
-        raise KeeperError(f'"{first}" in this file is {what}', hint="nothing was changed; take it out first")
-    return {**given, first: _nested(below, rest, value) if rest else value}
-
-
-def without_setting(given: dict[str, Any], key: str) -> dict[str, Any]:
-    """The settings less one, nested or dotted, and less what is empty without it."""
-    left = {}
-    for name, value in given.items():
-        if name == key and not isinstance(value, dict):
-            continue
-        if isinstance(value, dict) and key.startswith(name + "."):
-            below = without_setting(value, key.removeprefix(name + "."))
-            if below or not value:
-                left[name] = below
-        else:
-            left[name] = value
-    return left
+    return parse(read_file(folder + name), folder + name)
 
 
 def _write(path: str, given: dict[str, Any], home: str) -> None:
-    text = json.dumps(given, indent=2, ensure_ascii=False)
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can say
-        data = json.dumps(given, indent=2).encode()
     folder, shared = os.path.dirname(path), not path.startswith(os.path.join(home, ""))
     if not os.path.isdir(folder):
         os.makedirs(folder)
         os.chmod(folder, 0o755 if shared else 0o700)
-    files.write_file(path, data + b"\n", mode=0o644 if shared else 0o600)
+    files.write_file(path, lay_out(given), mode=0o644 if shared else 0o600)
 
 
 # --- Claude Code's own ------------------------------------------------------------------------------------------------
