@@ -11,8 +11,8 @@ from keyword import iskeyword
 from typing import Any, NamedTuple
 
 from memory_keeper import __version__
+from memory_keeper.cli.aliases import ALIASES, describe, names_of, resolve
 from memory_keeper.cli.arguments import YES, Argument, Verb
-from memory_keeper.cli.former import FORMER, answer
 from memory_keeper.cli.guard import guarded, open_streams
 from memory_keeper.cli.parser import Parser, add_common
 from memory_keeper.hooks import ENTRY_POINTS, enter
@@ -25,7 +25,6 @@ class Command(NamedTuple):
     group: str
     summary: str
     example: str = ""  # a line each; a resource has one for each of its verbs
-    aliases: tuple[str, ...] = ()
 
 
 BEGIN, CONTEXT, FIND, KEPT = "begin", "the context", "find something again", "what is kept: list, show, add, edit, rm"
@@ -41,66 +40,34 @@ COMMANDS = {
     ),
     "uninstall": Command(BEGIN, "take the plugin away again", "memory-keeper uninstall"),
     "context": Command(CONTEXT, "how full the context is, what ate it, and how long it lasts", "memory-keeper context"),
-    "why": Command(
-        CONTEXT,
-        "every line that a context was told: its source, the reason, and what it cost",
-        "memory-keeper why --last",
-    ),
+    "why": Command(CONTEXT, "every line that a context was told: its source, the reason, and what it cost",
+                   "memory-keeper why --last"),
     "brief": Command(CONTEXT, "print what a new context would be told", "memory-keeper brief start --budget 800"),
-    "save": Command(
-        CONTEXT,
-        "write notes, handoff and pages now, so that /clear or a new session loses nothing",
-        "memory-keeper save",
-        ("save-memory",),
-    ),
-    "load": Command(
-        CONTEXT,
-        "print what was saved: `brief handoff` of the session before, or `brief memory`",
-        "memory-keeper load",
-        ("load-memory",),
-    ),
-    "restart": Command(
-        CONTEXT, "save the handoff and have the session cleared; it goes on from there", "memory-keeper restart"
-    ),
+    "save": Command(CONTEXT, "write notes, handoff and pages now, so that /clear or a new session loses nothing",
+                    "memory-keeper save"),
+    "restart": Command(CONTEXT, "save the handoff and have the session cleared; it goes on from there",
+                       "memory-keeper restart"),
     "watch": Command(CONTEXT, "answer requests to clear, through tmux or GNU screen", "memory-keeper watch"),
-    "run": Command(
-        CONTEXT,
-        "run Claude Code in tmux, and answer requests to clear there",
-        "memory-keeper run -- claude --model opus",
-    ),
-    "search": Command(FIND, "find something again", "memory-keeper search retry back-off", ("search-memory",)),
-    "show": Command(
-        FIND, "one event or note, whole, or as its raw transcript line", "memory-keeper show 4914e47a --raw"
-    ),
-    "timeline": Command(
-        FIND,
-        "what happened when: around something, in a session, or in this project",
-        "memory-keeper timeline --around 4914e47a",
-    ),
-    "blame": Command(
-        FIND, "which sessions and prompts touched a file, and why", "memory-keeper blame src/uploader/client.py"
-    ),
-    "fixes": Command(
-        FIND,
-        "what fixed an error before, here",
-        "memory-keeper fixes \"ModuleNotFoundError: No module named 'yaml'\"",
-        ("fix",),
-    ),
-    "how": Command(
-        FIND,
-        "how a command or a tool was run here, and which form of it worked",
-        "memory-keeper how docker compose",
-    ),
-    "embed": Command(
-        FIND, "make what search by meaning needs of what is kept; needs the extra `semantic`", "memory-keeper embed"
-    ),
+    "run": Command(CONTEXT, "run Claude Code in tmux, and answer requests to clear there",
+                   "memory-keeper run -- claude --model opus"),
+    "search": Command(FIND, "find something again", "memory-keeper search retry back-off"),
+    "show": Command(FIND, "one event or note, whole, or as its raw transcript line",
+                    "memory-keeper show 4914e47a --raw"),
+    "timeline": Command(FIND, "what happened when: around something, in a session, or in this project",
+                        "memory-keeper timeline --around 4914e47a"),
+    "blame": Command(FIND, "which sessions and prompts touched a file, and why",
+                     "memory-keeper blame src/uploader/client.py"),
+    "fixes": Command(FIND, "what fixed an error before, here",
+                     "memory-keeper fixes \"ModuleNotFoundError: No module named 'yaml'\""),
+    "how": Command(FIND, "how a command or a tool was run here, and which form of it worked",
+                   "memory-keeper how docker compose"),
+    "embed": Command(FIND, "make what search by meaning needs of what is kept; needs the extra `semantic`",
+                     "memory-keeper embed"),
     "note": Command(KEPT, "what every session is to know of a project, in your own words"),
     "rule": Command(KEPT, "what every context is to go by; also in CLAUDE.md"),
-    "observation": Command(
-        KEPT, "what may be worth a rule: confirm or contradict it, make it one", aliases=("observe",)
-    ),
+    "observation": Command(KEPT, "what may be worth a rule: confirm or contradict it, make it one"),
     "task": Command(KEPT, "what is to be done and what was"),
-    "session": Command(KEPT, "the sessions of this project", aliases=("sessions",)),
+    "session": Command(KEPT, "the sessions of this project"),
     "handoff": Command(KEPT, "what a session leaves to the next context: write it now, list, show"),
     "config": Command(KEPT, "the settings in force and where they come from; change them"),
     "status": Command(MEMORY, "this project at a glance", "memory-keeper status"),
@@ -110,34 +77,21 @@ COMMANDS = {
         "memory-keeper summarize --again --with claude-cli --limit 3\n"
         "memory-keeper summarize --compare extractive,claude-cli",
     ),
-    "archive": Command(
-        MEMORY,
-        "put the memory into the archive and begin it anew; nothing is deleted",
-        "memory-keeper archive --dry-run",
-        ("clear", "clear-memory"),
-    ),
-    "export": Command(
-        MEMORY, "write what is kept of this project as files", "memory-keeper export --format jsonl --to ~/memory"
-    ),
+    "archive": Command(MEMORY, "put the memory into the archive and begin it anew; nothing is deleted",
+                       "memory-keeper archive --dry-run"),
+    "export": Command(MEMORY, "write what is kept of this project as files",
+                      "memory-keeper export --format jsonl --to ~/memory"),
     "forget": Command(
         MEMORY,
         "take something out of everything that is kept, for good",
         "memory-keeper forget --session 4914e47a --dry-run\nmemory-keeper forget --text - < leaked.txt",
     ),
-    "upkeep": Command(
-        MEMORY,
-        "bring a session's notes, or a project's observations and tasks, up to date now",
-        "memory-keeper upkeep --session",
-        ("compact", "compress-context"),
-    ),
-    "schedule": Command(
-        MEMORY, "show the crontab line for a weekly upkeep without a session", "memory-keeper schedule"
-    ),
-    "usage": Command(
-        COST,
-        "tokens, cache and cost by day, week, month, session, model, project or tool",
-        "memory-keeper usage --by model --since 30d",
-    ),
+    "upkeep": Command(MEMORY, "bring a session's notes, or a project's observations and tasks, up to date now",
+                      "memory-keeper upkeep --session"),
+    "schedule": Command(MEMORY, "show the crontab line for a weekly upkeep without a session",
+                        "memory-keeper schedule"),
+    "usage": Command(COST, "tokens, cache and cost by day, week, month, session, model, project or tool",
+                     "memory-keeper usage --by model --since 30d"),
     "report": Command(
         COST,
         "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
@@ -150,30 +104,19 @@ COMMANDS = {
         'memory-keeper completion zsh > "${fpath[1]}/_memory-keeper"\n'
         "memory-keeper completion fish > ~/.config/fish/completions/memory-keeper.fish",
     ),
-    "statusline": Command(
-        CALLED,
-        "one line about the context for Claude Code's status line: its JSON on stdin",
-        "memory-keeper statusline --install",
-    ),
-    "hook": Command(
-        CALLED,
-        "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
-        "memory-keeper hook Stop < payload.json",
-    ),
-    "mcp": Command(
-        CALLED,
-        "the server that Claude Code starts with a session",
-        "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout",
-    ),
-}
+    "statusline": Command(CALLED, "one line about the context for Claude Code's status line: its JSON on stdin",
+                          "memory-keeper statusline --install"),
+    "hook": Command(CALLED, "the entry point for Claude Code's hooks: payload on stdin, answer on stdout",
+                    "memory-keeper hook Stop < payload.json"),
+    "mcp": Command(CALLED, "the server that Claude Code starts with a session",
+                   "memory-keeper mcp   # Claude Code starts it; it speaks JSON-RPC on stdin and stdout"),
+}  # fmt: skip
 ALIKE = 0.8  # how like an option of ours a word must be that any word may be
 GROUPS = {
     group: [name for name, command in COMMANDS.items() if command.group == group]
     for group in dict.fromkeys(command.group for command in COMMANDS.values())
 }
-ALIASES = {alias: name for name, command in COMMANDS.items() for alias in command.aliases}
-OLDER = f"Other names: {', '.join(f'{alias} ({name})' for alias, name in ALIASES.items())}."
-FORMERLY = f"Of the earlier plugin, and answered: {', '.join(FORMER)}."
+OTHER_NAMES = f"Other names, each with a help of its own: {', '.join(ALIASES)}."
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -216,11 +159,11 @@ def _as_text(word: str) -> str:
 
 def _parse(argv: list[str]) -> Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
-    argv = answer(argv) if argv and argv[0] in FORMER else argv
-    parser = build_parser(argv)
-    if argv and argv[0] not in COMMANDS and argv[0] not in ALIASES and not argv[0].startswith("-"):
-        hint = near(argv[0], [*COMMANDS, *ALIASES, *FORMER], "`memory-keeper --help` names them all")
-        parser.error(f"there is no command {argv[0]}; {hint}")
+    typed, argv = argv[0] if argv else "", resolve(argv) if argv else argv
+    parser = build_parser(argv, typed)
+    if typed not in COMMANDS and typed not in ALIASES and not typed.startswith("-"):
+        hint = near(typed, [*COMMANDS, *ALIASES], "`memory-keeper --help` names them all")
+        parser.error(f"there is no command {typed}; {hint}")
     args, rest = parser.parse_known_args(_with_verb(argv))
     words: list[str] | None = getattr(args, args.words, None) if args.words else None
     if problem := _refused(rest, args.parser.options(), words is not None, args.any_words):
@@ -255,40 +198,37 @@ def _with_verb(argv: list[str]) -> list[str]:
 
 def _verbs(name: str) -> Mapping[str, Verb]:
     """The verbs of a command; none where it is no resource."""
-    return getattr(load(name), "VERBS", {}) if ALIASES.get(name, name) in COMMANDS else {}
+    return getattr(load(name), "VERBS", {}) if name in COMMANDS else {}
 
 
 def load(name: str) -> Any:
     """The module of a command."""
-    name = ALIASES.get(name, name)
     return import_module(f"memory_keeper.cli.commands.{name}{'_' * iskeyword(name)}")  # `import` cannot be a module's
 
 
-def build_parser(argv: list[str] | None = None) -> Parser:
-    """The whole parser, or the part that `argv` needs."""
+def build_parser(argv: list[str] | None = None, typed: str = "") -> Parser:
+    """The whole parser, or the part that `argv` needs, which was `typed` by this name."""
     parser = Parser(
         groups=GROUPS,
         prog=called(),
         description="Keeps what happened in Claude Code, and gives the next context what it needs.",
-        epilog=f"`memory-keeper COMMAND --help` tells more of one.\n{OLDER}\n{FORMERLY}\nexample: memory-keeper demo",
+        epilog=f"`memory-keeper COMMAND --help` tells more of one.\n{OTHER_NAMES}\nexample: memory-keeper demo",
     )
     parser.set_defaults(parser=parser, words="", any_words=False)
     parser.add_argument("--version", action="version", version=f"memory-keeper {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     wanted = (argv or [""])[0]
     for name, command in COMMANDS.items():
-        also = f" Also: {', '.join(command.aliases)}." if command.aliases else ""
-        also = f" `{wanted}` is an alias of `{name}`." if wanted in command.aliases else also
-        sub = commands.add_parser(
-            name, aliases=command.aliases, help=command.summary, description=_sentence(command.summary) + also
-        )
-        if argv is None or wanted in (name, *command.aliases):
-            _configure(sub, load(name), command)
+        also = f" Also: {', '.join(names)}." if (names := names_of(name)) else ""
+        also = f" {describe(typed)}" if typed in names else also
+        sub = commands.add_parser(name, help=command.summary, description=_sentence(command.summary) + also)
+        if argv is None or wanted == name:
+            _configure(sub, load(name), command, also if typed in names else "")
     return parser
 
 
-def _configure(parser: Parser, module: Any, command: Command) -> None:
-    """Give a command's parser its arguments and examples."""
+def _configure(parser: Parser, module: Any, command: Command, also: str) -> None:
+    """Give a command's parser its arguments and examples; a verb is said what was typed instead of it."""
     verbs: Mapping[str, Verb] = getattr(module, "VERBS", {})
     if not verbs:
         parser.allow_abbrev = not getattr(module, "ANY_WORDS", False)  # words may begin like an option of ours
@@ -298,7 +238,7 @@ def _configure(parser: Parser, module: Any, command: Command) -> None:
     add_common(parser)  # of every verb: they are typed behind it
     choices = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name, verb in verbs.items():
-        sub = choices.add_parser(name, aliases=verb.aliases, help=verb.help, description=_sentence(verb.help))
+        sub = choices.add_parser(name, aliases=verb.aliases, help=verb.help, description=_sentence(verb.help) + also)
         if YES not in verb.takes:
             sub.add_argument("--yes", action="store_true", help=SUPPRESS)  # scripts may say it to every verb
         _finish(sub, verb.run, verb.takes, verb.example)

@@ -118,7 +118,7 @@ def test_an_unknown_kind_names_the_kinds(capsys: Said) -> None:
 
 
 def test_wrong_usage(capsys: Said) -> None:
-    for argv in (["get"], ["list", "project"], ["get", "project", "x"], ["set", "project", "x", "--file", "y"]):
+    for argv in (["set"], ["list", "project"], ["get", "project", "x"], ["set", "project", "x", "--file", "y"]):
         assert run(*argv) == 2, argv
 
 

@@ -15,7 +15,7 @@ from memory_keeper.capture.host import find_terminal
 from memory_keeper.cli.arguments import BUDGET, argument
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of, settings_of
-from memory_keeper.cli.work import catch_up
+from memory_keeper.cli.work import catch_up, session_here
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.previous import find_before
@@ -57,7 +57,7 @@ ARGUMENTS = (
     BUDGET,
     argument(
         "--session", default="", metavar="ID",
-        help="the session to tell of; of a handoff or a replay, default: the newest",
+        help="the session to tell of; of a handoff or a replay, default: the newest but the one that runs this",
     ),
 )  # fmt: skip
 
@@ -69,24 +69,32 @@ def run(args: Namespace) -> int:
     if args.name in (RECALL, RULES):
         brief = _recall(args) if args.name == RECALL else _rules(args)
         return _show(args, brief._replace(name=args.name))
+    settings = settings_of(args)
     with Keeper(args.home) as keeper:
-        project = project_of(keeper, args)
-        session = session_of(keeper, args.session)
+        project, session = project_of(keeper, args), session_of(keeper, args.session)
         catch_up(keeper, [project])
         if args.name in OF_ONE and not session:
-            session = next((one.id for one in keeper.store.sessions(project, 10) if one.prompts), "")
-        settings = settings_of(args)
+            session = _newest(keeper, project)
         budget = _budget(args, settings)
-        brief = keeper.brief(args.name, _view(keeper, args, project, session, settings, budget), budget, UNLIMITED)
+        view = _view(keeper, args, project, session, settings, budget)
+        brief = keeper.brief(args.name, view, budget, UNLIMITED)
+        if not brief.text and view.session and args.name == "memory":  # there may be nothing but what it says itself
+            brief = keeper.brief(args.name, view._replace(session=""), budget, UNLIMITED)
         kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
     if args.json or brief.text:
-        return _show(args, brief)
+        return _show(args, brief, session)
     if args.name in NOTHING:
         say(NOTHING[args.name])
         return 0
     if kept:
         raise KeeperError(f"Nothing to tell fits into {budget} tokens", hint="give it a larger --budget")
     raise NotSetUp("Nothing is kept of this project yet", hint="run `memory-keeper import transcripts`")
+
+
+def _newest(keeper: Keeper, project: str) -> str:
+    """The newest session in which something was said; another one than that which asks, if there is one."""
+    said = [one.id for one in keeper.store.sessions(project, 10) if one.prompts]
+    return next((id for id in said if id != session_here()), said[0] if said else "")
 
 
 def _budget(args: Namespace, settings: dict[str, Any]) -> int:
@@ -98,11 +106,12 @@ def _budget(args: Namespace, settings: dict[str, Any]) -> int:
 
 def _view(keeper: Keeper, args: Namespace, project: str, session: str, settings: dict[str, Any], budget: int) -> View:
     """What the brief is told of, as a context that was cleared, compacted or is new would be told."""
-    of = session if args.name in OF_ONE else ""
-    source = "clear" if of else "compact" if session and args.name != "memory" else "startup"
+    memory, of = args.name == "memory", session if args.name in OF_ONE else ""
+    source = "clear" if of else "compact" if session and not memory else "startup"
     before = _before(keeper, project, args) if args.name == "start" and not session else None
-    notes = max(settings["tell.notesBudget"], budget // 5 if args.name == "memory" else 0)
-    view = keeper.view(session, source, project=project, of=of, before=before, notes=notes)
+    notes = max(settings["tell.notesBudget"], budget // 5 if memory else 0)
+    own = session_here() if memory and not session else session  # who asks for the memory knows itself
+    view = keeper.view(own, source, project=project, of=of, before=before, notes=notes)
     return view._replace(home=keeper.home, settings=settings, now=time())
 
 
@@ -129,12 +138,11 @@ def _rules(args: Namespace) -> Brief:
     return full_brief(args.home, folder, environ, {**settings, "rules.budget": budget}, fenced=bool(args.json))
 
 
-def _show(args: Namespace, brief: Brief) -> int:
-    parts = by_part([*brief.facts]) if args.name == "handoff" else {}
+def _show(args: Namespace, brief: Brief, session: str = "") -> int:
     shown = {name: value for name, value in brief._asdict().items() if name != "lines"}
-    return respond(
-        args, {**shown, "cites": list(brief.cites), **parts}, (lambda: say(brief.text)) if brief.text else ""
-    )
+    shown |= {"cites": list(brief.cites), **({"session": session} if session else {})}
+    shown |= by_part([*brief.facts]) if args.name == "handoff" else {}
+    return respond(args, shown, (lambda: say(brief.text)) if brief.text else "")
 
 
 def _before(keeper: Keeper, project: str, args: Namespace) -> Before | None:

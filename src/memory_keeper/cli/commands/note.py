@@ -53,12 +53,13 @@ def _list(args: Namespace) -> int:
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         project, kind = known_project(keeper, args), args.target
-        of_kind = kind in STANDING
+        of_kind = not kind or kind in STANDING
         notes = _standing(keeper, project, kind, gone=args.all) if of_kind else [_find(keeper, project, kind)]
         revisions = [keeper.store.wordings(note.id) if args.all else [note] for note in notes]
     if not notes:
+        what = f"note of kind {kind}" if kind else "standing note"
         old = " (`--all` shows old wordings)" if not args.all else ""
-        raise KeeperError(f"This project has no note of kind {kind}{old}", hint=f"memory-keeper note set {kind} TEXT")
+        raise KeeperError(f"This project has no {what}{old}", hint=f"memory-keeper note set {kind or 'project'} TEXT")
     shown = [
         _as_json(note) | ({"wordings": [*map(_as_json, each)]} if args.all else {})
         for note, each in zip(notes, revisions, strict=True)
@@ -268,6 +269,7 @@ def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:
 
 OWN = "write what every session is told as yours"
 TARGET = argument("target", metavar="KIND", help=f"{KINDS}; or the ID of a note")
+SHOWN = argument("target", nargs="?", default="", metavar="KIND", help=f"{KINDS}; or an ID; default: all")
 TEXT = argument("text", nargs="*", metavar="TEXT", help="by default: what --file or stdin has")
 FILE = argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
 VERBS = {
@@ -279,9 +281,9 @@ VERBS = {
     ),
     "show": Verb(
         _show,
-        "a note, or those of a kind, whole",
+        "a note, those of a kind, or all, whole",
         "memory-keeper note show conventions",
-        (TARGET, argument("--all", action="store_true", help="every wording there was")),
+        (SHOWN, argument("--all", action="store_true", help="every wording there was")),
         aliases=("get",),
     ),
     "set": Verb(
