@@ -43,11 +43,11 @@ def run(args: Namespace) -> int:
     else:
         lines = ["The newest session has said nothing yet, so there is no handoff of it."]
     if told := sum(bool(one.text) for one in made):
-        lines.append(f"{many(told, 'note')} written: `memory-keeper load --memory` prints the memory.")
+        lines.append(f"{many(told, 'note')} written: `memory-keeper brief memory` prints the memory.")
     lines += [f"  {from_here(path)}" for path in files]
     lines += [f"  {from_here(path)} {problem}" for path, problem in left.items()]
     if note.id:
-        lines.append("/clear goes on from the handoff in an empty context; `memory-keeper load` prints it.")
+        lines.append("/clear goes on from the handoff in an empty context; `memory-keeper brief handoff` prints it.")
     about = {"id": note.id, "session": note.session, "path": where, "tokens": note.tokens}
     about |= {"notes": [one.id for one in made], "files": files, "left": list(left)}
     return respond(args, about, "\n".join(lines))
