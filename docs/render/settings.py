@@ -28,9 +28,11 @@ LINKS = {  # where a setting is explained
     "compaction.triggers.observationAge.enabled": "../how-to/observations.md",
     "compaction.triggers.taskArchive.enabled": "../how-to/tasks.md",
     "compaction.monthlyReview": "../how-to/upkeep.md",
+    "backup.keep": "../how-to/back-up-and-restore.md",
 }
 STAGES = {
     "capture": "What is kept of what happened.",
+    "backup": "Copies of it.",
     "tell": "What is told, and written for people.",
     "reduce": "When notes and outlines are made, and how long they are.",
     "summarize": "Who words them.",

@@ -49,6 +49,7 @@ SETTINGS = {
         " the preview that the transcript has.",
         most=16_000,
     ),
+    "backup.keep": Setting(3, "Backups that are kept, one for each day with sessions; 0: none are taken.", most=1000),
     "reduce.saveInterval": Setting(25, "Tool calls of a session after which it gets a note.", 1, 1000),
     "reduce.saveTokens": Setting(8000, "Tokens of talk after which a session gets a note.", 500, 100_000),
     "reduce.noteTokens": Setting(700, "Tokens of the longest note of a session.", 100, 4000),

@@ -21,6 +21,7 @@ from memory_keeper.briefs.files import removable, write_handoff
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, mask_text, mask_value, sync_folder
 from memory_keeper.errors import KeeperError
+from memory_keeper.jobs import backup
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source
 from memory_keeper.pages.reading import Pages
@@ -55,9 +56,9 @@ class What(NamedTuple):
     since: float = 0.0
     until: float = 0.0
     everything: bool = False  # of the project, what the user wrote as well
+    again: bool = False  # all that ever was: it came back with a backup
     at: float = 0.0  # when that was said
     roots: Sequence[str] = ()  # the folders whose pages tell of it
-    archives: Sequence[str] = ()  # that are put aside for others
 
 
 class Chosen(NamedTuple):
@@ -75,8 +76,8 @@ class Chosen(NamedTuple):
 # --- what goes --------------------------------------------------------------------------------------------------------
 
 
-def choose(store: Store, what: What) -> Chosen:
-    """The events and notes that go."""
+def choose(store: Store, what: What, known: Forgotten | None = None) -> Chosen:
+    """The events and notes that go; `known`: all that was forgotten before."""
     if what.text:
         rows = store.mask(_masker(what.text), dry=True)
         return Chosen({}, [], (), tuple(store.projects()), rows)
@@ -85,7 +86,10 @@ def choose(store: Store, what: What) -> Chosen:
         sessions = tuple(one.id for one in store.sessions(what.project, EVERY))
     elif what.session and not (what.since or what.until or what.file):
         sessions = (what.session,)
-    events = {kept.key: kept.event for kept in _events(store, what)}
+    if what.again and known:
+        events = {kept.key: kept.event for kept in store.find(Filter()) if known.has(kept.event)}
+    else:
+        events = {kept.key: kept.event for kept in _events(store, what)}
     notes, written = _notes(store, what, events, sessions)
     said = dict.fromkeys(notes)
     for kept in store.find(Filter(refs=[*said])) if said else ():
@@ -226,6 +230,12 @@ def _shingles(text: str) -> set[int]:
     return {hash(tuple(words[at : at + SHINGLE])) for at in range(len(words) - SHINGLE + 1)}
 
 
+def _mask_of(what: What, known: Forgotten) -> Callable[[str], str] | None:
+    if what.again:
+        return lambda said: mask_text(said, known.mask)
+    return _masker(what.text) if what.text else None
+
+
 def _masker(text: str) -> Callable[[str], str]:
     return lambda said: mask_text(said, lambda one: one.replace(text, MARK))
 
@@ -286,11 +296,11 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
         keeper.close()
         with keeper.writing(PATIENCE):
             store, known = keeper.writer, Forgotten(keeper.home, keeper.salt)
-            chosen = choose(store, what)
+            chosen = choose(store, what, known)
             known.add(_stones(known, what, chosen, keeper))
             _clean_spools(keeper.home, what, chosen, known)
-            if what.text:
-                store.mask(_masker(what.text))
+            if mask := _mask_of(what, known):
+                store.mask(mask)
             moved = _rewrite_archives(keeper, what, chosen, known)
             store.forget([*chosen.events], chosen.notes, moved)
             store.compact()
@@ -316,7 +326,7 @@ def _stones(known: Forgotten, what: What, chosen: Chosen, keeper: Keeper) -> Ite
     if not chosen.sessions and (what.since or what.until) and not what.file:
         kind, value = ("session", what.session) if what.session else ("project", what.project)
         yield known.stone(kind, value, since=what.since, until=what.until or min(EVER, what.at))
-    for event in chosen.events.values():
+    for event in () if what.again else chosen.events.values():
         if event.session not in chosen.sessions:
             yield known.stone("line", event.id.rpartition(":")[0])
             if len(event.text) >= LEAST:
@@ -357,7 +367,7 @@ def _left(
     keeper: Keeper, source: Source, members: Sequence[Member], what: What, chosen: Chosen, known: Forgotten
 ) -> Iterator[tuple[bytes, bytes | None]]:
     """The lines of an archive, each with what is left of it: itself, another line, or nothing."""
-    mask = _masker(what.text) if what.text else None
+    mask = _mask_of(what, known)
     ids = {event.id for event in chosen.events.values()}
     at = 0.0
     for member in members:
@@ -371,7 +381,7 @@ def _left(
             if mask:
                 new = mask_line(line, mask)
                 new = line if new == line else new
-            else:
+            if not what.text:
                 read = read_line(line, source, place, at)
                 events = read.events if read else []
                 at = events[-1].at if events else at
@@ -439,9 +449,9 @@ def _sync(path: str) -> None:
 
 def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
     home = keeper.home
-    for name in sorted(os.listdir(home)):
+    for name in () if what.again else sorted(os.listdir(home)):
         path = f"{home}/{name}"
-        if name.startswith("damaged-") and os.path.isdir(path) and not os.path.islink(path):
+        if name.startswith(("damaged-", backup.BEFORE)) and os.path.isdir(path) and not os.path.islink(path):
             shutil.rmtree(path)
     folder = home + "/archive"
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
@@ -449,16 +459,22 @@ def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
             _clean_orphan(keeper, f"{folder}/{name}", what, chosen)
     if what.text:
         _mask_files(home, what.text)
+    if (backups := backup.known(home)) and not what.again:
+        for path in backups:
+            os.unlink(path)
+        backup.take(keeper, locked=True)
 
 
 def _clean_spools(home: str, what: What, chosen: Chosen, known: Forgotten) -> None:
     """Write spools again without what goes. Whoever appends to one finds that it is another file, and opens that."""
     ids, echo = {event.id for event in chosen.events.values()}, _echo(chosen.events.values())
+    mask = _mask_of(what, known)
 
     def clean(session: str, record: Json) -> Json | None:
+        if mask:
+            record = mask_value(record, mask)
         if what.text:
-            masked: Json = mask_value(record, _masker(what.text))
-            return masked
+            return record
         said = {"text", "extra"} & record.keys()
         gone = known.has(Event("", spool.time_of(record), "", session, what.project, str(record.get("text") or "")))
         return None if said and (gone or _says(wire.dumps(record, ascii=False), ids, chosen.notes, echo)) else record
@@ -480,9 +496,9 @@ def _clean_orphan(keeper: Keeper, path: str, what: What, chosen: Chosen) -> None
         os.unlink(path)
         return
     source, known = Source(path, session, what.project), Forgotten(keeper.home, keeper.salt)
-    mask, kept, place = _masker(what.text) if what.text else None, [], 0
+    mask, kept, place = _mask_of(what, known), [], 0
     for line in data.split(b"\n")[:-1]:
-        read = None if mask else read_line(line, source, place, 0.0)
+        read = None if what.text else read_line(line, source, place, 0.0)
         place += len(line) + 1
         if not (read and any(known.has(event) for event in read.events)):
             kept.append(mask_line(line, mask) if mask else line)
@@ -543,3 +559,9 @@ def left_in(root: str, text: str) -> list[str]:
                 if text.encode() in file.read():
                     found.append(os.path.join(above, name))
     return found
+
+
+def forget_again(keeper: Keeper) -> None:
+    """Take out of a store that was put back what has been forgotten since."""
+    if keeper.forgotten:
+        forget(keeper, What(again=True, at=time(), roots=keeper.store.roots()))

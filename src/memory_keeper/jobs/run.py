@@ -11,10 +11,11 @@ from time import sleep, time
 
 from memory_keeper.briefs.files import Unwritable
 from memory_keeper.capture.tail import LAG
-from memory_keeper.errors import Busy, NotSetUp
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.problems import complain
 from memory_keeper.jobs import forget
+from memory_keeper.jobs.backup import keep_backed_up
 from memory_keeper.jobs.improve import improve_due
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.jobs.upkeep import keep_up
@@ -55,6 +56,12 @@ def run_jobs(keeper: Keeper) -> None:
     except (Busy, NotSetUp):
         pass  # the next one tries
     distil_all(keeper)
+    try:
+        keep_backed_up(keeper, time())
+    except (Busy, NotSetUp):
+        pass
+    except (KeeperError, OSError) as error:
+        complain(keeper.home, "backup", error)
     try:
         keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
     except NotSetUp:

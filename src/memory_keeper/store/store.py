@@ -293,6 +293,9 @@ class Store(Protocol):
         """Delete events by their keys, notes, and files by their numbers; what the notes covered is open again. Of a
         file that goes on under another number only some lines are left."""
 
+    def copy(self, path: str) -> None:
+        """Write all of it as of this moment into another store, whose search index is to be made anew."""
+
     def mask(self, change: Callable[[str], str], dry: bool = False) -> int:
         """Have every text of events and notes as `change` gives it back; how many rows are not as they were."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_keeper.model import EVERYWHERE, Event, Filter, Member, Moved, Note, Phrase, Placed, Source, Usage
+from memory_keeper.store import open_store as load_store
 from memory_keeper.store.events import session_events
 from memory_keeper.text import storable
 from tests.store.contract.made import HERE, a_usage, an_event, begin, find_ids, record_lines, some_events
@@ -204,5 +205,11 @@ def test_what_is_forgotten_is_in_no_byte(open_store: Open) -> None:
     assert store.matching([[Phrase("goose")]], EVERYWHERE, 5)
     for path in Path(store.path).parent.glob("store.db*"):
         assert b"plover" not in path.read_bytes()
+    store.copy(f"{store.path}-copy")
+    copy = load_store(f"{store.path}-copy")
+    copy.rebuild_index()
+    assert copy.problems() == []
+    assert copy.texts(copy.matching([[Phrase("goose")]], EVERYWHERE, 5)) == {2: "a goose sleeps"}
+    copy.close()
     store.forget([], [], {left.seq: None})
     assert store.sources() == []

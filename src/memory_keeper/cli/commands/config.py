@@ -29,6 +29,7 @@ SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 _, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
     "capture": "what is kept",
+    "backup": "copies of it",
     "tell": "what a context is told",
     "reduce": "how notes are made",
     "summarize": "who words them, and what that may take",

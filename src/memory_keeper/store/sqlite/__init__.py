@@ -2,7 +2,8 @@
 
 `connection` opens and asks the file, `fulltext` answers about words and meaning by an `expression`, `events` about
 events and usage, `notes` about notes; this records, and says how the store is. `migrations` has the schema, `dump`
-writes everything out, `salvage` reads what a damaged file still has, `forgetting` takes out for good.
+writes everything out, `salvage` reads what a damaged file still has, `forgetting` takes out for good, `copies`
+writes a copy.
 """
 
 from __future__ import annotations
@@ -221,6 +222,12 @@ class SqliteStore(Notes):
         from memory_keeper.store.sqlite import forgetting
 
         forgetting.forget(self, events, notes, moved)
+
+    def copy(self, path: str) -> None:
+        """Write all of it as of this moment into another store, whose search index is to be made anew."""
+        from memory_keeper.store.sqlite import copies
+
+        copies.copy(self, path)
 
     def mask(self, change: Callable[[str], str], dry: bool = False) -> int:
         """Have every text of events and notes as `change` gives it back; how many rows are not as they were."""
