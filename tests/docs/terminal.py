@@ -59,4 +59,12 @@ class Terminal(Tui):
         return self._prompts.read_text().count("\n") if self._prompts.exists() else 0
 
     def _wait_for_prompt(self, times: int) -> None:
-        wait_for(lambda: self._count() >= times, "the shell's prompt", patience=120)
+        def there() -> bool:
+            if self.screen().rstrip().endswith("Type yes:"):  # whoever is asked something says no
+                self._tmux("send-keys", "Enter")
+            return self._count() >= times
+
+        try:
+            wait_for(there, "the shell's prompt", patience=60)
+        except TimeoutError as error:
+            raise TimeoutError(f"{error}; the screen was\n{self.screen()}") from None

@@ -104,11 +104,12 @@ def test_each_says_when_there_is_nothing_yet(sandbox: Sandbox, api: Model) -> No
 
 def test_in_a_terminal_nobody_is_asked_for_a_permission(box: Sandbox, api: Model) -> None:
     trust(box)
-    api.play(text("The store uses SQLite."), *(text(f"Seen {name}.") for name in SHOWN))
+    commands = {name: shown for name, shown in SHOWN.items() if name != "soft-restart"}  # a clear comes after that
+    api.play(text("The store uses SQLite."), *(text(f"Seen {name}.") for name in commands))
     with Tui(box, "--permission-mode", "default") as tui:
         tui.type(ASKED)
         tui.wait("The store uses SQLite.")
-        for name, shown in SHOWN.items():
+        for name, shown in commands.items():
             tui.type(typed(name))
             tui.wait(f"Seen {name}.")
             assert shown in asked_last(api.of("main")[-1]), name
