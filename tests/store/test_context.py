@@ -63,6 +63,7 @@ def test_everything_since_the_start(home: str) -> None:
         module=True,
         warned=(("handoff", 1003.0, "1003000"), ("warn", 1003.0, "1003000"), ("critical", 1007.0, "1007000")),
         asked=1005.0,
+        why="due",
         blocked=1006.0,
         prompted=1002.0,
         prompts=1,
