@@ -140,11 +140,11 @@ def test_a_value_of_the_wrong_type_is_ignored(home: Path, value: Any) -> None:
 
 def test_what_is_unknown_is_ignored(home: Path, root: Path) -> None:
     """A cloned repository can name no program, address or path: there is no such setting to set."""
-    hostile = {"tell": {"command": "x", "startBudget": 7}, "run": {"program": "/bin/sh"}, "url": "http://x", "a": [1]}
+    hostile = {"tell": {"command": "x", "startBudget": 700}, "run": {"program": "/bin/sh"}, "url": "http://x", "a": [1]}
     write(root / ".claude/memory-keeper.json", hostile)
     settings, broken = config.load(str(home), str(root))
     assert not broken
-    assert settings == {**DEFAULTS, "tell.startBudget": 7}
+    assert settings == {**DEFAULTS, "tell.startBudget": 700}
 
 
 def test_only_regular_files_are_read(home: Path, root: Path, tmp_path: Path) -> None:
@@ -165,13 +165,13 @@ def test_no_part_of_the_way_is_a_link(home: Path, root: Path, tmp_path: Path, li
     """What a link leads to is no file of the project's."""
     name = "memory-keeper.json" if link == ".claude" else "config.json"
     (tmp_path / "elsewhere").mkdir()
-    write(tmp_path / "elsewhere" / name, {"tell": {"startBudget": 9}})
+    write(tmp_path / "elsewhere" / name, {"tell": {"startBudget": 900}})
     shutil.rmtree(root / link, ignore_errors=True)
     (root / link).symlink_to(tmp_path / "elsewhere")
     assert config.load(str(home), str(root))[0] == DEFAULTS
     (root / link).unlink()
     (tmp_path / "elsewhere").rename(root / link)
-    assert config.load(str(home), str(root))[0]["tell.startBudget"] == 9
+    assert config.load(str(home), str(root))[0]["tell.startBudget"] == 900
 
 
 def test_a_huge_file_is_not_read_whole(home: Path) -> None:

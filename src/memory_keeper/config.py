@@ -9,7 +9,7 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import wire
-from memory_keeper.settings import DEFAULTS, USERS_ONLY, flatten, read_value, valid, variable
+from memory_keeper.settings import DEFAULTS, USERS_ONLY, bounded, flatten, read_value, valid, variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ SWITCH = "autoCompactEnabled"
 USUAL_PATH = "/bin:/usr/bin"
 ANYTHING = "*"
 HARMLESS = frozenset(("CLAUDE_PROJECT_DIR", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "TERM", "TZ", "USER"))
+AGAINST = ("MEMORY_KEEPER_", "XDG_DATA_HOME", "HOME", "PATH", "CLAUDE_CONFIG_DIR", "PYTHON", "LD_", "GIT_", "TMPDIR")
 INSIDE_HOST = ("CLAUDE_PROJECT_DIR", "CLAUDECODE")  # variables that Claude Code gives to what it starts
 UNREAL = ("/proc/", "/dev/fd/")  # where a path means something else to everybody who follows it
 _switches: dict[str, tuple[tuple[float, int], bool | None]] = {}
@@ -205,11 +206,14 @@ def layers(
     users = claude_folder(mine) if environ else "\0"
     if hosts is None or (environ and users != claude_folder(environ)):
         hosts = claude_settings(root, mine)
-    yield from _set_in_claude_code(hosts, users)
-    yield from _set_by_user(home + "/config.json", root)
+    own: Json = {}
+    for origin, given in (*_set_in_claude_code(hosts, users), *_set_by_user(home + "/config.json", root)):
+        own |= given or {}
+        yield origin, given
     for name in PROJECT_FILES if root else ():
-        yield from _set_by_project(root, name)
-    yield from _set_by_variables(environ, mine)
+        for origin, given in _set_by_project(root, name):
+            yield origin, bounded(given, own) if given else given
+    yield from _set_by_variables(environ, mine, own)
 
 
 def _set_in_claude_code(hosts: list[tuple[str, Json]], users: str) -> Iterator[tuple[str, Json]]:
@@ -241,17 +245,37 @@ def _set_by_project(root: str, name: str) -> Iterator[tuple[str, Json | None]]:
     yield root + name, allowed
 
 
-def _set_by_variables(environ: dict[str, str], mine: dict[str, str]) -> Iterator[tuple[str, Json]]:
+def refused(home: str, root: str) -> Iterator[tuple[str, str]]:
+    """What a project's files set and may not: each file, and what of it does not hold, or not so."""
+    own: Json = {}
+    for _, given in _set_by_user(home + "/config.json", root):
+        own |= given or {}
+    for name in PROJECT_FILES:
+        said = None if link_beneath(root, name) else read_small(root + name)
+        wanted = valid(flatten(_parse(said) or {})) if said else {}
+        kept = bounded({key: value for key, value in wanted.items() if key not in USERS_ONLY}, own)
+        for key in wanted:
+            if kept.get(key) != wanted[key]:
+                yield root + name, key
+
+
+def _set_by_variables(environ: dict[str, str], mine: dict[str, str], own: Json) -> Iterator[tuple[str, Json]]:
     for key, usual in DEFAULTS.items():
         name = variable(key)
         # what is sent where is never for a variable to say that a project may have set in Claude Code
         if key.startswith("summarize.") and any(one in environ for one in INSIDE_HOST):
             continue
-        if name in (mine if key in USERS_ONLY else environ):
-            yield name, valid({key: read_value(environ[name], usual)})
+        if name in environ and (name in mine or key not in USERS_ONLY):
+            given = valid({key: read_value(environ[name], usual)})
+            yield name, given if name in mine else bounded(given, own)
 
 
 # --- whose word a variable is ----------------------------------------------------------------------------------------
+
+
+def is_inside(environ: dict[str, str]) -> bool:
+    """Whether a host runs that we started ourselves, to write a note; no project can say so."""
+    return INSIDE in environ and INSIDE in own_environ(environ, "")
 
 
 def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:

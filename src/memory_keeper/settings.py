@@ -145,7 +145,8 @@ USERS_ONLY = frozenset(
     key
     for key in SETTINGS
     if key.startswith(("capture.", "compaction.", "summarize.", "rules.", "observations.")) or "critical" in key
-) - {"rules.every"} | {"context.warnings", "tell.afterClear"}
+) - {"rules.every"} | {"context.warnings", "tell.afterClear", "tell.files"}
+OFTEN, PART = 20, 4  # prompts, and the share of a default, that a project may go to where the user has set nothing
 # What the predecessor called the same, and by how much its number is taken
 ALIASES = {
     "rulesInjectionFrequency": ("rules.every", 1.0),
@@ -183,6 +184,22 @@ def valid(given: Json) -> Json:
             continue
         named[name] = round(value * share) if share != 1.0 and type(value) is int else value
     return {key: value for key, value in named.items() if not problem(key, value)}
+
+
+def bounded(given: Json, users: Json) -> Json:
+    """What a project may set: it can have more told than the user has set, and sooner, never less or later."""
+    held: Json = {}
+    for key, value in given.items():
+        usual = users.get(key, DEFAULTS[key])
+        if key.startswith("tell.") and key.endswith("Budget"):
+            value = max(value, usual if key in users else usual // PART)
+        elif key == "context.warnPercent":
+            value = min(value, usual)
+        elif key in ("rules.every", "context.warnTokens"):
+            most = usual or (OFTEN if key == "rules.every" else value)
+            value = min(value, most) if value else usual
+        held[key] = value
+    return held
 
 
 def problem(key: str, value: object) -> str:

@@ -242,12 +242,12 @@ def test_known_values_come_from_secret_names() -> None:
         "EDITOR": "some-editor-name",
     }
     dotenv = (
-        'export STRIPE_SECRET="from a .env file" # live\n#OLD_TOKEN=commented-out-token\nDEBUG=truetruetrue\nEMPTY_KEY='
+        'export STRIPE_SECRET="fr0m-A-.env-f1le" # live\n#OLD_TOKEN=commented-out-token\nDEBUG=truetruetrue\nEMPTY_KEY='
     )
     assert known_values(environ, [dotenv]) == (
         "longer than the other one",
         "postgres://u:p@h/db1",
-        "from a .env file",
+        "fr0m-A-.env-f1le",
         "plain words here",
     )
 

@@ -40,7 +40,7 @@ def respond(
     event: str, payload: bytes, home: str, environ: dict[str, str], catch_up: Callable[[str, str, str], object]
 ) -> bytes:
     """What the host reads, to the byte; `catch_up` has the writer come by."""
-    if config.INSIDE in environ:
+    if config.is_inside(environ):
         return b""  # a host that we started ourselves, to write a note
     try:
         call = read_payload(event, wire.loads(payload.decode("utf-8", "replace")), environ)

@@ -169,7 +169,9 @@ class Keeper:
         now = (project, *[about(root + name).st_mtime for root in roots for name in config.DOTENV])
         if now not in self._known:  # a key may be put there while a session runs
             files = [text for root in roots for text in config.read_dotenv(root)]
-            self._known = {now: known_values(self.environ, files)}
+            mine = config.own_environ(self.environ, "")
+            theirs = "\n".join(f"{name}={value}" for name, value in self.environ.items() if name not in mine)
+            self._known = {now: known_values(mine, [*files, theirs])}
         return self._known[now]
 
     def redacted(self, text: str, project: str) -> str:

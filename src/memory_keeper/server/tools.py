@@ -76,7 +76,7 @@ def answer(
     """The result of a call, for the protocol; what cannot be done is said in a sentence. `folder` names the project
     where it is not that of the session that asks."""
     try:
-        if config.INSIDE in environ:
+        if config.is_inside(environ):
             raise KeeperError("Whoever writes notes has no tools")
         arguments = check(name, given, at)
         with Keeper(home, environ) as keeper:

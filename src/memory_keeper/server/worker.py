@@ -95,7 +95,7 @@ class Worker:
         return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
 
     def _hook(self, event: str, payload: Any, at: float, id: str) -> Json | str | None:
-        if config.INSIDE in self.environ:
+        if config.is_inside(self.environ):
             return None  # a host that we started ourselves, to write a note
         call = read_payload(event, payload, self.environ)
         if not call or call.ref.startswith(MODULES):
@@ -125,7 +125,7 @@ class Worker:
 
     def _replace(self, asked: Json, call: str, at: float) -> str:
         session = safe_name(str(asked.get("session") or ""))
-        if config.INSIDE in self.environ or not self._knows(session):
+        if config.is_inside(self.environ) or not self._knows(session):
             return ""
         return wire.dumps(replace(self.home, self.environ, asked, session, call, at))
 
@@ -133,7 +133,7 @@ class Worker:
         """What a model hears; empty when no session is known that it runs in."""
 
         session, budget = find_own(self.home, self.environ), asked.get("budget")
-        if not session or config.INSIDE in self.environ:
+        if not session or config.is_inside(self.environ):
             return ""
         return tell(self.home, self.environ, session, budget if isinstance(budget, int) else 0) or NOTHING
 

@@ -16,8 +16,9 @@ from memory_keeper.capture.redact.gate import encode, find_leads
 from memory_keeper.capture.redact.lines import scrub_line
 from memory_keeper.capture.redact.names import words
 from memory_keeper.capture.redact.scrub import scrub
+from memory_keeper.capture.redact.values import mess
 
-MOST = 500  # known values: each is searched for in every line
+MOST, FEW = 500, 100  # known values of the user's, and of one file of a project: each is searched for in every line
 
 
 def suspicious(text: str, known: tuple[str, ...] = ()) -> bool:
@@ -56,15 +57,22 @@ _PLAIN = words("disabled enabled required optional password changeme anonymous u
 
 
 def known_values(environ: Mapping[str, str], dotenv: Iterable[str] = ()) -> tuple[str, ...]:
-    """Values to hide wherever they stand: what environment and .env texts hold under a secret's name; longest first."""
-    pairs = list(environ.items())
+    """Values to hide wherever they stand: what environment and .env texts hold under a secret's name; longest first.
+
+    A repository brings such texts too: theirs crowd out no value of the user's, and hide neither words nor names.
+    """
+    found = set(_hidden(environ.items(), MOST))
     for text in dotenv:
-        for line in text.splitlines():
-            name, assigned, value = line.strip().removeprefix("export ").partition("=")
-            if assigned and not name.startswith("#"):
-                pairs.append((name.strip(), _unquoted(value.strip())))
+        pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
+        given = ((name.strip(), _unquoted(value.strip())) for name, assigned, value in pairs if assigned)
+        random = ((name, value) for name, value in given if mess(encode(value)) > 1 and not any(map(str.isspace, value)))
+        found.update(_hidden(random, FEW))
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))
+
+
+def _hidden(pairs: Iterable[tuple[str, str]], most: int) -> list[str]:
     found = {value for name, value in pairs if _says_secret(name.upper()) and _worth_hiding(value)}
-    return tuple(sorted(found, key=lambda value: (-len(value), value))[:MOST])
+    return sorted(found, key=lambda value: (-len(value), value))[:most]
 
 
 def _unquoted(value: str) -> str:

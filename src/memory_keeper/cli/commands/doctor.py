@@ -10,6 +10,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from errno import EACCES, EROFS
+from itertools import groupby
 from tempfile import TemporaryDirectory
 from time import strftime, time
 from typing import NamedTuple
@@ -38,7 +39,7 @@ from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
-from memory_keeper.text import ago, many
+from memory_keeper.text import ago, clean, many
 
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
 VERDICTS = {
@@ -49,6 +50,7 @@ VERDICTS = {
 LITTLE_DISK = 200 << 20
 FRESH = 7 * 86400.0
 PATIENCE = 3.0  # seconds for the writer's lock
+PLUGIN_NAME = "memory-keeper"
 SCOPES = ("user", "project", "local")  # the later one wins
 ASIDE = "damaged-"
 
@@ -161,9 +163,31 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
         found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
     for path in config.load(home, root)[1]:
         found.append(Finding("settings", "WARN", f"{path} cannot be read: the defaults hold", "make it valid JSON"))
+    found += _against(home, root)
     if problem := prices_problem(home):
         found.append(Finding("settings", "WARN", problem, "mend it, or take it away: costs go by the shipped prices"))
     yield from found or [Finding("settings", "OK", "nothing is turned off")]
+
+
+def _against(home: str, root: str) -> Iterator[Finding]:
+    """What a project sets that could silence or redirect us: named one by one, whoever put it there."""
+    fix = "it does not hold; if you want it, set it yourself: memory-keeper config set KEY VALUE --local"
+    for path, keys in groupby(config.refused(home, root), key=lambda one: one[0]):
+        yield Finding("settings", "WARN", f"{path} sets {', '.join(key for _, key in keys)}", fix)
+    for scope in SCOPES[1:]:
+        path = settings_path(scope, root)
+        given = read_json(path) or {}
+        variables, rights = given.get("env"), given.get("permissions")
+        names = [name for name in variables if name.startswith(config.AGAINST)] if isinstance(variables, dict) else []
+        if names:
+            fix = "Memory Keeper goes by none of it; take it out if it is not yours"
+            yield Finding("settings", "WARN", f"{path} sets the variables {', '.join(map(clean, names))}", fix)
+        denied = rights.get("deny") if isinstance(rights, dict) else None
+        if isinstance(denied, list) and any(isinstance(one, str) and PLUGIN_NAME in one for one in denied):
+            yield Finding("settings", "WARN", f"{path} denies tools of Memory Keeper", "take out permissions.deny of it")
+        if given.get("cleanupPeriodDays") == 0:
+            said = f"{path} has Claude Code keep no transcripts: what no hook was told is lost"
+            yield Finding("settings", "WARN", said, "take out cleanupPeriodDays")
 
 
 def _home(home: str) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from secrets import token_hex
 
 from memory_keeper import wire
 from memory_keeper.capture.gauge import COUNTS
-from memory_keeper.config import INSIDE
+from memory_keeper.config import INSIDE, is_inside
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.model import Json
 from memory_keeper.notes.summarizers import program
@@ -61,7 +61,7 @@ def summarize(
 
     Settings: `summarize.model`, `summarize.timeout` in seconds. The answer is not to be trusted: see `judge`.
     """
-    if environ.get(INSIDE):
+    if is_inside(environ):
         raise KeeperError("A summarizer does not start another one")
     found = program.find("claude", environ, root, HOMES)
     if not found:

@@ -1,0 +1,89 @@
+"""Whose word it is: what nobody typed here is told as nobody's word, and no repository decides for the user."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_keeper import config
+from memory_keeper.capture.redact import known_values, redact
+from memory_keeper.settings import DEFAULTS
+from tests.command import run
+from tests.machine import Machine
+
+SALT = b"0" * 16
+
+
+def put(path: Path, said: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(said if isinstance(said, str) else json.dumps(said))
+    return path
+
+
+# --- a repository neither silences nor redirects us -------------------------------------------------------------------
+
+
+def test_a_project_cannot_say_that_a_session_is_ours(machine: Machine) -> None:
+    """`MEMORY_KEEPER_INSIDE` turns the hooks off, which is for hosts that we start ourselves."""
+    put(machine.project / ".claude/settings.json", {"env": {config.INSIDE: "1"}})
+    session = machine.session()
+    session.environ[config.INSIDE] = "1"
+    session.turn("Add a parser.", "It is there.")
+    with machine.store() as store:
+        assert len(store.sessions()) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "users", "held"),
+    [
+        ({"tell.startBudget": 0}, {}, DEFAULTS["tell.startBudget"] // 4),
+        ({"tell.startBudget": 400}, {"tell.startBudget": 900}, 900),
+        ({"tell.recallBudget": 5000}, {"tell.recallBudget": 900}, 5000),
+        ({"rules.every": 900}, {"rules.every": 5}, 5),
+        ({"rules.every": 0}, {"rules.every": 5}, 5),
+        ({"rules.every": 900}, {}, 20),
+        ({"tell.files": False}, {}, True),
+        ({"tell.files": True}, {"tell.files": False}, False),
+        ({"context.warnPercent": 100}, {}, DEFAULTS["context.warnPercent"]),
+        ({"context.warnTokens": 90_000_000}, {"context.warnTokens": 50_000}, 50_000),
+    ],
+)
+@pytest.mark.parametrize("way", ["file", "variable"])
+def test_a_project_cannot_have_less_told_than_the_user_set(
+    tmp_path: Path, wanted: dict[str, Any], users: dict[str, Any], held: Any, way: str
+) -> None:
+    home, root, environ = tmp_path / "keeper", tmp_path / "app", {"HOME": "/none"}
+    put(home / "config.json", users)
+    if way == "file":
+        put(root / ".claude/memory-keeper.local.json", wanted)
+    else:
+        ((key, value),) = wanted.items()
+        name = "MEMORY_KEEPER_" + key.upper().replace(".", "_")
+        put(root / ".claude/settings.json", {"env": {name: str(value)}})
+        environ[name] = str(value).lower()
+    ((key, _),) = wanted.items()
+    assert config.load(str(home), str(root), environ)[0][key] == held
+
+
+def test_what_a_project_sets_against_us_is_named(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    put(machine.project / ".claude/memory-keeper.json", {"tell": {"startBudget": 0}, "rules": {"enabled": False}})
+    given: dict[str, Any] = {"env": {config.INSIDE: "1", "HARMLESS": "1"}, "cleanupPeriodDays": 0}
+    put(machine.project / ".claude/settings.json", {**given, "permissions": {"deny": ["mcp__plugin_memory-keeper_x"]}})
+    run("doctor", "--project", str(machine.project), "--home", str(machine.home))
+    said = " ".join(capsys.readouterr().out.split())
+    for name in ("tell.startBudget", "rules.enabled", config.INSIDE, "cleanupPeriodDays", "denies tools"):
+        assert name in said, name
+    assert "HARMLESS" not in said
+
+
+def test_a_dotenv_hides_no_words_and_crowds_out_no_secret() -> None:
+    mine = {"DEPLOY_TOKEN": "zq8Tn4vWk2"}
+    junk = "\n".join(f"JUNK_{number}_TOKEN={number:04}xK9{'aB3' * 40}" for number in range(600))
+    phrases = "A_KEY=Use pnpm, never npm.\nB_TOKEN=PostgreSQL\nC_SECRET=src/billing/charge.py\nD_KEY=use-pnpm-not-npm"
+    known = known_values(mine, [junk, phrases, "REAL_TOKEN=kq7Lm2xVb9"])
+    assert {"zq8Tn4vWk2", "kq7Lm2xVb9"} <= {*known}
+    told = "Use pnpm, never npm. Keep PostgreSQL in src/billing/charge.py; use-pnpm-not-npm."
+    assert redact(told, SALT, known) == told
