@@ -33,6 +33,10 @@ class Outdated(Busy):
     """The store is of an earlier version, and another process brings it up to date."""
 
 
+class TooLarge(KeeperError):  # noqa: N818
+    """A file that would fill the memory."""
+
+
 class PartlyDone(KeeperError):  # noqa: N818
     """Some of it worked; the message says what did not."""
 

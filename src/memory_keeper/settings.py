@@ -190,7 +190,7 @@ def bounded(given: Json, users: Json) -> Json:
     """What a project may set: it can have more told than the user has set, and sooner, never less or later."""
     held: Json = {}
     for key, value in given.items():
-        usual = users.get(key, DEFAULTS[key])
+        usual = users[key] if key in users else DEFAULTS[key]
         if key.startswith("tell.") and key.endswith("Budget"):
             value = max(value, usual if key in users else usual // PART)
         elif key == "context.warnPercent":

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +14,12 @@ import pytest
 
 from memory_keeper import config
 from memory_keeper.capture.redact import known_values, redact
+from memory_keeper.errors import KeeperError, TooLarge
+from memory_keeper.host.json_file import read_file
+from memory_keeper.host.registration import read_json
 from memory_keeper.settings import DEFAULTS
-from tests.command import run
+from memory_keeper.store.home import Lock
+from tests.command import run, typed
 from tests.machine import Machine
 
 SALT = b"0" * 16
@@ -87,3 +95,50 @@ def test_a_dotenv_hides_no_words_and_crowds_out_no_secret() -> None:
     assert {"zq8Tn4vWk2", "kq7Lm2xVb9"} <= {*known}
     told = "Use pnpm, never npm. Keep PostgreSQL in src/billing/charge.py; use-pnpm-not-npm."
     assert redact(told, SALT, known) == told
+
+
+# --- what is made to hurt ---------------------------------------------------------------------------------------------
+
+
+def test_what_would_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memory_keeper.capture.tail.UNPACKED", 1 << 20)
+    bomb = tmp_path / "s1.jsonl.gz"
+    row = {"type": "user", "sessionId": "s1", "cwd": "/x", "message": {"role": "user", "content": "hi"}}
+    bomb.write_bytes(gzip.compress(json.dumps(row).encode() + b"\n" + b" " * (8 << 20)))
+    done = typed(tmp_path, "import", "transcripts", str(bomb))
+    assert done.returncode == 1
+    assert "unpacks to more than 1 MB" in done.stderr
+    settings = tmp_path / ".claude/settings.json"
+    settings.parent.mkdir()
+    with settings.open("wb") as file:
+        file.truncate(2 << 30)
+    with pytest.raises(TooLarge):
+        read_file(str(settings))
+    assert read_json(str(settings)) is None
+
+
+def test_a_home_that_is_a_file(tmp_path: Path) -> None:
+    home = put(tmp_path / "keeper", "not a folder")
+    for words in (["status"], ["doctor"], ["note", "add", "fact", "x"]):
+        done = typed(tmp_path, *words, "--home", str(home))
+        assert done.returncode == 1
+        assert f"{home} is a file" in done.stderr
+
+
+def test_a_folder_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(KeeperError, match="cannot be locked: No locks available"), Lock(str(tmp_path), 1.0):
+        pass
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff"))
+    folder.mkdir()
+    for words in (["note", "add", "fact", "x"], ["note", "list"], ["sessions"]):
+        done = typed(folder, *words)
+        assert done.returncode in (1, 3)
+        assert "not UTF-8" in done.stderr or "Nothing is kept" in done.stderr
+        assert "bug" not in done.stderr

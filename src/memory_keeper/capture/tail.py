@@ -10,11 +10,13 @@ import posix
 import zlib
 
 from memory_keeper.config import open_plain
+from memory_keeper.errors import TooLarge
 from memory_keeper.model import NamedTuple, Source
 
 LAG = 0.4  # seconds a transcript's last lines may come after the hook that announces them
 CHUNK = 1 << 18  # how much is read at once; a longer line is read whole all the same
 HEAD, TAIL = 4096, 256
+UNPACKED = 512 << 20  # bytes that a compressed transcript may have: it is unpacked in memory
 
 
 class Tail(NamedTuple):
@@ -54,12 +56,16 @@ def _unpacked(fd: int) -> int | None:
     """A compressed transcript, in memory: nothing unredacted touches a disk."""
     import gzip
     import os
-    import shutil
 
     memory = os.memfd_create("transcript")
     try:
         with os.fdopen(fd, "rb") as packed, gzip.open(packed) as file, os.fdopen(os.dup(memory), "wb") as out:
-            shutil.copyfileobj(file, out)
+            while part := file.read(1 << 20):
+                if out.write(part) and out.tell() > UNPACKED:
+                    raise TooLarge(f"it unpacks to more than {UNPACKED >> 20} MB", hint="unpack it first")
+    except TooLarge:
+        posix.close(memory)
+        raise
     except (OSError, EOFError, zlib.error):
         posix.close(memory)
         return None

@@ -39,6 +39,9 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
         # a terminal that cannot show a character still shows the rest
         getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="replace")
         home = os.path.abspath(os.path.expanduser(given)) if given else config.find_home(config.environment())
+        if os.path.exists(home) and not os.path.isdir(home):
+            hint = "move it away, or name another home with --home or MEMORY_KEEPER_HOME"
+            raise KeeperError(f"{home} is a file, and nothing can be kept in it", hint=hint)
         return run(home)
     except KeeperError as error:
         return _say(error, error.hint, error.code)
@@ -53,6 +56,9 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
         if not error.filename and (lost := _lost_folder()):
             return _say(f"{lost} is not there any more", "change to another folder, or name one with --project", 1)
         return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
+    except UnicodeEncodeError as error:  # a folder's name, as everything else is text by now
+        name = error.object.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return _say(f"{name}: nothing can be kept of a folder whose name is not UTF-8", "give it another name", 1)
     except Exception as error:
         return _say(f"{type(error).__name__}: {error}", _log(home), 1)
 

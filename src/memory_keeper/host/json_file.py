@@ -8,9 +8,10 @@ import re
 import stat
 from typing import Any
 
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import KeeperError, TooLarge
 
 Json = dict[str, Any]
+LARGEST = 64 << 20  # bytes of a file of settings, or of CLAUDE.md
 INDENT = re.compile(rb"\{\s*?\n([ \t]+)")  # of the first key
 
 
@@ -31,9 +32,12 @@ def read_file(path: str) -> bytes | None:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise KeeperError(f"{path} is no regular file", hint="nothing was changed")
         with open(fd, "rb", closefd=False) as file:
-            return file.read()
+            data = file.read(LARGEST + 1)
     finally:
         os.close(fd)
+    if len(data) > LARGEST:
+        raise TooLarge(f"{path} has more than {LARGEST >> 20} MB", hint="nothing was changed")
+    return data
 
 
 def parse(data: bytes | None, path: str = "", errors: str = "strict") -> Json:

@@ -59,6 +59,10 @@ class Lock:
                     posix.close(self.fd)
                     raise Busy("Another process is writing to the store", hint="try again in a moment") from None
                 sleep(0.01)
+            except OSError as error:
+                posix.close(self.fd)
+                hint = "it has to lie on a file system that has locks"
+                raise KeeperError(f"{self.home} cannot be locked: {error.strerror}", hint=hint) from None
             except BaseException:
                 posix.close(self.fd)
                 raise

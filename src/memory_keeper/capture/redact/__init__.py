@@ -65,7 +65,9 @@ def known_values(environ: Mapping[str, str], dotenv: Iterable[str] = ()) -> tupl
     for text in dotenv:
         pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
         given = ((name.strip(), _unquoted(value.strip())) for name, assigned, value in pairs if assigned)
-        random = ((name, value) for name, value in given if mess(encode(value)) > 1 and not any(map(str.isspace, value)))
+        random = (
+            (name, value) for name, value in given if mess(encode(value)) > 1 and not any(map(str.isspace, value))
+        )
         found.update(_hidden(random, FEW))
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 

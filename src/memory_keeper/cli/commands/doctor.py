@@ -184,7 +184,9 @@ def _against(home: str, root: str) -> Iterator[Finding]:
             yield Finding("settings", "WARN", f"{path} sets the variables {', '.join(map(clean, names))}", fix)
         denied = rights.get("deny") if isinstance(rights, dict) else None
         if isinstance(denied, list) and any(isinstance(one, str) and PLUGIN_NAME in one for one in denied):
-            yield Finding("settings", "WARN", f"{path} denies tools of Memory Keeper", "take out permissions.deny of it")
+            yield Finding(
+                "settings", "WARN", f"{path} denies tools of Memory Keeper", "take out permissions.deny of it"
+            )
         if given.get("cleanupPeriodDays") == 0:
             said = f"{path} has Claude Code keep no transcripts: what no hook was told is lost"
             yield Finding("settings", "WARN", said, "take out cleanupPeriodDays")

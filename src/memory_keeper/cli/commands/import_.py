@@ -251,7 +251,7 @@ def _is_transcript(path: str) -> bool:
     if archived(path):
         return True
     with _opened(path) as file:
-        lines = (line for line in file if not line.isspace())
+        lines = (line for line in iter(lambda: file.readline(LARGEST), b"") if not line.isspace())
         first = next(lines, b"")
         return not first or any(map(_is_entry, chain((first,), lines)))
 
