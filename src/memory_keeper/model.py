@@ -89,6 +89,7 @@ DAY = 86_400.0  # seconds
 LATEST = 4102444800.0  # the year 2100: what claims to be of later is of no time
 EVER = 1e12  # after all that happens
 IMPORTED = "import-"  # how the ids begin of what another tool had kept: nobody's word here
+APART, ELSEWHERE = "imported:", "-imported"  # before a project and behind the ids of what may be anybody's transcript
 USER = "user:"  # in place of a project: what holds in all of a user's projects
 
 

@@ -55,7 +55,7 @@ def last_week(box: Sandbox) -> None:
     for made in rest:
         made.append_to(folder / made.name)
     done = box.net.run(
-        [str(ROOT / "memory-keeper"), "import", "transcripts", str(folder)], env=box.env, cwd=box.project
+        [str(ROOT / "memory-keeper"), "import", "accept", "--yes", str(folder)], env=box.env, cwd=box.project
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -56,7 +56,7 @@ class Workshop:
         for one in sessions:
             one.write(self.folder / one.name)
         with pytest.raises(SystemExit) as ended:
-            main(["import", "transcripts", str(self.folder), "--home", str(self.home), "--json"])
+            main(["import", "accept", str(self.folder), "--yes", "--home", str(self.home), "--json"])
         assert not ended.value.code
         return SqliteStore(str(self.home / "store.db"), write=False)
 

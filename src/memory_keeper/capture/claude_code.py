@@ -12,7 +12,7 @@ from datetime import datetime
 from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name, own_text
 from memory_keeper.capture.typed import OWN_COMMANDS
-from memory_keeper.model import LATEST, Event, NamedTuple, Source, Usage
+from memory_keeper.model import ELSEWHERE, LATEST, Event, NamedTuple, Source, Usage
 from memory_keeper.text import storable
 
 try:
@@ -68,6 +68,8 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
         return Line([_other(_hashed(line, source, offset), at, source, "unreadable", failed=True)])
     uuid = entry.get("uuid")
     base = uuid if isinstance(uuid, str) and is_name(uuid) else _hashed(line, source, offset)
+    mark = ELSEWHERE if source.session.endswith(ELSEWHERE) else ""  # so that no line can take the place of the user's
+    base += mark
     at = read_moment(entry.get("timestamp")) or at
     if _sidechain(entry) and not source.agent:
         source = source._replace(agent=_name(entry.get("agentId")) or "sidechain")
@@ -81,7 +83,9 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
         Event(f"{base}:{number}", at, kind, session, project, text, tool, path, ref, agent, failed, extra, "")
         for number, (kind, text, tool, path, ref, failed, extra) in enumerate(blocks)
     ]
-    return Line(events, _usage(entry, source, at), _name(entry.get("parentUuid")))
+    usage, parent = _usage(entry, source, at), _name(entry.get("parentUuid"))
+    usage = usage._replace(message=usage.message + mark) if usage else None
+    return Line(events, usage, parent + mark if parent else "")
 
 
 def first_folder(lines: list[bytes]) -> str:

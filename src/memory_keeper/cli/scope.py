@@ -11,7 +11,7 @@ from memory_keeper.capture.payload import safe_name
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import Json, Scope
+from memory_keeper.model import APART, Json, Scope
 from memory_keeper.request import Context
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
@@ -27,8 +27,11 @@ def folder_of(args: Namespace) -> str:
 
 def project_of(keeper: Keeper, args: Namespace) -> str:
     """The project a command is about; a directory that is gone, or another machine's, may be known all the same."""
-    gone = args.project and not os.path.isdir(args.project)
-    known = keeper.store.project("dir:" + os.path.abspath(args.project)) if gone else ""
+    gone = "dir:" + os.path.abspath(args.project) if args.project and not os.path.isdir(args.project) else ""
+    known = keeper.store.project(gone) if gone else keeper.project(folder_of(args))
+    store, beside = keeper.store, APART + (known or gone)
+    if store.recent_sources(beside, 1) and not (known and (store.sessions(known, 1) or store.notes(known, limit=1))):
+        return beside  # all that is known of it came in from elsewhere
     return known or keeper.project(folder_of(args))
 
 

@@ -14,7 +14,7 @@ from memory_keeper.capture.calls import command_of
 from memory_keeper.capture.runs import runs
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
-from memory_keeper.model import USER, Event, Json, Note, origin
+from memory_keeper.model import APART, USER, Event, Json, Note, origin
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.notes.tasks.done import done, patterns
 from memory_keeper.pages.claude_md import sync_where_wanted
@@ -42,6 +42,8 @@ def learn(
 
     `settings` are those of the project, for who has read them.
     """
+    if project.startswith(APART):
+        return []  # anybody may have written that
     settings = settings or Settings(keeper).of(project)
     prompts = heard(segment) if segment else prompts_of(keeper.store, project, everything)
     made = [*_keep_said(keeper, project, prompts, progress)]

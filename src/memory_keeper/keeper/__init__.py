@@ -12,7 +12,7 @@ from time import time
 
 from memory_keeper import config, wire
 from memory_keeper.keeper.provisional import PREFIX, find_all, find_one, unmoved
-from memory_keeper.model import Event, Note, Placed, Source, origin
+from memory_keeper.model import APART, Event, Note, Placed, Source, origin
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store import archive, open_store, spool
 from memory_keeper.store.context import find_chain, read_context
@@ -165,7 +165,7 @@ class Keeper:
         """Values that are secret because the environment or the project's .env says so; only under the lock."""
         from memory_keeper.capture.redact import known_values
 
-        roots = self.writer.roots(project)
+        roots = self.writer.roots(project.removeprefix(APART))
         now = (project, *[about(root + name).st_mtime for root in roots for name in config.DOTENV])
         if now not in self._known:  # a key may be put there while a session runs
             files = [text for root in roots for text in config.read_dotenv(root)]

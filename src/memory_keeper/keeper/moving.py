@@ -220,6 +220,9 @@ class Mover:
 
         added = Added()
         known = self.store.source(source.path)
+        known = (
+            known if known and (not known.session or known.session == source.session) else None
+        )  # whose it is by now
         # begun even when there is nothing to read yet: its lines may come after the last hook that tells of it
         source = known._replace(project=source.project or known.project) if known else self.store.begin(source)
         while tail := read_new(source, BULK if once else CHUNK, opened):

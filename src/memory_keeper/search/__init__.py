@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from time import time
 
-from memory_keeper.model import EVERYWHERE, Hit, Phrase, Row, Scope
+from memory_keeper.model import APART, ELSEWHERE, EVERYWHERE, Hit, Phrase, Row, Scope
 from memory_keeper.search import semantic
 from memory_keeper.search.candidates import find_candidates
 from memory_keeper.search.pattern import find_pattern
@@ -54,7 +54,24 @@ def find(
     deep: bool = False,
     meaning: bool = False,
 ) -> list[Hit]:
-    """What answers a query best, in this scope: by its words, and where it is wanted and can be, by their meaning."""
+    """What answers a query best, in this scope: by its words, and where it is wanted and can be, by their meaning.
+
+    What came in from elsewhere is found too, as what it is; not where the user has the same.
+    """
+    found = _find(store, text, scope, limit, regex, deep, meaning)
+    beside = scope._replace(project=APART + scope.project) if scope.project else None
+    if beside and store.recent_sources(APART + (scope.project or ""), 1):
+        found = sorted([*found, *_find(store, text, beside, limit, regex, deep, meaning)], key=lambda one: -one.score)
+    told = [one._replace(by="import") if one.project.startswith(APART) else one for one in found]
+    return [one for one in told if not (one.session.endswith(ELSEWHERE) and _is_theirs(store, one))][:limit]
+
+
+def _is_theirs(store: Store, one: Hit) -> bool:
+    """Whether the user has the session that this is a copy of."""
+    return bool(store.project_of(one.session.removesuffix(ELSEWHERE)))
+
+
+def _find(store: Store, text: str, scope: Scope, limit: int, regex: bool, deep: bool, meaning: bool) -> list[Hit]:
     if regex:
         return find_pattern(store, text, scope, limit, deep=deep)
     terms, ranked = _by_words(store, text, scope, limit, deep, time())

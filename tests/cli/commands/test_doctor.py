@@ -48,9 +48,9 @@ def checks(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, list[dic
 
 
 @pytest.fixture
-def transcripts(tmp_path: Path) -> Path:
+def transcripts(private_home: Path) -> Path:
     """A session with a subagent and a fork, and lines that have no id of their own."""
-    folder = tmp_path / "projects/-home-dev-uploader"
+    folder = private_home / ".claude/projects/-home-dev-uploader"
     main = session(turns=4)
     main.summary("What came before.")
     main.request()

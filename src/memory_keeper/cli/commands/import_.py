@@ -9,21 +9,23 @@ import zlib
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import IO, Any, cast
 
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.capture.payload import safe_name
+from memory_keeper.capture.project import choose, find_place
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.imports import bring_in
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.work import make_notes
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
+from memory_keeper.host.consent import by_a_person
 from memory_keeper.host.registration import claude_folder
 from memory_keeper.imports import IMPORTERS
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
-from memory_keeper.model import Source
+from memory_keeper.model import APART, ELSEWHERE, Source
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, as_called, say, say_problem
 from memory_keeper.text import clean, many
@@ -33,31 +35,41 @@ MAGIC = b"\x1f\x8b\x08"  # how a gzip member begins
 BLANK = b" " * 79 + b"\n"
 LARGEST = 64 << 20  # bytes a damaged member may say it had
 FEW = 5  # projects that are named
+FIRST, LONGEST = 400, 50  # lines that say where a session was, and letters of its name where more is put behind it
 ARGUMENTS = (
     argument(
-        "what", choices=["transcripts", *IMPORTERS], metavar="WHAT",
-        help="; ".join(["transcripts: Claude Code's own", *(f"{name}: {one.help}" for name, one in IMPORTERS.items())]),
+        "what", choices=["transcripts", "accept", *IMPORTERS], metavar="WHAT",
+        help="; ".join(
+            ["transcripts: Claude Code's own", "accept: transcripts from elsewhere as your own"]
+            + [f"{name}: {one.help}" for name, one in IMPORTERS.items()]
+        ),
     ),
     argument(
         "paths", nargs="*", default=[], metavar="PATH",
         help="files or folders; default: where Claude Code or the tool has it",
     ),
     argument("--dry-run", action="store_true", help="of another tool: only say what would come in"),
+    argument("--yes", action="store_true", help="of accept: do not ask for a terminal"),
     argument("--named", default="", metavar="NAME", help="what the other tool calls this project"),
 )  # fmt: skip
 
 
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
-    if args.what != "transcripts":
+    if args.what not in ("transcripts", "accept"):
         return bring_in(args)
     if args.dry_run or args.named:
         args.fail("--dry-run and --named are for the memory of other tools")
+    accepts = args.what == "accept"
+    if accepts and not args.paths:
+        args.fail("accept takes the files or folders that you imported")
+    if accepts:
+        by_a_person(args, "say that transcripts are yours")
     files = list(_files(args.paths or [os.path.join(claude_folder(), "projects")]))
     with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
-        total, projects, failed = _read_all(keeper, files, bar)
+        total, projects, failed = _read_all(keeper, files, bar, accepts)
         notes = _written(keeper)
-        names = sorted(project_name(keeper.store, project) for project in projects)
+        names = sorted(project_name(keeper.store, project.removeprefix(APART)) for project in projects)
     about = {
         "files": len(files),
         "lines": total.lines,
@@ -66,6 +78,7 @@ def run(args: Namespace) -> int:
         "skipped": len(failed),
         "notes": notes,
         "projects": sorted(projects),
+        "apart": sum(project.startswith(APART) for project in projects),
     }
     if failed and len(failed) == len(files):
         raise KeeperError(failed[0] if len(files) == 1 else f"none of {len(files)} files could be read: {failed[0]}")
@@ -77,7 +90,7 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar) -> tuple[Added, set[str], list[str]]:
+def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar, accepts: bool) -> tuple[Added, set[str], list[str]]:
     """Read files to their ends: what was added, the projects it is of, and what is wrong with those that cannot be."""
     total, projects, failed = Added(), set[str](), list[str]()
     for path in files:
@@ -85,7 +98,7 @@ def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar) -> tuple[Added, se
             if not _is_transcript(path):
                 failed.append(f"{path} is no transcript: no line of it is an entry of one")
                 continue
-            source = source_of(keeper, path)
+            source = source_of(keeper, path, accepts)
             added = keeper.read(source, progress=bar.advance)
         except (OSError, EOFError, ValueError, zlib.error, KeeperError) as error:
             failed.append(f"{path}: {error}")
@@ -103,7 +116,14 @@ def _say(about: dict[str, Any], names: list[str]) -> None:
     )
     if names:
         print(f"Projects: {_listed(names)}")
-    if about["notes"]:
+    if about["apart"]:
+        say(
+            as_called(
+                "They lie outside of Claude Code's folder, so they are kept apart: `search` finds them as imported, and"
+                " nothing in them counts as your word. `memory-keeper import accept PATH` takes them as yours."
+            )
+        )
+    elif about["notes"]:
         ways = "In a project, `memory-keeper brief memory` tells what is remembered of it; `save` writes memory.md."
         say(as_called(ways))
     elif about["events_added"]:
@@ -150,8 +170,12 @@ def _files(paths: list[str]) -> Iterator[str]:
     yield from sorted(found, key=lambda file: (found[file], file))
 
 
-def source_of(keeper: Keeper, path: str) -> Source:
-    """A transcript's session, agent and project, from its name and its first lines."""
+def source_of(keeper: Keeper, path: str, own: bool = False) -> Source:
+    """A transcript's session, agent and project, from its name and its first lines.
+
+    One that Claude Code wrote into its folder for that session is the user's `own`, and so is one that a person said is
+    theirs; any other may be anybody's, and is kept apart.
+    """
     stem = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
     said, ours = _first(path), archived(path)
     session, agent = stem, ""
@@ -161,9 +185,42 @@ def source_of(keeper: Keeper, path: str) -> Source:
         session, agent = said.get("sessionId") or _session_above(path) or stem, stem.removeprefix("agent-")
     said_to_be = said.get("cwd", "")  # not relative: a stranger's transcript would land in whatever project we are in
     directory = said_to_be if said_to_be[:1] == "/" else "" if ours else os.path.dirname(path)
+    agent = safe_name(agent) if agent else ""
     with Lock(keeper.home, 60.0):
-        project = keeper.project(directory, change=True) if directory else keeper.writer.project_of(session)
-    return Source(path, safe_name(session), project, safe_name(agent) if agent else "")
+        known = keeper.writer.source(path)
+        own = own or bool(known and not known.session.endswith(ELSEWHERE)) or _is_own(path, said_to_be)
+        if own and not session.endswith(ELSEWHERE):
+            project = keeper.project(directory, change=True) if directory else keeper.writer.project_of(session)
+            return Source(path, safe_name(session), project, agent)
+        project = choose(find_place(directory), keeper.writer) if directory else ""
+    session = session.removesuffix(ELSEWHERE)
+    name = safe_name(session) if len(session) <= LONGEST else safe_name(session + " ")
+    return Source(path, name + ELSEWHERE, APART + project, agent)
+
+
+def _is_own(path: str, cwd: str) -> bool:
+    """Whether the host wrote a transcript: in its own folder, in the one that it made for where the session was."""
+    projects = os.path.join(os.path.realpath(claude_folder()), "projects", "")
+    if not os.path.realpath(path).startswith(projects):
+        return False
+    slug = os.path.realpath(path)[len(projects) :].partition("/")[0]
+    return cwd[:1] != "/" or slug == _slug(cwd) or any(slug == _slug(folder) for folder in _folders(path))
+
+
+def _slug(folder: str) -> str:
+    """What the host calls its folder for a project; of a long path it keeps the beginning, which is enough here."""
+    return "".join(char if char.isascii() and char.isalnum() else "-" for char in folder)
+
+
+def _folders(path: str) -> set[str]:
+    """Where the session was, by its first lines: one that was resumed elsewhere begins with lines of another."""
+    found: set[str] = set()
+    with _opened(path) as file:
+        for line in islice(iter(lambda: file.readline(1 << 22), b""), FIRST):
+            with suppress(ValueError, RecursionError):
+                entry = json.loads(line)
+                found |= {entry["cwd"]} if isinstance(entry, dict) and isinstance(entry.get("cwd"), str) else set()
+    return found
 
 
 def archived(path: str) -> tuple[str, str, int] | None:
@@ -180,7 +237,7 @@ def read_back(keeper: Keeper, folder: str) -> Added:
     added = Added()
     with Bar("reading back", sum(map(os.path.getsize, files))) as bar:
         for path in sorted(files, key=lambda path: (archived(path) or ("", "", 0))[::-1]):
-            added += keeper.read(source_of(keeper, _mended(path)))
+            added += keeper.read(source_of(keeper, _mended(path), own=True))
             bar.advance(os.path.getsize(path))
     return added
 
