@@ -170,7 +170,7 @@ def _parse(argv: list[str]) -> Namespace:
     if problem := _refused(rest, args.parser.options(), words is not None, args.any_words):
         args.parser.error(f"unrecognized arguments: {' '.join(rest)}{problem.rstrip()}")
     if words is not None:
-        words.extend(rest)
+        setattr(args, args.words, [*words, *rest])  # a new list: that of the parser is its default
     return args
 
 
