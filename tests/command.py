@@ -30,12 +30,11 @@ def run(*argv: str) -> int:
     return int(ended.value.code or 0)
 
 
-def typed(folder: Path, *argv: str, **environ: str) -> Done:
-    """A command of the user's, typed in a folder; whoever would ask something finds no terminal."""
+def typed(folder: Path, *argv: str, given: str = "", **environ: str) -> Done:
+    """A command of the user's, typed in a folder and given something to read; there is no terminal."""
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with (
-        Path(os.devnull).open() as nothing,
-        patch("sys.stdin", nothing),
+        patch("sys.stdin", io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8")),
         redirect_stdout(out),
         redirect_stderr(err),
         in_process({**os.environ, **environ}, folder),

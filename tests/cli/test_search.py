@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from memory_keeper.cli.main import _parse
-from tests.machine import START, Machine
+from tests.command import Done, typed
+from tests.machine import Machine
 
 SAID = (
     ["zebra"],
@@ -56,9 +55,8 @@ def test_a_dash_that_is_like_no_option_is_a_word() -> None:
     assert _parse(["search", "grep", "-r", "--include", "zebra"]).query == ["grep", "-r", "--include", "zebra"]
 
 
-def search(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-I", "-S", str(START), "search", "--project", str(machine.project), *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+def search(machine: Machine, *words: str) -> Done:
+    return typed(machine.root, "search", "--project", str(machine.project), *words)
 
 
 def test_what_it_prints(machine: Machine) -> None:

@@ -25,10 +25,10 @@ def long(piece: str, size: int = SIZE) -> str:
     return (piece * (size // len(piece) + 1))[:size]
 
 
-def texts(piece: str) -> tuple[str, ...]:
+def texts(piece: str, size: int = SIZE) -> tuple[str, ...]:
     """The piece over and over: alone, behind prose, before an end that does not fit, and in two sizes of lines."""
-    many = long(piece)
-    return many, PROSE + many + "x", f"{many}\n!", PROSE + " ".join((long(piece, 2000),) * 50)
+    many = long(piece, size)
+    return many, PROSE + many + "x", f"{many}\n!", PROSE + " ".join((long(piece, 2000),) * (size // 800))
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.extract.concepts import concepts, is_name
-from tests.extract.hostile import PIECES, SECONDS, seconds, texts
 from tests.rows import rows
 
 
@@ -45,9 +44,3 @@ def test_more_text_speaks_of_more(one: str, other: str) -> None:
 def test_every_concept_is_a_name_or_a_word(text: str) -> None:
     for one in concepts(text):
         assert one and (not is_name(one) or len(one) > 1)
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    for text in texts(piece):
-        assert seconds(lambda text=text: concepts(text)) < SECONDS  # type: ignore[misc]

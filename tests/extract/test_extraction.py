@@ -17,7 +17,8 @@ from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.facts import KINDS, Fact, dump, say
 from memory_keeper.model import Event
 from memory_keeper.text import clean, tokens
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
+from tests.extract.hostile import PIECES, SECONDS, long, seconds, texts
+from tests.extract.test_head import OPTIONS
 from tests.notes.story import Story, sessions
 
 ROOT = Path(__file__).parents[2]
@@ -176,16 +177,24 @@ def test_nothing_is_told_twice(events: list[Event]) -> None:
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
+    """Wherever it stands: in what people and the model say, in commands and what they print, in files."""
+    text, in_lines = long(piece, 16_000), texts(piece, 16_000)[-1]
     story = session(2)
-    text = long(piece, 24_000)
-    story.prompt(text)
+    for said in (text, f"yes {in_lines}"):
+        story.prompt(said)
+        story.reply(said)
     story.thinking(text)
-    story.run(f"git commit -F - <<A\n{text}", text)
+    for number, start in enumerate(("", "make test ", "git commit -m ", "git commit -F - <<A\n", "gh pr create ")):
+        story.run(start + text, text, failed=number % 2 == 1)
     story.call("Write", file_path=f"/srv/app/{text[:200]}.md", content=text)
+    story.edit("/srv/app/a.py", text, text)
+    story.call("Grep", text, pattern="upload_part")
     story.call("Agent", text, prompt=text)
-    story.add("title", text)
-    story.add("summary", text)
-    story.reply(text)
+    for kind in ("title", "summary", "notice"):
+        story.add(kind, text)
+    story.reply(f"{OPTIONS}\n{text}\n1. {text}")
+    story.prompt("the second one")
+    story.reply(f"## Step 1: {text}\n{text}\n\nNext:\n- {text}\n{text}?")
     assert seconds(lambda: extract(story.events, "/srv/app")) < SECONDS
 
 

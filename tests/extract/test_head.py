@@ -6,7 +6,6 @@ import pytest
 
 from memory_keeper.extract.extraction import extract
 from memory_keeper.extract.facts import Fact, say
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story
 from tests.rows import rows
 
@@ -286,15 +285,3 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
         True,
         False,
     ]
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    text = long(piece, 24_000)
-    story = asked(text[:100], text, f"yes {text}", reply=f"{OPTIONS}\n{text}\n1. {text}")
-    story.reply(text)
-    story.prompt("1")
-    story.prompt("the second one")
-    story.reply(f"Next:\n- {text}\n{text}?")
-    story.run(text, text)
-    assert seconds(lambda: extract(story.events)) < SECONDS

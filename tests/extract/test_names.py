@@ -7,7 +7,6 @@ from hypothesis import given
 
 from memory_keeper.extract.names import named, referred
 from memory_keeper.model import Event
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
 from tests.rows import rows
 
@@ -78,13 +77,3 @@ def test_each_is_named_once_and_stands_in_the_event_it_cites(events: list[Event]
         for fact in found:
             event = known[fact.cites[0]]
             assert fact.text in event.text or fact.text == event.path
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    story = Story()
-    for _ in range(4):
-        story.prompt(long(piece))
-        story.run(long(piece))
-        story.call("Write", file_path="/p/a.py", content=long(piece))
-    assert seconds(lambda: (named(story.events), referred(story.events))) < SECONDS

@@ -7,7 +7,6 @@ from hypothesis import given
 
 from memory_keeper.extract.plans import plan, steps
 from memory_keeper.model import Event
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
 
 PLAN = """Implement the following plan:
@@ -69,8 +68,3 @@ def test_steps_are_numbered_in_several_ways(heading: str) -> None:
 @given(sessions())
 def test_any_events_have_at_most_one_plan(events: list[Event]) -> None:
     assert len(list(plan(events))) <= 1
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    assert seconds(lambda: list(steps(f"## Step 1: {long(piece)}\n{long(piece)}"))) < SECONDS

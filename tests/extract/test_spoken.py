@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from memory_keeper.extract.extraction import extract
@@ -12,7 +11,6 @@ from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.model import Event
 from memory_keeper.notes.note import write
 from tests.capture.test_typed import answered, ask, events, operation
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
 from tests.rows import rows
 from tests.transcripts import Transcript
@@ -199,18 +197,3 @@ def test_places_are_of_their_event_and_every_fact_cites_it(events: list[Event]) 
         assert one.fact.cites == (event.id,) and not event.agent
         assert one.fact.turn == turns[one.fact.place // EACH]
         assert 0 <= one.number < one.many
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    story = Story()
-    for text in (
-        long(piece, 24_000),
-        f"git commit -F - <<A\n{long(piece, 24_000)}",
-        f"gh pr create {long(piece, 9_000)}",
-    ):
-        story.prompt(text)
-        story.reply(text)
-        story.run(text, text)
-        story.add("notice", text)
-    assert seconds(lambda: spoken(story.events)) < SECONDS

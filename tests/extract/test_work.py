@@ -9,7 +9,6 @@ from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.spoken import spoken
 from memory_keeper.extract.work import as_typed, worked
 from memory_keeper.model import Event
-from tests.extract.hostile import PIECES, SECONDS, long, seconds
 from tests.notes.story import Story, sessions
 from tests.rows import rows
 
@@ -149,18 +148,3 @@ def test_all_of_it_in_order_and_cited(events: list[Event]) -> None:
     for fact in found:
         assert fact.cites and set(fact.cites) <= known
         assert fact.who == "tool"
-
-
-@pytest.mark.parametrize("piece", PIECES)
-def test_hostile_text_takes_no_longer_than_other_text(piece: str) -> None:
-    text = long(piece, 24_000)
-    story = Story()
-    for command in (text, f"make test {text}", f"git commit -m {text}", f"git commit -F - <<A\n<<A\n{text}"):
-        story.run(command, text)
-        story.run(command, text, failed=True)
-    story.run("gh pr create", text)
-    story.call("Write", file_path="/p/a.py", content=text)
-    story.edit("/p/a.py", text, text)
-    story.call("Grep", text, pattern="upload_part")
-    turns = spoken(story.events)[1]
-    assert seconds(lambda: worked(story.events, turns)) < SECONDS

@@ -154,9 +154,11 @@ def check(project: Project, machine: Machine, told: bool = True) -> None:
     assert not told or not page.exists() or CANARY not in page.read_text()
 
 
-@pytest.fixture(params=["ask", "said"])
+@pytest.fixture
 def project(request: pytest.FixtureRequest, tmp_path: Path, machine: Machine) -> Project:
-    return Project(tmp_path, time() - 10 * DAY, observations={"promote": request.param})
+    """Where nobody is asked before what the user said often becomes a rule, unless a test has it otherwise."""
+    promote = getattr(request, "param", "said")
+    return Project(tmp_path, time() - 10 * DAY, observations={"promote": promote})
 
 
 @pytest.mark.parametrize("does", CASES.values(), ids=CASES)
@@ -165,6 +167,7 @@ def test_what_only_stood_in_a_session(project: Project, machine: Machine, does: 
     check(project, machine)
 
 
+@pytest.mark.parametrize("project", ["ask", "said"], indirect=True)
 def test_the_same_typed_by_the_user_is_proposed(project: Project) -> None:
     """Else the cases above would show nothing."""
     poison(project, lambda made: made.prompt(POLICY))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Placed, Source, Usage
 from memory_keeper.store.events import session_events
 from memory_keeper.store.home import Lock
+from tests.command import memory_keeper, typed
 from tests.machine import Machine
 from tests.notes.story import Story
 
@@ -57,14 +55,7 @@ class Store:
 
     def export(self, *args: str, code: int = 0) -> Any:
         """What `export --json` says, or what it complains of."""
-        done = subprocess.run(
-            [sys.executable, "-c", "from memory_keeper.cli.main import main; main()", "export", "--json", *args],
-            capture_output=True,
-            text=True,
-            cwd=self.root,
-            env={**os.environ, "MEMORY_KEEPER_HOME": str(self.home), "PYTHONPATH": ":".join(sys.path)},
-            timeout=120,
-        )
+        done = typed(self.root, "export", "--json", *args, MEMORY_KEEPER_HOME=str(self.home))
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout) if code == 0 else done.stderr
 
@@ -342,15 +333,7 @@ def test_from_a_session_to_its_files(machine: Machine) -> None:
     session.start()
     session.prompt("Add SMS login.")
     machine.catch_up()
-    done = subprocess.run(
-        [sys.executable, "-c", "from memory_keeper.cli.main import main; main()", "export"],
-        capture_output=True,
-        text=True,
-        cwd=machine.project,
-        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    memory_keeper(machine, "export")
     (path,) = (machine.project / ".claude/memory/sessions").glob("*.l1.jsonl")
     assert session.id in path.name
     assert "Add SMS login." in path.read_text()

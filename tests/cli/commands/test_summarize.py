@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from memory_keeper.model import Note, origin
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
+from tests.command import Done, typed
 from tests.machine import START, Machine
 from tests.notes.summarizers.service import Service, answering, said_by_openai
 from tests.rows import rows
@@ -55,18 +55,9 @@ def work(machine: Machine) -> None:
 
 def summarize(
     machine: Machine, *words: str, said: str = "", code: int = 0, environ: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(START), "summarize", *words],
-        input=said,
-        capture_output=True,
-        text=True,
-        cwd=machine.project,
-        env={**os.environ, **(environ or {})},
-        timeout=60,
-    )
+) -> Done:
+    done = typed(machine.project, "summarize", *words, given=said, **(environ or {}))
     assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
     return done
 
 
@@ -75,7 +66,7 @@ def asking(service: Service, **more: str) -> dict[str, str]:
     return {f"MEMORY_KEEPER_SUMMARIZE_{name}": value for name, value in chosen.items()}
 
 
-def document(done: subprocess.CompletedProcess[str]) -> Json:
+def document(done: Done) -> Json:
     said = json.loads(done.stdout)
     assert isinstance(said, dict)
     return said
