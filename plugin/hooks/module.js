@@ -44,9 +44,9 @@ const show = ({ role, text, toolUses, toolResults }) => ({
   toolResults: toolResults?.map(({ tool_use_id, text, isError }) => ({ tool_use_id, text: cut(text), isError })),
 })
 
-// What the server answers: {}, {skip} or {compact: {text, keep}}
-const consult = async ($, e) => {
-  const messages = e.messages.slice(-LAST).map(show)
+// What the server answers: {}, {skip}, {compact: {text, keep}}, or {instructions} for Claude Code's own summarizer
+const consult = async ($, e, replaces) => {
+  const messages = replaces === false ? [] : e.messages.slice(-LAST).map(show)
   const question = { ...(await figures($)), trigger: e.trigger, instructions: e.instructions ?? '', messages }
   let timer
   const late = new Promise((_, refuse) => { timer = setTimeout(() => refuse(new Error('late')), PATIENCE) })
@@ -86,12 +86,14 @@ export const register = on => {
   })
 
   on('session.compact', async ($, e, next) => {
-    if (e.agentId !== undefined || replaces === false) return next(e)
-    if (waiting && late) return { skip: 'Memory Keeper: it was compacted a moment ago' }
-    late = waiting && e.trigger === 'auto'
-    const { skip, compact } = (await consult($, e).catch(() => ({}))) ?? {}
+    if (e.agentId !== undefined) return next(e)
+    if (replaces !== false && waiting && late) return { skip: 'Memory Keeper: it was compacted a moment ago' }
+    late = replaces !== false && waiting && e.trigger === 'auto'
+    const { skip, compact, instructions } = (await consult($, e, replaces).catch(() => ({}))) ?? {}
     if (typeof skip === 'string' && e.trigger === 'precompute') return { skip }
     if (typeof compact?.text === 'string' && Array.isArray(compact.keep)) return build(compact, e.messages)
+    // what a hook says to the summarizer is shown to the user, and the model reads it; this is not
+    if (typeof instructions === 'string') return next({ ...e, instructions: [e.instructions, instructions].filter(Boolean).join('\n\n') })
     return next(e)
   })
 }

@@ -37,6 +37,12 @@ def page(*notes: Note) -> str:
     return compose([section(one) for one in notes], PROJECT, SALT)
 
 
+def test_notes_of_one_minute_stand_under_one_heading() -> None:
+    text = page(note(), note("note-2", at=AT + 30), note("note-3", at=AT + 60))
+    assert text.count("\n## 2026-01-13_1200 ") == 1 and text.count("\n## ") == 2
+    assert [part.at for part in parse(text).sections] == [AT, AT, AT + 60]
+
+
 def test_a_page_reads_as_its_predecessor_s_did(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory_keeper.briefs.memory.localtime", __import__("time").gmtime)
     better = note("note-3", "Better.", replaces="note-2", who="user", at=AT + 3600)

@@ -508,3 +508,29 @@ def test_a_file_of_a_real_shape(tmp_path: Path) -> None:
     lines = (tmp_path / "big.jsonl").read_bytes().split(b"\n")[:-1]
     events = [event for n, data in enumerate(lines) for event in (read_line(data, SOURCE, n, AT) or []).events]  # type: ignore[union-attr]
     assert len(events) == len(transcripts.blocks(tmp_path / "big.jsonl"))
+
+
+def told_as_progress(message: Row, uuid: str) -> Row:
+    """As 2.1.38 writes a subagent's message into its session."""
+    inner = {"uuid": f"inner-{uuid}", "timestamp": "2026-02-11T00:26:09.713Z", **message}
+    data = {"type": "agent_progress", "agentId": "a410351", "prompt": "Look.", "message": inner}
+    return {"type": "progress", "isSidechain": False, "uuid": uuid, "parentUuid": "p", "data": data}
+
+
+def test_what_a_subagent_did_is_kept_where_it_stands_as_progress_of_its_session() -> None:
+    content = [{"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "/app/state.go"}}]
+    usage = {"input_tokens": 3, "output_tokens": 5}
+    asked = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "Look at state.go."}]}}
+    did = {"type": "assistant", "message": {"id": "msg_1", "model": "m", "content": content, "usage": usage}}
+    heard = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "package session"}
+    result = {"type": "user", "message": {"role": "user", "content": [heard]}}
+    rows = [told_as_progress(row, str(number)) for number, row in enumerate((asked, did, result))]
+    found = read(*rows)
+    assert [(event.kind, event.agent, event.path or event.text) for event in found] == [
+        ("task", "a410351", "Look at state.go."),
+        ("call", "a410351", "/app/state.go"),
+        ("result", "a410351", "package session"),
+    ]
+    assert [event.id for event in found] == ["inner-0:0", "inner-1:0", "inner-2:0"], "as in a transcript of its own"
+    assert line(rows[1]).usage.agent == "a410351"
+    assert kinds({"type": "progress", "uuid": "x", "data": {"type": "agent_progress", "message": "odd"}}) == ["other"]

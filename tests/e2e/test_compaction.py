@@ -177,4 +177,6 @@ def test_typed_in_the_terminal(sandbox: Sandbox, api: Model) -> None:
         tui.wait("Compacted")
         tui.type("Go on.")
         wait_for(lambda: len(api.of("main")) == len(steps) + 1, "the next request")
+        assert "Keep as they are written" not in tui.screen(), "that is for the summarizer"
+    assert api.of("compact")[-1].saw("Keep as they are written")
     check(sandbox, api, api.of("main")[-1])

@@ -28,6 +28,13 @@ def test_the_first_session_says_what_is_kept_and_where(machine: Machine) -> None
     assert not told.text, "it is for the user, and no token of the model's"
 
 
+def test_who_installs_it_within_a_session_is_told_with_the_next_prompt(machine: Machine) -> None:
+    """`/plugin` and `/reload-plugins`: no start comes after that."""
+    session = at_a_terminal(machine)
+    assert "which only you can read" in session.happen("UserPromptSubmit", prompt="Build the parser.").message
+    assert "which only you can read" not in session.happen("UserPromptSubmit", prompt="And now?").message
+
+
 def test_in_the_usual_place_it_fits_two_lines_of_a_terminal() -> None:
     said = line("/home/me/.local/share/memory-keeper", {"HOME": "/home/me"})
     assert " in ~/.local/share/memory-keeper, " in said

@@ -35,7 +35,7 @@ FREELY = "edit freely: what you change, add or take away is kept"
 HEAD = 4096  # bytes that the first line is looked for in
 _ID = r"[\w.:-]{1,200}"
 _FIRST = re.compile(rf"<!-- memory-keeper ({_ID}?)\.\.({_ID}) ([0-9a-f]{{16}})(?: .*)?-->")
-_SECTION = re.compile(rf"<!-- memory-keeper (?!end )({_ID})(?: as ({_ID}))?(, yours)? -->")
+_SECTION = re.compile(rf"<!-- memory-keeper (?!end )({_ID})(?: as ({_ID}))?(, yours)?(, same minute)? -->")
 _LAST = re.compile(rf"<!-- memory-keeper end((?: {_ID})*) -->")
 _MARKUP = re.compile(r"^(?:(?:#+|[-*+>|]|\d{1,3}[.)]) )+")  # what begins a heading, a list or a quotation
 _STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)_(\d\d)(\d\d)(?: \(local \d\d-\d\d_\d{4}\))?(?: +(.*))?")
@@ -123,7 +123,8 @@ def compose(sections: Sequence[Section], project: str, salt: bytes, opening: str
     mac = sign(project, first, last, salt)
     parts = [f"{OPENING}{first}..{last} {mac} {about} -->\n"]
     parts += [f"{opening}\n"] if opening else []
-    parts += [_shown(section) for section in sections]
+    headings = ["", *map(_heading, sections)]  # those of one minute stand under one
+    parts += [_shown(section, above) for section, above in zip(sections, headings, strict=False)]
     parts.append(f"{OPENING}end {' '.join(section.wording for section in sections)} -->\n")
     return "\n".join(parts)
 
@@ -193,12 +194,18 @@ def _decode_line(line: bytes) -> str:
         return line.decode("latin-1")
 
 
-def _shown(section: Section) -> str:
-    words = " ".join(part for part in (_stamp(section.at) if section.at != NEVER else "", section.heading) if part)
-    heading = f"## {words}\n" if words else ""
+def _heading(section: Section) -> str:
+    return " ".join(part for part in (_stamp(section.at) if section.at != NEVER else "", section.heading) if part)
+
+
+def _shown(section: Section, above: str) -> str:
+    words = _heading(section)
+    again = words == above != ""
+    heading = f"## {words}\n" if words and not again else ""
     wording = f" as {section.wording}" if section.wording != section.origin else ""
     yours = ", yours" if section.yours else ""
-    return f"{heading}{OPENING}{section.origin}{wording}{yours} -->\n{section.body}\n"
+    same = ", same minute" if again else ""
+    return f"{heading}{OPENING}{section.origin}{wording}{yours}{same} -->\n{section.body}\n"
 
 
 def _stamp(at: float) -> str:
@@ -216,6 +223,7 @@ def _sections(lines: Iterable[str], headings: bool) -> Iterator[Section]:
             continue
         found = _SECTION.fullmatch(line.strip())
         heading = _pop_heading(own) if found and headings else ""
+        heading = heading or (above if found and found[4] else "")
         yield from _split(own, mark, above, headings)
         own, mark, above = [], found, heading
     yield from _split(own, mark, above, headings)

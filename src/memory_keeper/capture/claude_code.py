@@ -66,6 +66,7 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
     entry = _parse(line)
     if not isinstance(entry, dict):
         return Line([_other(_hashed(line, source, offset), at, source, "unreadable", failed=True)])
+    entry = _agents(entry)
     uuid = entry.get("uuid")
     base = uuid if isinstance(uuid, str) and is_name(uuid) else _hashed(line, source, offset)
     mark = ELSEWHERE if source.session.endswith(ELSEWHERE) else ""  # so that no line can take the place of the user's
@@ -86,6 +87,16 @@ def read_line(line: bytes, source: Source, offset: int, at: float) -> Line | Non
     usage, parent = _usage(entry, source, at), _name(entry.get("parentUuid"))
     usage = usage._replace(message=usage.message + mark) if usage else None
     return Line(events, usage, parent + mark if parent else "")
+
+
+def _agents(entry: Json) -> Json:
+    """What a subagent said or was answered, where older versions wrote it as progress of its session. Some wrote it to
+    a transcript of the subagent's as well, under the same id."""
+    about = entry.get("data") if entry.get("type") == "progress" else None
+    told = about.get("message") if isinstance(about, dict) and about.get("type") == "agent_progress" else None
+    if not isinstance(told, dict) or not isinstance(about, dict):
+        return entry
+    return {"timestamp": entry.get("timestamp"), **told, "isSidechain": True, "agentId": about.get("agentId")}
 
 
 def first_folder(lines: list[bytes]) -> str:

@@ -30,6 +30,7 @@ PROVISIONAL = {
     "UserPromptSubmit": "prompt",
     "Stop": "last_assistant_message",
     "SubagentStop": "last_assistant_message",
+    "PreCompact": "custom_instructions",
     "PostCompact": "compact_summary",
     "PostToolUseFailure": "error",
 }

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TEXT = 64 << 10  # characters of a prompt or an answer that are kept until the transcript has them
 SUMMARY = 256 << 10  # and of a summary
-UNKEPT = ("PostCompact", "PostToolUseFailure")  # calls whose text the transcript has, or another record
+UNKEPT = ("PreCompact", "PostCompact", "PostToolUseFailure")  # calls whose text the transcript has, or another record
 HEARD = 9_900  # characters, as the host counts: it puts more into a file
 
 

@@ -123,8 +123,16 @@ def test_when_the_host_compacts_after_all_it_is_the_hosts(session: Session) -> N
 
 @pytest.mark.parametrize("mode", ["supplement", "clear", "block"])
 def test_in_other_modes_it_is_not_ours(session: Session, mode: str) -> None:
-    assert ask(session, mode) == {} == ask(session, mode, trigger="precompute")
+    told = ask(session, mode)
+    assert [*told] == ["instructions"] and told == ask(session, mode, trigger="precompute")
     assert not records(session, "Replaced")
+
+
+def test_what_the_module_has_told_the_summarizer_no_hook_tells_again(session: Session) -> None:
+    """The host shows the user what a hook says there."""
+    told = ask(session, "supplement")["instructions"]
+    assert session.happen("PreCompact", trigger="manual").out.decode().strip() == told
+    assert session.happen("PreCompact", trigger="manual", custom_instructions=f"Mind the gap.\n\n{told}").out == b""
 
 
 def test_nothing_is_computed_ahead(session: Session) -> None:

@@ -30,7 +30,8 @@ def replaces(home: str, environ: dict[str, str], session: str) -> bool:
 
 
 def replace(home: str, environ: dict[str, str], question: Json, session: str, call: str, at: float) -> Json:
-    """What takes the place of a conversation that is about to be compacted; empty: the host is to do it itself."""
+    """What takes the place of a conversation that is about to be compacted; else the host is to do it itself, and what
+    its summarizer is told besides."""
     from memory_keeper.briefs.kept import keep, repeated
     from memory_keeper.capture.messages import read
     from memory_keeper.hooks.actions.handoff import save
@@ -38,7 +39,8 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
 
     settings, trigger = _settings(home, environ, session), str(question.get("trigger") or "")
     if settings["compaction.mode"] != "replace":
-        return {}
+        told = _instructions(settings)
+        return {"instructions": told} if told else {}
     if trigger == "precompute":  # a summary that nobody would read
         return {"skip": "Memory Keeper compacts this session without a model"}
     messages, model = read(question.get("messages")), str(question.get("model") or "")[:100]
@@ -56,9 +58,14 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
 
 
 def instruct(request: Request) -> str:
-    """What the host's summarizer is told besides. The host takes plain text, and shows the user and the model the same
-    when it was they who compacted."""
-    said: str = request.settings["compaction.instructions"]
+    """What the host's summarizer is told besides, where the hooks module has not said it already. The host takes plain
+    text, and shows the user and the model the same when it was they who compacted."""
+    told = _instructions(request.settings)
+    return "" if told in request.call.text else told
+
+
+def _instructions(settings: Json) -> str:
+    said: str = settings["compaction.instructions"]
     return said.strip()[:INSTRUCTIONS]
 
 

@@ -11,6 +11,7 @@ from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
 from memory_keeper.errors import NotSetUp
 from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.telling import heard, record_told
+from memory_keeper.hooks.actions.welcome import welcome_late
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
@@ -39,10 +40,18 @@ def tell_or_fail_safe(request: Request) -> Json:
 
 def tell_rules(request: Request) -> Json:
     """What a context hears of the rules now, as far as there is room; nothing where they are switched off."""
-    call, home, settings, root = request.call, request.home, request.settings, config.find_root(request.call.folder)
-    if not settings["rules.enabled"] or (call.agent and not settings["rules.subagents"]):
+    call, settings = request.call, request.settings
+    if call.agent and not settings["rules.subagents"]:
         return {}
-    context = read_context(home, call.session)
+    context = read_context(request.home, call.session)
+    said = _tell(request, context, settings) if settings["rules.enabled"] else {}
+    if call.event != "UserPromptSubmit" or context.begun or context.prompts > 1:
+        return said
+    return welcome_late(request, said)
+
+
+def _tell(request: Request, context: Context, settings: Json) -> Json:
+    call, home, root = request.call, request.home, config.find_root(request.call.folder)
     if call.event == "SubagentStart":
         return _tell_subagent(request, settings)
     if call.agent:

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memory_keeper.hooks.actions import Request
     from memory_keeper.keeper import Keeper
     from memory_keeper.model import Json, Note
     from memory_keeper.request import Call
@@ -32,6 +33,20 @@ def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
     if not _is_known(keeper):
         said = _after(said, line(keeper.home, keeper.environ))
     return said | _say_older(keeper, call, said)
+
+
+def welcome_late(request: Request, said: Json) -> Json:
+    """The same with the first prompt of a session that began before we were installed in it."""
+    name, attended = ATTENDED
+    if request.environ.get(name) != attended:
+        return said
+    from memory_keeper.keeper import Keeper
+
+    with Keeper(request.home, request.environ) as keeper:
+        if _is_known(keeper):
+            return said
+    lines = [line(request.home, request.environ), *([said["systemMessage"]] if "systemMessage" in said else [])]
+    return said | {"systemMessage": "\n".join(lines)}
 
 
 def _say_older(keeper: Keeper, call: Call, said: Json) -> Json:
