@@ -22,7 +22,6 @@ from memory_keeper.cli.commands import upkeep
 from memory_keeper.cli.commands.schedule import WORK
 from memory_keeper.errors import PartlyDone
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Note
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import CHANGED, STRANGE, foreign
 from memory_keeper.settings import DEFAULTS
@@ -512,9 +511,9 @@ def test_a_replay_is_printed_on_request(machine: Machine, session: Session, aske
 
 
 def test_one_that_did_not_come_into_the_archive_is_not_said_to_be_there(tmp_path: Path, capsys: Said) -> None:
-    note = Note("handoff-1", 1.0, "handoff", 0, "dir:/p", "text", session="5e551011")
-    told = upkeep._tell(note, note.id, None, [], [], {}, str(tmp_path), upkeep.OVER)
-    upkeep._show(told, None, [], {})
+    about = {"session": "5e551011", "handoff": {"id": "handoff-1", "path": None, "tokens": 1}, "archive": None}
+    done = upkeep.Compacted({**about, "next": upkeep.OVER}, str(tmp_path), dict(DEFAULTS), {}, 0)
+    upkeep._show(done)
     assert "is not in the context archive." in capsys.readouterr().out
     with pytest.raises(PartlyDone, match="5e551011 could not be put"):
-        upkeep._complain(told, str(tmp_path), dict(DEFAULTS))
+        upkeep._complain(done)

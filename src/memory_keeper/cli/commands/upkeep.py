@@ -17,18 +17,15 @@ from memory_keeper.briefs.context_archive import find, measured
 from memory_keeper.briefs.files import CONTEXT_ARCHIVE, FOLDER
 from memory_keeper.cli import main as cli
 from memory_keeper.cli.arguments import DRY_RUN, argument
+from memory_keeper.cli.commands import handoff
+from memory_keeper.cli.commands.save import root_of, save_project
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of, running_session
-from memory_keeper.cli.work import make_notes, render_memory
 from memory_keeper.errors import Busy, KeeperError, NotSetUp, PartlyDone
-from memory_keeper.hooks.actions.handoff import keep_handoff
 from memory_keeper.jobs.due import OBSERVATIONS, REPORT, TASKS, due, everywhere
 from memory_keeper.jobs.upkeep import Upkept, as_json, upkeep
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Note, Source
 from memory_keeper.pages.reading import Pages
-from memory_keeper.pages.render import left_alone
-from memory_keeper.request import Context
 from memory_keeper.rules.prompts import TYPED
 from memory_keeper.terminal import Bar, from_here, say
 
@@ -83,15 +80,14 @@ def run(args: Namespace) -> int:
 
     def show() -> None:
         if session:
-            _show(session.told, session.entry, session.made, session.left)
+            _show(session)
         for one in done:
             _show_upkeep(one, args.dry_run)
 
-    respond(
-        args, {**(session.told if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})}, show
-    )
+    about = {**(session.about if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})}
+    respond(args, about, show)
     if session and not args.dry_run:
-        _complain(session.told, session.root, session.settings)
+        _complain(session)
     if failed:
         raise PartlyDone("; ".join(failed), hint="the other projects are up to date")
     return 0
@@ -103,132 +99,87 @@ def run(args: Namespace) -> int:
 class Compacted(NamedTuple):
     """A session that was summed up."""
 
-    told: dict[str, Any]
+    about: dict[str, Any]  # for programs
     root: str
     settings: dict[str, Any]
     left: dict[str, str]  # files that were not written, and what is to be said of each
+    notes: int  # that were written and say something
     entry: Entry | None = None
-    made: tuple[Note, ...] = ()
 
 
 def _compact_session(keeper: Keeper, args: Namespace) -> Compacted:
-    """Bring everything in, write handoff, notes and the archive's entry."""
+    """Save a session, and put it into the context archive."""
     session, context = running_session(keeper, args)
-    if args.dry_run:
-        return _foretell(keeper, args, session, context)
-    with suppress(Busy):  # then of what there is
-        keeper.catch_up((Source(context.transcript, session, ""),) if context.transcript else (), patience=PATIENCE)
-    root = _root(keeper, args, session, context)
-    where = keep_handoff(keeper, session, root)
-    note = keeper.store.handoff(session)
-    if not note:
-        raise NotSetUp(f"Session {session[:8]} has said nothing yet", hint="there is nothing to compact")
-    keeper.archive_by_hand(session)
-    made: list[Note] = []
-    with suppress(Busy):  # somebody else is at it
-        made = make_notes(keeper, note.project)
-    files = render_memory(keeper, note.project, root, foreign=args.adopt) if root else []
-    left = left_alone(Pages(keeper, note.project, root)) if root else {}
-    entry = find(keeper.store, args.home, note.project, session)
+    root = root_of(keeper, args, session, context.folder)
     settings = config.load(args.home, root, keeper.environ)[0]
-    told = _tell(note, where, entry, made, files, left, root, OVER if context.ended else _advice(settings))
-    return Compacted(told, root, settings, left, entry, tuple(made))
+    if args.dry_run:
+        return Compacted(_foretell(keeper, session, root), root, settings, {}, 0)
+    note, path = handoff.write(args)
+    root = root or root_of(keeper, args, session, context.folder)  # its project may be known only now
+    keeper.archive_by_hand(session)
+    saved = save_project(keeper, note.project, root, args.adopt)
+    entry = find(keeper.store, args.home, note.project, session)
+    archive = "/".join((root, *FOLDER, CONTEXT_ARCHIVE))
+    about = {
+        "session": session,
+        "handoff": {"id": note.id, "path": path or None, "tokens": note.tokens},
+        "archive": archive if root and archive not in saved.left and os.path.exists(archive) else None,
+        "before": entry.compactions[-1].before if entry else None,
+        "after": note.tokens,
+        "after_is_estimated": True,
+        "entry": entry_json(entry) if entry else None,
+        "notes": saved.notes,
+        "files": saved.files,
+        "left": [*saved.left],
+        "next": OVER if context.ended else NEXT.get(settings["compaction.mode"], USUALLY),
+    }
+    return Compacted(about, root, settings, saved.left, saved.told, entry)
 
 
-def _foretell(keeper: Keeper, args: Namespace, session: str, context: Context) -> Compacted:
+def _foretell(keeper: Keeper, session: str, root: str) -> dict[str, Any]:
     """What would be written of a session, as far as it was read."""
-    root = _root(keeper, args, session, context)
     id = keeper.handoff_id(session)
     files = ("handoffs", f"HANDOFF-{session}.md"), (CONTEXT_ARCHIVE,)
-    told: dict[str, Any] = {
+    return {
         "session": session,
         "dry_run": True,
         "handoff": "new" if id and not keeper.store.note(id) else "as it is",
         "open_calls": sum(one.tools for one in keeper.store.open_sessions(session=session)),
         "files": ["/".join((root, *FOLDER, *path)) for path in files] if root else [],
     }
-    return Compacted(told, root, config.load(args.home, root, keeper.environ)[0], {})
 
 
-def _advice(settings: dict[str, Any]) -> str:
-    return NEXT.get(settings["compaction.mode"], USUALLY)
-
-
-def _root(keeper: Keeper, args: Namespace, session: str, context: Context) -> str:
-    """The folder that a session's pages belong into: its own, or one that its project was seen in; empty when all of
-    them are gone. Never another project's."""
-    project = keeper.store.project_of(session)
-    if args.project and project_of(keeper, args) != project:
-        known = next(iter(keeper.store.roots(project)), "another folder")
-        raise KeeperError(f"Session {session[:8]} is not of {folder_of(args)}", hint=f"it is of {known}")
-    for folder in (context.folder, *keeper.store.roots(project)):
-        if folder and os.path.isdir(folder) and keeper.project(folder) == project:
-            return config.find_root(folder)
-    return ""
-
-
-def _tell(
-    note: Note,
-    where: str,
-    entry: Entry | None,
-    made: list[Note],
-    files: list[str],
-    left: dict[str, str],
-    root: str,
-    next: str,
-) -> dict[str, Any]:
-    path = "/".join((root, *FOLDER, CONTEXT_ARCHIVE))
-    last = entry.compactions[-1] if entry else None
-    handoff = f"{root}/{where}" if where != note.id else None
-    return {
-        "session": note.session,
-        "handoff": {"id": note.id, "path": handoff, "tokens": note.tokens},
-        "archive": path if root and path not in left and os.path.exists(path) else None,
-        "before": last.before if last else None,
-        "after": note.tokens,
-        "after_is_estimated": True,
-        "entry": entry_json(entry) if entry else None,
-        "notes": [one.id for one in made],
-        "files": files,
-        "left": [*left],
-        "next": next,
-    }
-
-
-def _show(told: dict[str, Any], entry: Entry | None, made: Sequence[Note], left: dict[str, str]) -> None:
-    if told.get("dry_run"):
-        say(f"Session {told['session'][:8]}: {told['open_calls']} tool calls are in no note yet; would be written:")
-        for path in told["files"]:
+def _show(done: Compacted) -> None:
+    about, entry = done.about, done.entry
+    session, handed = about["session"][:8], about["handoff"]
+    if about.get("dry_run"):
+        say(f"Session {session}: {about['open_calls']} tool calls are in no note yet; would be written:")
+        for path in about["files"]:
             say(f"  {from_here(path)}")
         return
-    session, handoff = told["session"][:8], told["handoff"]
-    where = f": {from_here(told['archive'])}" if told["archive"] else "."
-    say(f"Session {session} is {'' if entry else 'not '}in the context archive{where if entry else '.'}")
-    say(f"  handoff  {from_here(handoff['path'] or handoff['id'])} ({handoff['tokens']:,} tokens)")
-    if count := sum(bool(one.text) for one in made):
-        say(f"  notes    {count} written")
+    where = f": {from_here(about['archive'])}" if about["archive"] and entry else "."
+    say(f"Session {session} is {'' if entry else 'not '}in the context archive{where}")
+    say(f"  handoff  {from_here(handed['path'] or handed['id'])} ({handed['tokens']:,} tokens)")
+    if done.notes:
+        say(f"  notes    {done.notes} written")
     if entry:
         say(f"  context  {measured(entry.compactions[-1])}")
         if entry.done or entry.doing or entry.open:
             say(f"  tasks    {len(entry.done)} completed, {len(entry.doing)} in progress, {len(entry.open)} open")
-    for path, said in left.items():
-        say(f"  {from_here(path)} {said}")
-    say(told["next"])
+    for path, problem in done.left.items():
+        say(f"  {from_here(path)} {problem}")
+    say(about["next"])
 
 
-def _complain(told: dict[str, Any], root: str, settings: dict[str, Any]) -> None:
+def _complain(done: Compacted) -> None:
     """Say it when what was asked for is not there: the session's entry, or the page."""
-    if not told["entry"]:
-        raise PartlyDone(
-            f"Session {told['session'][:8]} could not be put into the context archive",
-            hint="notes and handoff are kept; `memory-keeper doctor` may know why",
-        )
-    if told["archive"] or told["left"] or not settings["tell.files"]:
-        return
-    why = "could not be written" if root else "has no folder to be written to: the project's is gone"
-    raise PartlyDone(
-        f"{CONTEXT_ARCHIVE} {why}", hint="notes and handoff are kept; `memory-keeper brief handoff` prints it"
-    )
+    hint = "notes and handoff are kept; `memory-keeper doctor` may know why"
+    if not done.entry:
+        raise PartlyDone(f"Session {done.about['session'][:8]} could not be put into the context archive", hint=hint)
+    if not done.about["archive"] and not done.left and done.settings["tell.files"]:
+        why = "could not be written" if done.root else "has no folder to be written to: the project's is gone"
+        hint = "notes and handoff are kept; `memory-keeper brief handoff` prints it"
+        raise PartlyDone(f"{CONTEXT_ARCHIVE} {why}", hint=hint)
 
 
 # --- a project -------------------------------------------------------------------------------------------------------
@@ -245,7 +196,7 @@ def _places(keeper: Keeper, args: Namespace, session: Compacted | None) -> list[
             return [Pages(keeper, place.project, place.root, place.now) for place in everywhere(keeper, time())]
         return []
     if session and session.root:
-        return [Pages(keeper, keeper.store.project_of(session.told["session"]), session.root)]
+        return [Pages(keeper, keeper.store.project_of(session.about["session"]), session.root)]
     return [Pages(keeper, project_of(keeper, args), config.find_root(folder_of(args)))]
 
 
