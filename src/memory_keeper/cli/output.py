@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from memory_keeper.errors import KeeperError
-from memory_keeper.host.consent import by_a_person
 from memory_keeper.terminal import as_called, hint, paint, print_json, say, wrapped
 from memory_keeper.text import clean, one_line
 
@@ -103,24 +102,6 @@ def is_sure(question: str) -> bool:
         print()  # what is said next begins a line
         return False
     return reply.strip().lower() in ("y", "yes")
-
-
-def remove(args: Namespace, id: str, text: str, noun: str, would: Any, act: Callable[[], Any]) -> bool:
-    """Take one away once a person has said so; whether it went. What it said stays in the store."""
-    shown = one_line(clean(text), 120)
-    if args.dry_run:
-        respond(args, {"would_remove": would}, f"would take away {id}: {shown}")
-        return False
-    by_a_person(args, f"take {noun} away")
-    confirm(args, f"Take away: {shown}\n", "--yes takes it away without a question")
-    act()
-    return True
-
-
-def say_removed(args: Namespace, id: str, where: str = "", **more: Any) -> int:
-    """That it is gone, and how it can be read all the same."""
-    text = f"Taken away: {id}{where}. `memory-keeper show {id}` gives what it said."
-    return respond(args, {"id": id, **more, "removed": True}, text)
 
 
 def checked(text: str, noun: str, longest: int, example: str) -> str:

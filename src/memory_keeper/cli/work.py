@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from errno import EACCES, EROFS
 from time import time
@@ -12,21 +12,22 @@ from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs.files import Unwritable
-from memory_keeper.cli.output import respond
+from memory_keeper.cli.output import confirm, respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy
 from memory_keeper.hooks.problems import describe
-from memory_keeper.host.consent import in_a_session
+from memory_keeper.host.consent import by_a_person, in_a_session
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note
 from memory_keeper.notes.kept_note import measure
+from memory_keeper.pages.claude_md import sync_where_wanted
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, say_problem
-from memory_keeper.text import digest_of
+from memory_keeper.text import clean, digest_of, one_line
 
 PATIENCE = 60.0  # seconds for another process that writes notes
 
@@ -84,7 +85,21 @@ def session_here() -> str:
 
 
 def changed(args: Namespace, keeper: Keeper, words: str, **about: Any) -> int:
-    """Bring the project's pages up to date, where its folder is there, and say what was done."""
+    """Bring the project's pages up to date and the block in CLAUDE.md where the user wants that; say what was done."""
     if not args.project or os.path.isdir(args.project):  # of a project that was imported there need not be one
         render_memory(keeper, project_of(keeper, args), folder_of(args))
+        for problem in sync_where_wanted(keeper, folder_of(args)):
+            say_problem(problem)
     return respond(args, about, words)
+
+
+def remove(args: Namespace, keeper: Keeper, id: str, text: str, noun: str, act: Callable[[], Any], **about: Any) -> int:
+    """Take one away once a person has said so. What it said stays in the store."""
+    shown = one_line(clean(text), 120)
+    if args.dry_run:
+        return respond(args, {"would_remove": {"id": id, "text": text, **about}}, f"would take away {id}: {shown}")
+    by_a_person(args, f"take {noun} away")
+    confirm(args, f"Take away: {shown}\n", "--yes takes it away without a question")
+    act()
+    words = f"Taken away: {id}. `memory-keeper show {about.get('note', id)}` gives what it said."
+    return changed(args, keeper, words, id=id, **about, removed=True)

@@ -373,24 +373,10 @@ LOCAL = argument("--local", action="store_true", help="for this project, in your
 VERBS = {
     "list": Verb(_list, "every setting, its value and meaning", "memory-keeper config list", (ORIGIN,)),
     "get": Verb(_get, "one setting", "memory-keeper config get compaction.mode", (KEY, ORIGIN), aliases=("show",)),
-    "set": Verb(
-        _set,
-        "change a setting",
-        "memory-keeper config set context.warnPercent 60",
-        (KEY, VALUE, SHARED, LOCAL, DRY_RUN),
-        aliases=("edit",),
-    ),
-    "unset": Verb(
-        _unset,
-        "let the default hold again",
-        "memory-keeper config unset context.warnPercent",
-        (KEY, SHARED, LOCAL, DRY_RUN),
-        aliases=("rm",),
-    ),
-    "restore": Verb(
-        _restore,
-        "put back what Claude Code's own setting was",
-        "memory-keeper config restore claude.autoCompactEnabled",
-        (KEY, DRY_RUN),
-    ),
-}
+    "set": Verb(_set, "change a setting", "memory-keeper config set context.warnPercent 60",
+            (KEY, VALUE, SHARED, LOCAL, DRY_RUN), aliases=("edit",)),
+    "unset": Verb(_unset, "let the default hold again", "memory-keeper config unset context.warnPercent",
+            (KEY, SHARED, LOCAL, DRY_RUN), aliases=("rm",)),
+    "restore": Verb(_restore, "put back what Claude Code's own setting was",
+            "memory-keeper config restore claude.autoCompactEnabled", (KEY, DRY_RUN)),
+}  # fmt: skip

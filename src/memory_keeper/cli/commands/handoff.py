@@ -75,4 +75,4 @@ VERBS = {
     "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff", (SESSION,)),
     "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (limit(10),)),
     "show": Verb(_show, "one, as it was written", "memory-keeper handoff show 12ab34cd", (OF,)),
-}
+}  # fmt: skip

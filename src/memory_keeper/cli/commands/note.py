@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from argparse import Namespace
-from itertools import count
 from pathlib import Path
 from time import time
 from typing import Any
@@ -18,9 +17,9 @@ from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.briefs.parts import STANDING
 from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
-from memory_keeper.cli.output import REDACTED, Entry, print_entries, remove, respond, say_removed
+from memory_keeper.cli.output import REDACTED, Entry, print_entries, respond
 from memory_keeper.cli.scope import folder_of, known_project
-from memory_keeper.cli.work import render_memory
+from memory_keeper.cli.work import PATIENCE, changed, remove
 from memory_keeper.config import find_root, read_dotenv
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import outside_a_session
@@ -31,8 +30,6 @@ from memory_keeper.terminal import moment, paint, say
 from memory_keeper.text import clean, digest_of, storable
 
 LONGEST = 20_000  # characters
-PATIENCE = 30.0
-UNSAVED = "unsaved-note.md"
 KINDS = ", ".join(STANDING)
 NONE = "No standing notes. memory-keeper note set project TEXT writes the first one."
 
@@ -150,15 +147,14 @@ def _write(args: Namespace, keeper: Keeper, target: str, text: str, more: bool =
         if more and before and before.text:
             text = _checked(f"{before.text}\n{text}")
         kept = keeper.redacted(text, project)
-        changed = not before or before.text != kept
-        note = _worded(project, target, kept, before) if changed or not before else before
-        if changed:
+        new = not before or before.text != kept
+        note = _worded(project, target, kept, before) if new or not before else before
+        if new:
             keeper.writer.add(note)
-    if changed:
-        render_memory(keeper, note.project, folder_of(args))
-    said = f"{'Kept' if changed else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)"
-    about = {**_as_json(note), "changed": changed, "redacted": kept != text}
-    return respond(args, about, said + REDACTED * (kept != text))
+    words = f"{'Kept' if new else 'Unchanged'}: {note.id} ({note.kind}, {note.tokens} tokens)"
+    words += REDACTED * (kept != text)
+    about = {**_as_json(note), "changed": new, "redacted": kept != text}
+    return changed(args, keeper, words, **about) if new else respond(args, about, words)
 
 
 def _before(keeper: Keeper, project: str, target: str, more: bool) -> Note | None:
@@ -201,10 +197,7 @@ def _remove(args: Namespace) -> int:
             with keeper.writing(PATIENCE):
                 keeper.writer.add(_worded(note.project, note.kind, "", note))
 
-        if remove(args, note.id, f"{note.kind}: {note.text}", "a note", _as_json(note), act):
-            render_memory(keeper, note.project, folder_of(args))
-            say_removed(args, origin(note))
-    return 0
+        return remove(args, keeper, origin(note), note.text, "a note", act, kind=note.kind)
 
 
 def _one(keeper: Keeper, project: str, target: str) -> Note:
@@ -254,17 +247,10 @@ def _set_aside(args: Namespace, keeper: Keeper, text: str) -> str:
     """Leave a text in the home, without secrets and for its owner alone; its path. The store may be busy, so it is
     not asked."""
     known = known_values(keeper.environ, read_dotenv(find_root(folder_of(args))))
-    stem, dot, ending = os.path.join(args.home, UNSAVED).rpartition(".")
-    for number in count(1):
-        path = stem + (f"-{number}" if number > 1 else "") + dot + ending
-        try:
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except FileExistsError:
-            continue  # of another time, or a link
-        with open(fd, "w", encoding="utf-8") as file:
-            file.write(redact(storable(text), keeper.salt, known))
-        return path
-    raise AssertionError("numbers end")
+    fd, path = tempfile.mkstemp(".md", "unsaved-note-", args.home)
+    with open(fd, "w", encoding="utf-8") as file:
+        file.write(redact(storable(text), keeper.salt, known))
+    return path
 
 
 OWN = "write what every session is told as yours"
@@ -273,36 +259,15 @@ SHOWN = argument("target", nargs="?", default="", metavar="KIND", help=f"{KINDS}
 TEXT = argument("text", nargs="*", metavar="TEXT", help="by default: what --file or stdin has")
 FILE = argument("--file", default="", metavar="F", help="take the text from a file; `-`, or neither: stdin")
 VERBS = {
-    "list": Verb(
-        _list,
-        "the standing notes of this project",
-        "memory-keeper note list",
-        (argument("--kind", choices=STANDING, metavar="KIND", help=f"only these: {KINDS}"),),
-    ),
-    "show": Verb(
-        _show,
-        "a note, those of a kind, or all, whole",
-        "memory-keeper note show conventions",
-        (SHOWN, argument("--all", action="store_true", help="every wording there was")),
-        aliases=("get",),
-    ),
-    "set": Verb(
-        _set,
-        "write the note of a kind, or give one another text",
-        'memory-keeper note set conventions "Tests are run with make test."',
-        (TARGET, TEXT, FILE),
-    ),
-    "add": Verb(
-        _add,
-        "one more note of a kind, or a line to it",
-        'memory-keeper note add conventions "Names are English."',
-        (TARGET, TEXT, FILE),
-    ),
-    "edit": Verb(
-        _edit,
-        "change a note in your editor, or to a text",
-        "memory-keeper note edit conventions",
-        (TARGET, argument("text", nargs="*", metavar="TEXT", help="by default: your editor is opened"), FILE),
-    ),
+    "list": Verb(_list, "the standing notes of this project", "memory-keeper note list",
+            (argument("--kind", choices=STANDING, metavar="KIND", help=f"only these: {KINDS}"),)),
+    "show": Verb(_show, "a note, those of a kind, or all, whole", "memory-keeper note show conventions",
+            (SHOWN, argument("--all", action="store_true", help="every wording there was")), aliases=("get",)),
+    "set": Verb(_set, "write the note of a kind, or give one another text",
+            'memory-keeper note set conventions "Tests are run with make test."', (TARGET, TEXT, FILE)),
+    "add": Verb(_add, "one more note of a kind, or a line to it",
+            'memory-keeper note add conventions "Names are English."', (TARGET, TEXT, FILE)),
+    "edit": Verb(_edit, "change a note in your editor, or to a text", "memory-keeper note edit conventions",
+            (TARGET, argument("text", nargs="*", metavar="TEXT", help="by default: your editor is opened"), FILE)),
     "rm": Verb(_remove, "take a note away", "memory-keeper note rm conventions", (TARGET, YES, DRY_RUN)),
-}
+}  # fmt: skip

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from time import time
 from typing import Any
 
 from memory_keeper.cli.arguments import DRY_RUN, ID, USERS, YES, Verb, argument
-from memory_keeper.cli.output import REDACTED, Entry, checked, confirm, print_entries, remove, respond, the_one
+from memory_keeper.cli.output import REDACTED, Entry, checked, confirm, print_entries, respond, the_one
 from memory_keeper.cli.scope import folder_of, project_of
-from memory_keeper.cli.work import changed, write_down
+from memory_keeper.cli.work import PATIENCE, changed, remove, write_down
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host.consent import by_a_person, in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import USER, Note, origin
-from memory_keeper.pages.claude_md import sync_where_wanted
 from memory_keeper.project_settings import Settings
 from memory_keeper.rules.habits import habits, wording
 from memory_keeper.rules.observations import Clash, Observed, clashes, fold, places
 from memory_keeper.rules.prompts import unlearnt
-from memory_keeper.terminal import as_called, moment, paint, say, say_problem
+from memory_keeper.terminal import as_called, moment, paint, say
 from memory_keeper.text import clean, one_line
 
 # the states, and what each means
@@ -49,7 +47,6 @@ NONE = (
     " again and again, and in what is run before every commit; `memory-keeper observation add TEXT` writes one down."
 )
 SHORTEST = len("note-1234")  # what calls an observation
-PATIENCE = 30.0
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -201,9 +198,6 @@ def _promote(args: Namespace) -> int:
             args, f"{_whose(keeper, one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question"
         )
         rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
-        if not args.project or os.path.isdir(args.project):
-            for problem in sync_where_wanted(keeper, folder_of(args)):
-                say_problem(problem)
         words = f"In force: {origin(rule)}  {rule.text}"
         return changed(args, keeper, words, id=one.id, rule=origin(rule), text=rule.text)
 
@@ -221,9 +215,7 @@ def _remove(args: Namespace) -> int:
             for note in filter(None, map(keeper.store.wording, one.notes)):
                 keeper.reword(note, "", patience=PATIENCE)
 
-        if remove(args, one.id, one.text, "an observation", one.id, act):
-            return changed(args, keeper, f"Taken away: {one.id}", id=one.id, removed=True)
-    return 0
+        return remove(args, keeper, one.id, one.text, "an observation", act)
 
 
 def _note(keeper: Keeper, one: Observed) -> Note:
@@ -240,18 +232,15 @@ ALL = argument("--all", action="store_true", help="all, whatever became of them"
 SESSION = argument("--session", default="", metavar="ID", help="seen in this session")
 AS = argument("--as", default="", dest="wording", metavar="TEXT", help="the rule in your own words")
 VERBS = {
-    "list": Verb(
-        _list, "what is open, or confirmed often enough", "memory-keeper observation list --all", (STATE, ALL)
-    ),
+    "list": Verb(_list, "what is open, or confirmed often enough", "memory-keeper observation list --all",
+            (STATE, ALL)),
     "show": Verb(_show, "an observation, whole", "memory-keeper observation show note-1b19", (ID,)),
     "add": Verb(_add, "write one down", EXAMPLE, (TEXT, USERS)),
-    "confirm": Verb(_confirm, "it was right once more", "memory-keeper observation confirm note-1b19", (ID, SESSION)),
+    "confirm": Verb(_confirm, "it was right once more", "memory-keeper observation confirm note-1b19",
+            (ID, SESSION)),
     "contradict": Verb(_contradict, "it was wrong", "memory-keeper observation contradict note-1b19", (ID,)),
-    "promote": Verb(
-        _promote,
-        "make it a rule",
-        'memory-keeper observation promote note-1b19 --as "Use pnpm, never npm."',
-        (ID, USERS, AS, YES, DRY_RUN),
-    ),
+    "promote": Verb(_promote, "make it a rule",
+            'memory-keeper observation promote note-1b19 --as "Use pnpm, never npm."',
+            (ID, USERS, AS, YES, DRY_RUN)),
     "rm": Verb(_remove, "take one away", "memory-keeper observation rm note-1b19", (ID, YES, DRY_RUN)),
-}
+}  # fmt: skip

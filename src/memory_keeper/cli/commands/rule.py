@@ -14,29 +14,26 @@ from memory_keeper.cli.output import (
     checked,
     confirm,
     print_entries,
-    remove,
     respond,
-    say_removed,
     the_one,
 )
 from memory_keeper.cli.scope import folder_of, known_project, settings_of
-from memory_keeper.cli.work import render_memory
+from memory_keeper.cli.work import PATIENCE, changed, remove
 from memory_keeper.hooks.actions.rules import full_brief
 from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule, change_rule
 from memory_keeper.model import USER, origin
 from memory_keeper.pages.adopt import adopt_rules
-from memory_keeper.pages.claude_md import sync_rules, sync_where_wanted
+from memory_keeper.pages.claude_md import sync_rules
 from memory_keeper.pages.reading import Pages
 from memory_keeper.policy import FADES
-from memory_keeper.terminal import paint, say, say_problem
+from memory_keeper.terminal import paint, say
 from memory_keeper.text import clean, one_line, tokens
 
 EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
 LONGEST = 2_000  # characters
 WHERE = {"project": "in this project", "user": "in all of your projects", "shipped": "in all of your projects"}
-PATIENCE = 30.0
 HINT = "`memory-keeper rule list` gives ids and numbers"
 
 
@@ -120,10 +117,10 @@ def _add(args: Namespace) -> int:
         same = (rule.note for rule in _in_force(args, keeper) if rule.text == text and rule.note)
         known = next((note for note in same if note.project == project), None)
         note = known or add_rule(keeper, project, text)
-        _update(args, keeper)
-    words = f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})"
-    about = {"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text}
-    return respond(args, about, words + REDACTED * (note.text != text))
+        words = f"{'Known' if known else 'In force'}: {note.id} ({'all projects' if args.user else 'this project'})"
+        words += REDACTED * (note.text != text)
+        about = {"id": note.id, "text": note.text, "added": not known, "redacted": note.text != text}
+        return changed(args, keeper, words, **about)
 
 
 def _edit(args: Namespace) -> int:
@@ -132,26 +129,15 @@ def _edit(args: Namespace) -> int:
         rule = _find(args, keeper)
         by_a_person(args, "change a rule")
         kept = change_rule(keeper, rule, text)
-        _update(args, keeper)
-    words = f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}"
-    about = {"id": rule.id, "text": kept.text, "before": rule.text}
-    return respond(args, about, f"{words}\n{rule.id}, {WHERE[rule.scope]}")
+        words = f"Was: {one_line(clean(rule.text), 160)}\nNow: {one_line(clean(kept.text), 160)}"
+        words += f"\n{rule.id}, {WHERE[rule.scope]}"
+        return changed(args, keeper, words, id=rule.id, text=kept.text, before=rule.text)
 
 
 def _remove(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         rule = _find(args, keeper)
-        if remove(args, rule.id, rule.text, "a rule", _as_json(rule), lambda: change_rule(keeper, rule, "")):
-            _update(args, keeper)
-            say_removed(args, rule.id, f", {WHERE[rule.scope]}")
-    return 0
-
-
-def _update(args: Namespace, keeper: Keeper) -> None:
-    """Bring the pages and, where the user wants that, the block in CLAUDE.md up to date."""
-    render_memory(keeper, keeper.project(folder_of(args)), folder_of(args))
-    for problem in sync_where_wanted(keeper, folder_of(args)):
-        say_problem(problem)
+        return remove(args, keeper, rule.id, rule.text, "a rule", lambda: change_rule(keeper, rule, ""))
 
 
 def _adopt(args: Namespace) -> int:
@@ -166,8 +152,8 @@ def _adopt(args: Namespace) -> int:
             by_a_person(args, "make rules of what stands in a page")
             confirm(args, "Take this over?", "--yes takes it over without a question")
             changes = adopt_rules(pages, shown=changes)
-            _update(args, keeper)
-    return respond(args, {"changes": changes, "adopted": bool(changes) and not args.dry_run})
+            return changed(args, keeper, "", changes=changes, adopted=bool(changes))
+    return respond(args, {"changes": changes, "adopted": False})
 
 
 def _sync(args: Namespace) -> int:
@@ -193,18 +179,11 @@ VERBS = {
     "list": Verb(_list, "the rules in force, and what they cost", "memory-keeper rule list"),
     "show": Verb(_show, "a rule, whole", "memory-keeper rule show 3", (ANY,)),
     "add": Verb(_add, "a rule from now on", EXAMPLE, (TEXT, USERS, YES)),
-    "edit": Verb(
-        _edit,
-        "give a rule another wording",
-        'memory-keeper rule edit 3 "Check the given method first."',
-        (ANY, TEXT, YES),
-    ),
+    "edit": Verb(_edit, "give a rule another wording", 'memory-keeper rule edit 3 "Check the given method first."',
+            (ANY, TEXT, YES)),
     "rm": Verb(_remove, "take a rule out of force", "memory-keeper rule rm 3", (ANY, YES, DRY_RUN)),
-    "sync": Verb(
-        _sync,
-        "write the rules into CLAUDE.md, between our markers",
-        "memory-keeper rule sync --dry-run",
-        (USERS, TAKE_OUT, FORCE, YES, DRY_RUN),
-    ),
-    "adopt": Verb(_adopt, "take over what you changed in ACTIVE_RULES.md", "memory-keeper rule adopt", (YES, DRY_RUN)),
-}
+    "sync": Verb(_sync, "write the rules into CLAUDE.md, between our markers", "memory-keeper rule sync --dry-run",
+            (USERS, TAKE_OUT, FORCE, YES, DRY_RUN)),
+    "adopt": Verb(_adopt, "take over what you changed in ACTIVE_RULES.md", "memory-keeper rule adopt",
+            (YES, DRY_RUN)),
+}  # fmt: skip

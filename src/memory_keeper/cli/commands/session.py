@@ -81,8 +81,7 @@ def _entry(about: dict[str, Any]) -> Entry:
 
 
 VERBS = {
-    "list": Verb(
-        _list, "when, title, turns, tokens and state of each", "memory-keeper sessions", (limit(10), ALL_PROJECTS)
-    ),
+    "list": Verb(_list, "when, title, turns, tokens and state of each", "memory-keeper sessions",
+            (limit(10), ALL_PROJECTS)),
     "show": Verb(_show, "one session", "memory-keeper session show 12ab34cd", (ID,)),
-}
+}  # fmt: skip

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from memory_keeper.briefs.done import as_json
 from memory_keeper.cli.arguments import DRY_RUN, YES, Verb, argument
-from memory_keeper.cli.output import REDACTED, Entry, checked, print_entries, remove, respond, the_one
+from memory_keeper.cli.output import REDACTED, Entry, checked, print_entries, respond, the_one
 from memory_keeper.cli.scope import folder_of, known_project
-from memory_keeper.cli.work import changed, session_here, write_down
+from memory_keeper.cli.work import PATIENCE, changed, remove, session_here, write_down
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import in_a_session, outside_a_session
 from memory_keeper.keeper import Keeper
@@ -26,7 +27,6 @@ from memory_keeper.text import clean, many, one_line, short_number
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
 LONGEST = 2_000  # characters
 ID = re.compile(r"[^\W_][\w.#/-]{0,39}")
-PATIENCE = 30.0
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -169,9 +169,8 @@ def _remove(args: Namespace) -> int:
     """Take a task away: what it said stays in the store."""
     with Keeper(args.home) as keeper:
         one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
-        if remove(args, one.id, one.text, "a task", one._asdict(), lambda: keeper.reword(_note(keeper, one), "")):
-            return changed(args, keeper, f"Taken away: {one.id}", id=one.id, note=one.note, removed=True)
-    return 0
+        act = partial(keeper.reword, _note(keeper, one), "")
+        return remove(args, keeper, one.id, one.text, "a task", act, note=one.note)
 
 
 def _note(keeper: Keeper, one: Unfinished) -> Note:
@@ -196,23 +195,12 @@ WHICH = tuple(
 VERBS = {
     "list": Verb(_list, "what is to be done", "memory-keeper task list --all", WHICH),
     "show": Verb(_show, "a task, whole", "memory-keeper task show TASK-42", (TASK,)),
-    "add": Verb(
-        _add,
-        "write one down",
-        EXAMPLE,
-        (TEXT, argument("--id", default="", help="by which it is known, such as TASK-42")),
-    ),
-    "edit": Verb(
-        _edit,
-        "give one another wording",
-        'memory-keeper task edit TASK-42 "Add the SMS handler"',
-        (ONE, TEXT),
-    ),
-    "done": Verb(
-        _finish,
-        "it is done: one of yours, or of a session's list",
-        'memory-keeper task done TASK-42 --outcome "It is in."',
-        (TASK, argument("--outcome", default="", metavar="TEXT", help="what came of it")),
-    ),
+    "add": Verb(_add, "write one down", EXAMPLE,
+            (TEXT, argument("--id", default="", help="by which it is known, such as TASK-42"))),
+    "edit": Verb(_edit, "give one another wording", 'memory-keeper task edit TASK-42 "Add the SMS handler"',
+            (ONE, TEXT)),
+    "done": Verb(_finish, "it is done: one of yours, or of a session's list",
+            'memory-keeper task done TASK-42 --outcome "It is in."',
+            (TASK, argument("--outcome", default="", metavar="TEXT", help="what came of it"))),
     "rm": Verb(_remove, "take one away", "memory-keeper task rm TASK-42", (TASK, YES, DRY_RUN)),
-}
+}  # fmt: skip
