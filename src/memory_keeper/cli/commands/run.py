@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import errno
 import os
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import tty
 from argparse import REMAINDER, Namespace
-from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import sleep, time
 from typing import NoReturn
 
 from memory_keeper.capture.host import OURS, TERMINAL, born
@@ -32,13 +29,12 @@ from memory_keeper.watch.clear import Refused
 from memory_keeper.watch.process import find_program
 from memory_keeper.watch.watcher import TICK, Watcher, alone
 
-PATIENCE = 2.0  # seconds for tmux
 EXAMPLE = "memory-keeper run -- claude --model opus"
 BEGIN = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from memory_keeper.cli.commands.run import run_within
-run_within(sys.argv[2], sys.argv[3], sys.argv[4:])
+run_within(sys.argv[2], sys.argv[3:])
 """
 INSTALL = "install it (`apt install tmux`, `brew install tmux`), or start the program without `memory-keeper run`"
 # as near to a bare terminal as tmux can be
@@ -56,6 +52,10 @@ set -ga terminal-overrides ",*:Tc"
 set -q -s extended-keys on
 set -q -g allow-passthrough on
 set -g destroy-unattached on
+set -g remain-on-exit on
+set -q -g remain-on-exit-format ""
+set-hook -g pane-died 'capture-pane -e -J -S -; save-buffer FOLDER/screen; \\
+    run-shell "echo #{pane_dead_status}/#{pane_dead_signal} >FOLDER/status"; kill-server'
 """
 ARGUMENTS = (argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments"),)
 
@@ -136,57 +136,28 @@ def run_in_tmux(argv: list[str], umask: int, home: str) -> int:
         raise NotSetUp("`memory-keeper run` needs tmux, which is not on the PATH", hint=INSTALL) from None
     with tempfile.TemporaryDirectory(prefix="memory-keeper-", dir="/tmp") as folder:  # a socket's path must be short
         options, status, screen = (Path(folder, name) for name in ("options", "status", "screen"))
-        options.write_text(OPTIONS)
-        words = [sys.executable, "-I", "-c", BEGIN, str(Path(__file__).parents[3]), home, folder, *argv]
+        options.write_text(OPTIONS.replace("FOLDER", folder))
+        words = [sys.executable, "-I", "-c", BEGIN, str(Path(__file__).parents[3]), home, *argv]
         words = [word[:-1] + "\\;" if word[-1:] == ";" else word for word in words]  # which would end the command
         server = [tmux, "-u", "-S", f"{folder}/tmux"]
         client = subprocess.Popen([*server, "-f", str(options), "new-session", *words], env=_environment(), umask=umask)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, lambda *_: client.terminate())  # who is unattached is destroyed
-        while client.poll() is None:
-            if status.exists():  # a tmux that has missed the end of the program would stay
-                subprocess.run([*server, "kill-server"], capture_output=True)
-            with suppress(subprocess.TimeoutExpired):
-                client.wait(0.2)
+        client.wait()
         subprocess.run([*server, "kill-server"], capture_output=True)
         if screen.exists() and (shown := screen.read_text(errors="replace").rstrip()):
             print(shown)
-        return int(status.read_text()) if status.exists() else client.returncode or 128 + signal.SIGHUP
+        code, by = status.read_text().strip().split("/") if status.exists() else ("", "")
+        return int(code) if code else 128 + int(by) if by else client.returncode or 128 + signal.SIGHUP
 
 
-def run_within(home: str, folder: str, argv: list[str]) -> None:
-    """Run the program in a pane of our own tmux; leave in a folder how it ended, and what it showed."""
-    umask = os.umask(0o077)
-    child = os.fork()
-    if not child:
-        try:
-            become_watched(argv, umask, home)
-        except KeeperError as error:
-            say_problem(str(error))
-            os._exit(error.code)
-    for number in (signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)  # its terminal sends them to the program too
-    for number in (signal.SIGHUP, signal.SIGTERM):
-        signal.signal(number, lambda number, _: os.kill(child, number))  # and this one only to us
-    while os.WIFSTOPPED(status := os.waitpid(child, os.WUNTRACED)[1]):
-        os.kill(child, signal.SIGCONT)  # there is no shell that could
-    with suppress(OSError, subprocess.SubprocessError):
-        _await_terminal()
-        with open(f"{folder}/screen", "wb") as file:
-            capture = ["tmux", "-S", f"{folder}/tmux", "capture-pane", "-p", "-e", "-J", "-S", "-"]
-            subprocess.run(capture, stdout=file, timeout=PATIENCE)
-    code = os.waitstatus_to_exitcode(status)
-    Path(folder, "status.new").write_text(str(code if code >= 0 else 128 - code))
-    os.replace(f"{folder}/status.new", f"{folder}/status")
-
-
-def _await_terminal() -> None:
-    """Ask the terminal what it is: with the answer it has read everything that was written before."""
-    tty.setraw(0)
-    os.write(1, b"\x1b[c")
-    end, answer = monotonic() + PATIENCE, b""
-    while not answer.endswith(b"c") and select.select([0], [], [], end - monotonic())[0]:
-        answer = os.read(0, 1024)
+def run_within(home: str, argv: list[str]) -> None:
+    """Run the program in a pane of our own tmux."""
+    try:
+        become_watched(argv, os.umask(0o077), home)
+    except KeeperError as error:
+        say_problem(str(error))
+        sys.exit(error.code)
 
 
 def _not_started(argv: list[str], number: int) -> KeeperError:
