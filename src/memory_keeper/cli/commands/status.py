@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Iterator, Sequence
 from time import time
-from typing import Any
 
 from memory_keeper import config
 from memory_keeper.briefs.parts import STANDING
@@ -15,13 +15,13 @@ from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of, project_of
 from memory_keeper.errors import NotSetUp
-from memory_keeper.hooks.actions.lost import Score, scores
+from memory_keeper.hooks.actions.lost import scores
 from memory_keeper.host.registration import claude_folder, installed_at
 from memory_keeper.imports import glance
 from memory_keeper.jobs.allowance import attempts
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import NamedTuple, Note, Open, Session
-from memory_keeper.notes.usage.compactions import Compaction, saved
+from memory_keeper.model import Json
+from memory_keeper.notes.usage.compactions import saved
 from memory_keeper.pages.reading import Pages
 from memory_keeper.rules.observations import clashes, observed
 from memory_keeper.store.events import as_of, model_calls
@@ -29,27 +29,8 @@ from memory_keeper.terminal import as_called, moment, paint, say, size
 from memory_keeper.text import ago, clean, many, one_line
 
 COPY = "marketplace"  # the folder of the home with the plugin's code
-JOURNAL = ("-wal", "-shm")
 COMPACTIONS = 1000  # the newest of a project that are looked at
 ARGUMENTS = (argument("--all-projects", action="store_true", help="everything in the store"),)
-
-
-class Found(NamedTuple):
-    """What there is to say of a project, or of all."""
-
-    project: str | None  # None: all of them
-    name: str
-    root: str
-    counts: dict[str, Any]
-    sessions: list[Session]
-    handoff: Note | None
-    standing: int
-    open: list[Open]
-    spent: dict[str, Any]
-    measured: list[Score]
-    savings: list[Compaction]
-    replaced: int  # compactions without a model; of some no later request has told yet what they saved
-    learnt: dict[str, Any]
 
 
 def run(args: Namespace) -> int:
@@ -57,7 +38,7 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         try:
             project = None if args.all_projects else project_of(keeper, args)
-            counts = keeper.store.counts(project)
+            about = _describe(keeper, project)
         except NotSetUp:
             there = installed_at(claude_folder())
             first = "it begins with the next session" if there else "run `memory-keeper install`"
@@ -65,100 +46,71 @@ def run(args: Namespace) -> int:
             known = "".join(f", or `memory-keeper import {tool}`: {counted}" for tool, counted in older.items())
             hint = f"{first}, or `memory-keeper import transcripts`{known}"
             raise NotSetUp("Nothing is kept yet", hint=hint) from None
-        found = _find(keeper, project, counts, args)
-    return respond(args, _about(found, args.home), lambda: _say(found, args.home))
+        if project:
+            about |= _of_project(keeper, project) | _learnt(keeper, project, args)
+    return respond(args, about, lambda: _show(about))
 
 
-def _find(keeper: Keeper, project: str | None, counts: dict[str, Any], args: Namespace) -> Found:
-    store = keeper.store
-    common = Found(
-        project, "all projects", "", counts, store.sessions(project, 5), None, 0, store.open_sessions(project),
-        _spent(keeper, project), [], [], 0, {},
-    )  # fmt: skip
-    if not project:
-        return common
-    handoff = store.handoff(project=project)
-    return common._replace(
-        name=project_name(store, project),
-        root=next(iter(store.roots(project)), ""),
-        handoff=handoff._replace(at=as_of(store, handoff)) if handoff else None,
-        standing=sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
-        measured=scores(store, project, COMPACTIONS),
-        savings=saved(store, project),
-        replaced=len(store.latest(project, "replaced", COMPACTIONS, text=False)),
-        learnt=_learnt(keeper, project, args),
-    )
+# --- what there is ----------------------------------------------------------------------------------------------------
 
 
-def _about(found: Found, home: str) -> dict[str, Any]:
-    handoff = found.handoff
+def _describe(keeper: Keeper, project: str | None) -> Json:
+    """What there is to say of a project, or of all."""
+    store, open = keeper.store, keeper.store.open_sessions(project)
+    asked = [one for one in attempts(model_calls(store)) if project in (None, one.project)]
     return {
-        "project": found.project or found.name,
-        **found.counts,
-        "pending_sessions": len(found.open),
-        "standing_notes": found.standing,
-        "spent": found.spent,
-        "store": home,
-        "store_bytes": _bytes(home),
-        "last_handoff": {"id": handoff.id, "at": handoff.at, "session": handoff.session} if handoff else None,
-        "compactions": _compactions(found.measured),
-        **found.learnt,
-        "replaced": [_saving(one) for one in found.savings],
-        "recent": [session._asdict() for session in found.sessions],
+        "project": project or "all projects",
+        "name": project_name(store, project) if project else "all projects",
+        "folder": next(iter(store.roots(project)), "") if project else "",
+        **store.counts(project),
+        "pending_sessions": len(open),
+        "pending_calls": sum(one.tools for one in open),
+        "spent": {
+            "asked": len(asked),
+            "tokens": sum(one.tokens for one in asked),
+            "cost": sum(one.cost for one in asked),
+        },
+        "store": keeper.home,
+        "store_bytes": _bytes(keeper.home),
+        "recent": [session._asdict() for session in store.sessions(project, 5)],
+        "standing_notes": 0,
+        "last_handoff": None,
+        "compactions": {"measured": 0, "kept_percent": None, "brought": None, "last": None},
+        "replaced": [],
+        "replacements": 0,
     }
 
 
-def _saving(one: Compaction) -> dict[str, Any]:
-    sizes = {"before": one.before, "after": one.after, "requests": one.requests, "tokens": one.saved}
-    return {"session": one.session, "at": one.at, **sizes}
+def _of_project(keeper: Keeper, project: str) -> Json:
+    store, handoff = keeper.store, keeper.store.handoff(project=project)
+    found = scores(store, project, COMPACTIONS)
+    last = {**found[0]._asdict(), "kept_percent": found[0].percent} if found else None
+    kept, brought = _mean([one.percent for one in found]), _mean([one.brought for one in found])
+    savings = [
+        {"session": one.session, "at": one.at, "before": one.before, "after": one.after, "requests": one.requests,
+         "tokens": one.saved}
+        for one in saved(store, project)
+    ]  # fmt: skip
+    at = {"id": handoff.id, "at": as_of(store, handoff), "session": handoff.session} if handoff else None
+    return {
+        "standing_notes": sum(bool(note.text) for kind in STANDING for note in store.notes(project, 0, kind)),
+        "last_handoff": at,
+        # what the summaries of Claude Code kept, all together and the last one
+        "compactions": {"measured": len(found), "kept_percent": kept, "brought": brought, "last": last},
+        "replaced": savings,  # those without a model, whose savings later requests have measured
+        "replacements": max(len(savings), len(store.latest(project, "replaced", COMPACTIONS, text=False))),
+    }
 
 
-def _say(found: Found, home: str) -> None:
-    now, counts = time(), found.counts
-    where = f"  {one_line(clean(found.root), 300)}" if found.root not in ("", found.name) else ""
-    say(paint(one_line(clean(found.name), 300), "bold") + where)
-    looked = counts["last_look"]
-    _row("last captured", moment(looked) + (f" ({ago(looked, now)})" if looked else ""))
-    _row("kept", f"{many(counts['events'], 'event')} of {many(counts['sessions'], 'session')}")
-    _say_notes(counts["notes"], found.standing, found.open, found.spent)
-    if found.handoff:
-        _row("last handoff", f"{moment(found.handoff.at)} ({ago(found.handoff.at, now)}), {found.handoff.id}")
-    _say_learnt(found.learnt)
-    _say_compactions(found.measured, now)
-    _say_savings(found.savings, found.replaced)
-    _row("store", home)
-    _row("", ", ".join(f"{size(number)} {what}" for what, number in _sizes(home).items() if number))
-    for session in found.sessions:
-        asked = f"{many(session.prompts, 'prompt')}, {many(session.events, 'event')}"
-        say(f"  session {session.id[:8]}  {moment(session.last)}  {asked}")
-
-
-def _row(name: str, said: str) -> None:
-    say(as_called(said), f"  {name:15}", " " * 17)
-
-
-def _say_notes(levels: dict[str, int], standing: int, open: list[Open], spent: dict[str, Any]) -> None:
-    """How far what is kept is also said in notes, and what models took for it."""
-    notes = [f"{number} at level {level}" for level, number in sorted(levels.items()) if level != "0"]
-    notes += [f"{standing} standing"] if standing else []
-    _row("notes", ", ".join(notes) or "none yet")
-    if open:
-        calls = many(sum(one.tools for one in open), "tool call")
-        _row("without a note", f"the end of {many(len(open), 'session')} ({calls}), too short for one yet")
-    if spent["asked"]:
-        cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
-        _row("models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}")
-
-
-def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
+def _learnt(keeper: Keeper, project: str, args: Namespace) -> Json:
     """How many rules hold, and what became of what was observed."""
     root = config.find_root(args.project or os.getcwd())
     settings = config.load(keeper.home, root, keeper.environ)[0]
-    told = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
+    rules = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
     found = observed(keeper.store, project, settings, time())
     states = [one.state for one in found]
     return {
-        "rules": len(told),
+        "rules": len(rules),
         "rules_contradicted": len(clashes(keeper.store, project, found)),
         "observations": {state: states.count(state) for state in dict.fromkeys(states)},
         "pages_waiting": Pages(keeper, project, root).waiting(),
@@ -166,67 +118,84 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> dict[str, Any]:
     }
 
 
-def _say_learnt(learnt: dict[str, Any]) -> None:
-    if not learnt:
-        return
-    proposed, against = learnt["observations"].get("proposed", 0), learnt["rules_contradicted"]
-    said = [f"{learnt['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
-    said += [f"{against} that you have spoken against since"] * bool(against)
-    hint = ": `memory-keeper observation list`" if proposed or against else ""
-    _row("rules", f"{', '.join(said)}{hint}")
-    if learnt["pages_waiting"]:
-        _row("edited", f"{', '.join(learnt['pages_waiting'])}: `memory-keeper rule adopt` takes it over")
-    for tool, counted in learnt["older_memory"].items():
-        _row("not brought in", f"{counted}: `memory-keeper import {tool}`")
-
-
-def _compactions(measured: list[Score]) -> dict[str, Any]:
-    """What the summaries of Claude Code kept, all together and the last one."""
-    last = {**measured[0]._asdict(), "kept_percent": measured[0].percent} if measured else None
-    return {"measured": len(measured), "kept_percent": _mean([one.percent for one in measured]), "last": last}
-
-
-def _mean(numbers: list[int]) -> int | None:
+def _mean(numbers: Sequence[int]) -> int | None:
     return round(sum(numbers) / len(numbers)) if numbers else None
-
-
-def _say_compactions(measured: list[Score], now: float) -> None:
-    if not measured:
-        return
-    last = measured[0]
-    facts = f"{last.percent} % of {last.kept + last.lost} facts in {last.tokens:,} tokens"
-    _row("compaction", f"{moment(last.at)} ({ago(last.at, now)}), its summary kept {facts};")
-    _row("", f"the handoff brought back {many(last.brought, 'fact')} in {last.told:,} tokens")
-    if len(measured) > 1:
-        kept, brought = _mean([one.percent for one in measured]), _mean([one.brought for one in measured])
-        _row("", f"mean of {len(measured)}: {kept} % kept, {brought} facts brought back")
-
-
-def _say_savings(savings: list[Compaction], replaced: int) -> None:
-    """What compactions of our own kept out of later requests, as those measured it."""
-    times = many(max(replaced, len(savings)), "time")
-    if not savings:
-        if replaced:
-            _row("compacted", f"{times} without a model; the next response tells what that saved")
-        return
-    last, carried = savings[-1], sum(one.saved for one in savings)
-    requests = many(sum(one.requests for one in savings), "request")
-    _row("compacted", f"{times} without a model, last from {last.before:,} to {last.after:,} tokens;")
-    _row("", f"{requests} since then carried {carried:,} tokens less")
-
-
-def _spent(keeper: Keeper, project: str | None) -> dict[str, Any]:
-    """What models were given and gave for better wordings, as far as is known."""
-    asked = [one for one in attempts(model_calls(keeper.store)) if project in (None, one.project)]
-    return {"asked": len(asked), "tokens": sum(one.tokens for one in asked), "cost": sum(one.cost for one in asked)}
-
-
-def _sizes(home: str) -> dict[str, int]:
-    """How many bytes are there of what."""
-    code = _bytes(os.path.join(home, COPY))
-    journal = sum(os.path.getsize(path) for end in JOURNAL if os.path.exists(path := f"{home}/store.db{end}"))
-    return {"kept": _bytes(home) - code - journal, "SQLite's journal": journal, "the plugin itself": code}
 
 
 def _bytes(home: str) -> int:
     return sum(os.lstat(os.path.join(folder, name)).st_size for folder, _, names in os.walk(home) for name in names)
+
+
+# --- showing it -------------------------------------------------------------------------------------------------------
+
+
+def _show(about: Json) -> None:
+    where = f"  {one_line(clean(about['folder']), 300)}" if about["folder"] not in ("", about["name"]) else ""
+    say(paint(one_line(clean(about["name"]), 300), "bold") + where)
+    for name, text in (*_kept(about), *_rules(about), *_compactions(about), *_sizes(about)):
+        say(as_called(text), f"  {name:15}", " " * 17)
+    for session in about["recent"]:
+        asked = f"{many(session['prompts'], 'prompt')}, {many(session['events'], 'event')}"
+        say(f"  session {session['id'][:8]}  {moment(session['last'])}  {asked}")
+
+
+def _when(at: float) -> str:
+    return f"{moment(at)} ({ago(at, time())})" if at else moment(at)
+
+
+def _kept(about: Json) -> Iterator[tuple[str, str]]:
+    """What was captured, how far that is also said in notes, and what models took for it."""
+    yield "last captured", _when(about["last_look"])
+    yield "kept", f"{many(about['events'], 'event')} of {many(about['sessions'], 'session')}"
+    notes = [f"{number} at level {level}" for level, number in sorted(about["notes"].items()) if level != "0"]
+    notes += [f"{about['standing_notes']} standing"] * bool(about["standing_notes"])
+    yield "notes", ", ".join(notes) or "none yet"
+    if open := about["pending_sessions"]:
+        calls = many(about["pending_calls"], "tool call")
+        yield "without a note", f"the end of {many(open, 'session')} ({calls}), too short for one yet"
+    spent = about["spent"]
+    if spent["asked"]:
+        cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
+        yield "models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}"
+    if handoff := about["last_handoff"]:
+        yield "last handoff", f"{_when(handoff['at'])}, {handoff['id']}"
+
+
+def _rules(about: Json) -> Iterator[tuple[str, str]]:
+    if "rules" not in about:
+        return
+    proposed, against = about["observations"].get("proposed", 0), about["rules_contradicted"]
+    said = [f"{about['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
+    said += [f"{against} that you have spoken against since"] * bool(against)
+    yield "rules", ", ".join(said) + (": `memory-keeper observation list`" if proposed or against else "")
+    if about["pages_waiting"]:
+        yield "edited", f"{', '.join(about['pages_waiting'])}: `memory-keeper rule adopt` takes it over"
+    for tool, counted in about["older_memory"].items():
+        yield "not brought in", f"{counted}: `memory-keeper import {tool}`"
+
+
+def _compactions(about: Json) -> Iterator[tuple[str, str]]:
+    """What the summaries of Claude Code kept, and what compactions of our own kept out of later requests."""
+    found, last = about["compactions"], about["compactions"]["last"]
+    if last:
+        facts = f"{last['kept_percent']} % of {last['kept'] + last['lost']} facts in {last['tokens']:,} tokens"
+        yield "compaction", f"{_when(last['at'])}, its summary kept {facts};"
+        yield "", f"the handoff brought back {many(last['brought'], 'fact')} in {last['told']:,} tokens"
+    if found["measured"] > 1:
+        yield "", f"mean of {found['measured']}: {found['kept_percent']} % kept, {found['brought']} facts brought back"
+    times, savings = many(about["replacements"], "time"), about["replaced"]
+    if savings:
+        requests, last = many(sum(one["requests"] for one in savings), "request"), savings[-1]
+        yield "compacted", f"{times} without a model, last from {last['before']:,} to {last['after']:,} tokens;"
+        yield "", f"{requests} since then carried {sum(one['tokens'] for one in savings):,} tokens less"
+    elif about["replacements"]:
+        yield "compacted", f"{times} without a model; the next response tells what that saved"
+
+
+def _sizes(about: Json) -> Iterator[tuple[str, str]]:
+    home = about["store"]
+    journal = sum(os.path.getsize(path) for end in ("-wal", "-shm") if os.path.exists(path := f"{home}/store.db{end}"))
+    code = _bytes(os.path.join(home, COPY))
+    sizes = {"kept": about["store_bytes"] - code - journal, "SQLite's journal": journal, "the plugin itself": code}
+    yield "store", home
+    yield "", ", ".join(f"{size(number)} {what}" for what, number in sizes.items() if number)
