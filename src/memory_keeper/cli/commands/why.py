@@ -39,7 +39,6 @@ from memory_keeper.store.injected import (
 from memory_keeper.terminal import moment, paint, width, wrapped
 from memory_keeper.text import clean, local_moment, many, one_line
 
-SAME_CALL = 0.0055  # seconds within which older versions kept what one call of the host brought: its records had no id
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
 PROMPTS, STARTS = 10_000, 1_000  # of a session
 WIDEST, PIPED = 100, 80  # columns
@@ -50,7 +49,6 @@ CALLS = {
     "SubagentStart": "start of a subagent",
 }
 RULES = "rules"
-WITH_PROMPTS = (RULES, "reminder", "recall")  # briefs that are told there, where no start is near
 USERS, SHIPPED = "a rule in force, by the user", "a rule that comes with Memory Keeper"
 CARRIED = (
     f"tools: the list of its tools, {TOOLS} tokens once per context. Every request carries it, and what was told,"
@@ -77,7 +75,7 @@ class Telling(NamedTuple):
     event: str  # the host's name of the call; empty: not known
     label: str  # the same for people
     part: Part
-    call: str = ""  # its id; empty: an older version kept it
+    call: str  # its id
 
 
 ARGUMENTS = (
@@ -136,14 +134,12 @@ def _tellings(session: Session, one: Told) -> list[Telling]:
 
 def _call(session: Session, one: Told) -> tuple[str, str]:
     """The call of the host at which something was told, and what people call it."""
-    how = next((source for at, source in session.starts if 0 <= one.at - at < SAME_CALL), None)
-    number = bisect_right(session.prompts, one.at)
-    near = number and one.at - session.prompts[number - 1] < SAME_CALL
-    with_prompts = near or one.said.get("brief") in WITH_PROMPTS
-    event = str(one.said.get("on") or (START if how is not None else PROMPT if with_prompts else ""))
+    event = str(one.said.get("on") or "")
     if event == START:
+        how = next((source for at, source in sorted(session.starts, reverse=True) if at <= one.at), "")
         return event, f"start ({clean(how)})" if how else "start"
     if event == PROMPT:
+        number = bisect_right(session.prompts, one.at)
         return event, f"prompt {number}" if number else "a prompt"
     return event, CALLS.get(event, "in between")
 
@@ -156,16 +152,11 @@ def _last(tellings: list[Telling]) -> list[Telling]:
     last = next((one for one in reversed(tellings) if one.part.brief != REMINDER), None)
     if last is None:
         return tellings[-1:]
-    found = _at_once(tellings, last)
+    found = [one for one in tellings if one.call == last.call]
     if any(one.part.brief != RULES for one in found):
         return found
-    begun = next((one for one in reversed(tellings) if one.event == START and one.at <= last.at), None)
-    return [*(_at_once(tellings, begun) if begun else ()), *found]
-
-
-def _at_once(tellings: list[Telling], last: Telling) -> list[Telling]:
-    alike = [one for one in tellings if (one.label, one.call) == (last.label, last.call)]
-    return alike if last.call else [one for one in alike if abs(one.at - last.at) < SAME_CALL]
+    begun = next((one.call for one in reversed(tellings) if one.event == START and one.at <= last.at), None)
+    return [*(one for one in tellings if one.call == begun), *found]
 
 
 # --- what it rests on -------------------------------------------------------------------------------------------------
