@@ -131,8 +131,6 @@ def test_one_of_them(capsys: Said) -> None:
         (["set", "context.warnPercent", "0"], 1, "is at least 1"),
         (["set", SWITCH, "maybe"], 1, "takes true or false"),
         (["set", SWITCH, "false", "--local"], 1, "your own settings"),
-        (["unset", SWITCH], 1, "config restore"),
-        (["restore", "compaction.mode"], 1, "config unset"),
         (["set", "tell.startBudget"], 2, "required: VALUE"),
         (["get"], 2, "required: KEY"),
         (["list", "x"], 2, "unrecognized arguments: x"),

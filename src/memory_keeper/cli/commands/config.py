@@ -107,23 +107,12 @@ def _unset(args: Namespace) -> int:
     return _set(args)
 
 
-def _restore(args: Namespace) -> int:
-    _rename(args)
-    if args.key != SWITCH:
-        raise KeeperError(f"{args.key} is a setting of ours", hint=f"memory-keeper config unset {args.key}")
-    root, path = find_root(folder_of(args)), settings_path()
-    return _tell_switch(args, root, claude_settings.restore(args.home, path, config.SWITCH, args.dry_run))
-
-
 def _near(key: str) -> str:
-    """The settings whose names are like one that there is not."""
-    known = [SWITCH, *DEFAULTS]
-    names = get_close_matches(key, known, 1, 0.8)
-    if not names:
-        ends = {one.rpartition(".")[2].lower(): one for one in known}
-        alike = get_close_matches(key.rpartition(".")[2].lower(), ends, 3)
-        names = [*dict.fromkeys([*(ends[end] for end in alike), *get_close_matches(key, known, 3, 0.5)])][:3]
-    return f"did you mean {' or '.join(names)}?" if names else "`memory-keeper config list` names them all"
+    """The settings whose names, or the last parts of them, are like one that there is not."""
+    names = {name: name for name in (SWITCH, *DEFAULTS)} | {one.rpartition(".")[2].lower(): one for one in DEFAULTS}
+    found = get_close_matches(key, names, 1, 0.8) or get_close_matches(key.rpartition(".")[2].lower(), names, 3)
+    known = dict.fromkeys(names[one] for one in found or get_close_matches(key, names, 3, 0.5))
+    return f"did you mean {' or '.join(known)}?" if known else "`memory-keeper config list` names them all"
 
 
 def _rename(args: Namespace) -> None:
@@ -305,19 +294,16 @@ def _write(path: str, given: dict[str, Any], home: str) -> None:
 
 
 def _switch(args: Namespace, root: str) -> int:
-    """Turn Claude Code's own compaction on or off in the user's settings; say what for."""
+    """Turn Claude Code's own compaction on or off in the user's settings, or put back what was there; say what for."""
     if args.project_file or args.local:
         raise KeeperError(f"{SWITCH} is changed in your own settings of Claude Code only", hint="nothing was changed")
-    if args.value is None:
-        raise KeeperError(f"{SWITCH} is Claude Code's", hint=f"memory-keeper config restore {SWITCH}")
-    value = read_value(args.value, True)
-    if not isinstance(value, bool):
+    value = None if args.value is None else read_value(args.value, True)
+    if value is not None and not isinstance(value, bool):
         raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
-    outcome = claude_settings.change(args.home, settings_path(), config.SWITCH, value, args.dry_run)
-    return _tell_switch(args, root, outcome)
-
-
-def _tell_switch(args: Namespace, root: str, outcome: Outcome) -> int:
+    if value is None:
+        outcome = claude_settings.restore(args.home, settings_path(), config.SWITCH, args.dry_run)
+    else:
+        outcome = claude_settings.change(args.home, settings_path(), config.SWITCH, value, args.dry_run)
     holds = _holds(args, root)
     limits = [_limits(window, root) for window in (SMALL, LARGE)]
     about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
@@ -335,21 +321,20 @@ def _limits(window: int, root: str) -> dict[str, int]:
 
 
 def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]], holds: Setting) -> None:
-    would = "Would change" if args.dry_run else "Changed"
-    already = " already" * (outcome.now is not None)
+    was, now = ("not set" if value is None else _said(value) for value in (outcome.was, outcome.now))
     if outcome.did == "theirs":
-        say(f"{outcome.path}: {config.SWITCH} was changed since; it stays {_told(outcome.now)}.")
+        say(f"{outcome.path}: {config.SWITCH} was changed since; it stays {now}.")
     elif outcome.did == "unchanged":
-        say(f"{outcome.path}: {config.SWITCH} is {_told(outcome.now)}{already}; nothing to do.")
+        already = " already" * (outcome.now is not None)
+        say(f"{outcome.path}: {config.SWITCH} is {now}{already}; nothing to do.")
     else:
-        say(f"{would} {config.SWITCH} in {outcome.path}: {_told(outcome.was)} -> {_told(outcome.now)}.")
-        off = outcome.now is False
+        say(f"{'Would change' if args.dry_run else 'Changed'} {config.SWITCH} in {outcome.path}: {was} -> {now}.")
         for one in limits:
-            say(_explained(off, **one))
-        if outcome.did == "changed":
-            say(f"To undo it: memory-keeper config restore {SWITCH}")
-    if not args.dry_run and holds.origin != outcome.path and outcome.did == "changed":
-        say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
+            say(_explained(outcome.now is False, **one))
+    if outcome.did == "changed":
+        say(f"To undo it: memory-keeper config restore {SWITCH}")
+        if not args.dry_run and holds.origin != outcome.path:
+            say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
 
 
 def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str:
@@ -359,10 +344,6 @@ def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str
         f"  window {window:,}: compaction at {compacts_at:,} becomes refusal at {refuses_at:,}"
         f" ({refuses_at - compacts_at:,} tokens more); then every prompt is refused until /clear or /compact"
     )
-
-
-def _told(value: Any) -> str:
-    return "not set" if value is None else _said(value)
 
 
 KEY = argument("key", metavar="KEY", help="the setting")
@@ -375,8 +356,6 @@ VERBS = {
     "get": Verb(_get, "one setting", "memory-keeper config get compaction.mode", (KEY, ORIGIN), aliases=("show",)),
     "set": Verb(_set, "change a setting", "memory-keeper config set context.warnPercent 60",
             (KEY, VALUE, SHARED, LOCAL, DRY_RUN), aliases=("edit",)),
-    "unset": Verb(_unset, "let the default hold again", "memory-keeper config unset context.warnPercent",
-            (KEY, SHARED, LOCAL, DRY_RUN), aliases=("rm",)),
-    "restore": Verb(_restore, "put back what Claude Code's own setting was",
-            "memory-keeper config restore claude.autoCompactEnabled", (KEY, DRY_RUN)),
+    "unset": Verb(_unset, "let the default hold again, or what Claude Code's own setting was",
+            "memory-keeper config unset context.warnPercent", (KEY, SHARED, LOCAL, DRY_RUN), aliases=("rm", "restore")),
 }  # fmt: skip
