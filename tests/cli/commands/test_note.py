@@ -136,7 +136,7 @@ def test_taking_one_away_asks_and_keeps_what_it_said(asked: Any, capsys: Said) -
     assert run("rm", "project") == 1, "nobody is there to say yes"
     assert asked("rm", "project", "--dry-run")["would_remove"]["id"] == first["id"]
     assert asked("get", "project")["text"] == "A parser."
-    assert asked("rm", "project", "--yes") == {"id": first["id"], "removed": True}
+    assert asked("rm", "project", "--yes") == {"id": first["id"], "kind": "project", "removed": True}
     assert asked("list") == []
     capsys.readouterr()
     assert run("get", "project") == 1
