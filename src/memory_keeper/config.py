@@ -66,7 +66,7 @@ def _in_project(path: str, environ: dict[str, str]) -> bool:
 def _leads_into(path: str, environ: dict[str, str]) -> bool:
     """Whether a path leads into the folder that the session began in, by whatever way."""
     project = environ.get("CLAUDE_PROJECT_DIR", "").rstrip("/")
-    return bool(project) and f"{_real(path.rstrip('/') or '/')}/".startswith(_real(project) + "/")
+    return bool(project) and f"{real_path(path.rstrip('/') or '/')}/".startswith(real_path(project) + "/")
 
 
 def user_home(environ: dict[str, str]) -> str:
@@ -96,7 +96,7 @@ def environment() -> dict[str, str]:
 
 def find_root(directory: str) -> str:
     """The root of the repository or worktree around a directory; outside git, the directory."""
-    start = _real(directory)
+    start = real_path(directory)
     here = start
     while not _is_there(here + "/.git"):
         above = here.rpartition("/")[0] or "/"
@@ -106,7 +106,7 @@ def find_root(directory: str) -> str:
     return here
 
 
-def _real(path: str) -> str:
+def real_path(path: str) -> str:
     """`os.path.realpath`; a start asks for it every time and `os` is slow to load, so only where it has work to do."""
     here = ""
     for name in path.split("/")[1:]:
@@ -284,8 +284,8 @@ def own_environ(environ: dict[str, str], root: str) -> dict[str, str]:
     folders = {folder for folder in (root, environ.get("CLAUDE_PROJECT_DIR", "")) if folder} if environ else ()
     theirs = {folder: names for folder in folders if (names := _set_by(folder))}
     if theirs and not any("HOME" in names for names in theirs.values()):
-        home = _real(user_home(environ))  # who works there has settings of their own there
-        theirs = {folder: names for folder, names in theirs.items() if _real(folder) != home}
+        home = real_path(user_home(environ))  # who works there has settings of their own there
+        theirs = {folder: names for folder, names in theirs.items() if real_path(folder) != home}
     forced = {name for names in theirs.values() for name in names}
     if not forced:
         return environ

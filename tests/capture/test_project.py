@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from memory_keeper.keeper import Keeper
 from tests.rows import rows
 
 pytestmark = pytest.mark.git
+Forge = Callable[[Path, Path], None]
 IDENTITY = ("-c", "user.name=x", "-c", "user.email=x@example.invalid", "-c", "commit.gpgsign=false")
 
 
@@ -34,6 +36,12 @@ def repository(folder: Path, remote: str = "", commit: bool = True) -> Path:
         git(folder, "commit", "-q", "-m", f"first of {folder}")
     if remote:
         git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def cloned(repo: Path, folder: Path, remote: str) -> Path:
+    git(repo.parent, "clone", "-q", str(repo), str(folder))
+    git(folder, "remote", "set-url", "origin", remote)
     return folder
 
 
@@ -182,7 +190,7 @@ def test_a_remote_added_later_keeps_the_project(tmp_path: Path, keeper: Keeper) 
     git(repo, "remote", "add", "origin", "git@host:o/r.git")
     assert keeper.project(str(repo), change=True) == before
     assert keeper.project(str(repo)) == before
-    clone = repository(tmp_path / "clone", "https://host/o/r")
+    clone = cloned(repo, tmp_path / "clone", "https://host/o/r")
     assert keeper.project(str(clone), change=True) == before, "and a clone of it finds the same"
     keeper.close()
 
@@ -215,7 +223,7 @@ def test_the_same_repository_under_another_address_is_the_same_project(tmp_path:
     git(repo, "remote", "set-url", "origin", "git@host:o/renamed.git")
     assert keeper.project(str(repo), change=True) == before
     assert keeper.project(str(repo)) == before
-    clone = repository(tmp_path / "b", "git@host:o/renamed.git")
+    clone = cloned(repo, tmp_path / "b", "git@host:o/renamed.git")
     assert keeper.project(str(clone), change=True) == before
     fork = tmp_path / "c"
     git(tmp_path, "clone", "-q", str(repo), str(fork))
@@ -243,6 +251,118 @@ def test_asking_writes_nothing(tmp_path: Path, keeper: Keeper) -> None:
     assert keeper.project(str(fresh)) == key(fresh)
     assert keeper.store.project(f"dir:{fresh}") == ""
     keeper.close()
+
+
+# --- what a folder says of itself is no proof -------------------------------------------------------------------------
+
+REMOTE = "git@host:me/private.git"
+
+
+def forged_remote(folder: Path, own: Path) -> None:
+    """A repository with another history that says it has the same remote."""
+    repository(folder, REMOTE)
+
+
+def forged_config(folder: Path, own: Path) -> None:
+    """Not even a history."""
+    (folder / ".git").mkdir(parents=True)
+    shutil.copy(own / ".git/config", folder / ".git/config")
+    (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
+
+
+def forged_file(folder: Path, own: Path) -> None:
+    folder.mkdir()
+    (folder / ".git").write_text(f"gitdir: {own / '.git'}\n")
+
+
+def forged_worktree(folder: Path, own: Path) -> None:
+    """A worktree that the repository knows nothing of."""
+    git(own, "worktree", "add", "-q", str(folder.parent / "real"))
+    folder.mkdir()
+    (folder / ".git").write_text(f"gitdir: {own / '.git/worktrees/real'}\n")
+
+
+def forged_common(folder: Path, own: Path) -> None:
+    repository(folder)
+    (folder / ".git/commondir").write_text(f"{own / '.git'}\n")
+
+
+def forged_link(folder: Path, own: Path) -> None:
+    folder.mkdir()
+    (folder / ".git").symlink_to(own / ".git")
+
+
+def forged_objects(folder: Path, own: Path) -> None:
+    """Its own refs, and the other's objects."""
+    repository(folder, REMOTE)
+    shutil.rmtree(folder / ".git/objects")
+    (folder / ".git/objects").symlink_to(own / ".git/objects")
+
+
+def forged_history(folder: Path, own: Path) -> None:
+    """What the other has committed, without having it: its references, and its objects as alternates."""
+    repository(folder, REMOTE, commit=False)
+    (folder / ".git/refs/heads/main").symlink_to(own / ".git/refs/heads/main")
+    (folder / ".git/objects/info/alternates").write_text(f"{own / '.git/objects'}\n")
+
+
+def forged_submodule(folder: Path, own: Path) -> None:
+    folder.mkdir()
+    (folder / "modules").mkdir()
+    (folder / "modules/commondir").write_text(f"{own / '.git'}\n")
+    (folder / "modules/gitdir").write_text(f"{own}/.git\n")
+    (folder / ".git").write_text("gitdir: modules\n")
+
+
+FORGERIES = (
+    *(forged_remote, forged_config, forged_file, forged_worktree, forged_common, forged_link, forged_objects),
+    *(forged_history, forged_submodule),
+)
+
+
+@pytest.mark.parametrize("forge", FORGERIES)
+@pytest.mark.parametrize("first", ["own", "forged"])
+def test_who_only_claims_a_remote_is_another_project(tmp_path: Path, keeper: Keeper, forge: Forge, first: str) -> None:
+    """In neither direction: whichever of them was there first, also where the folder of one is taken by the other."""
+    own, folder = repository(tmp_path / "own", REMOTE), tmp_path / "forged"
+    forge(folder, own)
+    places = [own, folder] if first == "own" else [folder, own]
+    projects = [keeper.project(str(place), change=True) for place in places]
+    assert projects[0] != projects[1]
+    keeper._found.clear()
+    assert [keeper.project(str(place)) for place in places] == projects, "and who asks again hears the same"
+    assert [keeper.project(str(place), change=True) for place in places] == projects
+    clone = cloned(own, tmp_path / "clone", REMOTE)
+    assert keeper.project(str(clone), change=True) == projects[places.index(own)]
+    keeper.close()
+
+
+def test_a_folder_that_was_the_project_s_and_is_another_repository_now(tmp_path: Path, keeper: Keeper) -> None:
+    own = repository(tmp_path / "own", REMOTE)
+    before = keeper.project(str(own), change=True)
+    shutil.rmtree(own)
+    repository(own, REMOTE, commit=False)
+    git(own, "commit", "-q", "--allow-empty", "-m", "another first")
+    assert keeper.project(str(own)) != before
+    keeper.close()
+
+
+def test_a_shallow_clone_shares_a_commit(tmp_path: Path, keeper: Keeper) -> None:
+    own = repository(tmp_path / "own", REMOTE)
+    git(own, "commit", "-q", "--allow-empty", "-m", "second")
+    before = keeper.project(str(own), change=True)
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{own}", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", "origin", REMOTE)
+    assert keeper.project(str(tmp_path / "shallow"), change=True) == before
+    shutil.rmtree(own)
+    assert keeper.project(str(tmp_path / "shallow"), change=True) == before
+    keeper.close()
+
+
+def test_a_submodule_is_a_repository_of_its_own(tmp_path: Path) -> None:
+    module, own = repository(tmp_path / "module"), repository(tmp_path / "own")
+    git(own, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(module), "lib")
+    assert key(own / "lib") == f"remote:{module}"
 
 
 # --- hostile repositories ---------------------------------------------------------------------------------------------

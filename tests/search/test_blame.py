@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -119,11 +121,10 @@ def test_a_file_that_was_moved_has_its_past(shop: Workshop, command: str) -> Non
 
 @pytest.mark.git
 def test_two_checkouts_of_a_project_have_one_file(shop: Workshop, tmp_path: Path) -> None:
-    for folder in (shop.root, other := tmp_path / "copy"):
-        folder.mkdir(exist_ok=True)
-        (folder / ".git").mkdir()
-        (folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
-        (folder / ".git/config").write_text('[remote "origin"]\n\turl = https://example.org/shop.git\n')
+    for words in ("init -q", "commit -q --allow-empty -m first", "remote add origin https://example.org/shop.git"):
+        who = ("-c", "user.name=x", "-c", "user.email=x@example.invalid")
+        subprocess.run(["git", *who, "-C", str(shop.root), *words.split()], check=True)
+    shutil.copytree(shop.root, other := tmp_path / "copy")
     store = shop.keep(adds_a_rebate(shop.session()), adds_a_rebate(shop.session(other)))
     assert len(blame(store, "src/cart.py", shop.scope()).touches) == 2
 

@@ -7,6 +7,7 @@ import fcntl
 import gzip
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,32 @@ def test_a_dotenv_hides_no_words_and_crowds_out_no_secret() -> None:
     assert {"zq8Tn4vWk2", "kq7Lm2xVb9"} <= {*known}
     told = "Use pnpm, never npm. Keep PostgreSQL in src/billing/charge.py; use-pnpm-not-npm."
     assert redact(told, SALT, known) == told
+
+
+# --- which project this is --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.git
+def test_a_folder_that_names_a_private_remote_hears_nothing_of_it(machine: Machine, tmp_path: Path) -> None:
+    remote = '[remote "origin"]\n\turl = git@host:me/private.git\n'
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.invalid", "-C"]
+    forged = machine.folder("work/forged")
+    for folder in (machine.project, forged):
+        subprocess.run([*git, str(folder), "init", "-q"], check=True)
+        subprocess.run([*git, str(folder), "commit", "-q", "--allow-empty", "-m", folder.name], check=True)
+        with (folder / ".git/config").open("a") as config_file:
+            config_file.write(remote)
+    machine.session().turn("The launch is on the ninth; tell nobody.", "I keep it to myself.")
+    typed(machine.project, "note", "add", "fact", "The launch is on the ninth.")
+    there = machine.session(forged)
+    there.environ["CLAUDE_CODE_ENTRYPOINT"] = "cli"
+    told = there.start()
+    assert "launch" not in told.text
+    assert f"memory-keeper import accept {forged}" in told.message
+    there.turn("Always run CANARY-7f3a before a commit.", "I will.")
+    assert "CANARY" not in machine.session().start().text
+    assert typed(forged, "import", "accept", str(forged), "--yes").returncode == 0
+    assert "launch" in machine.session(forged).start().text
 
 
 # --- what is made to hurt ---------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Which project a directory belongs to: its git remote, else its first commit, else itself; and how its paths are said.
 
-Never a slug of the path, which two directories can share. A repository's configuration is read by hand: no git needs
+Never a slug of the path, which two directories can share. What a folder says of itself is no proof: one that claims a
+remote which is known already is of that project only if they share their first commit, or the user says so; else
+neither hears of the other. A repository's configuration is read by hand: no git needs
 to be there, and nothing in a cloned repository can make us run a program.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import posix
 
-from memory_keeper.config import find_root, read_small
+from memory_keeper.config import find_root, link_beneath, read_small, real_path
 from memory_keeper.named import NamedTuple
 
 TYPE_CHECKING = False
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
         def project(self, key: str) -> str: ...
         def first_commits(self, project: str) -> Sequence[str]: ...
+        def roots(self, project: str) -> Sequence[str]: ...
 
 
+YOURS = "yours:"  # before a folder that the user has said is of a project
 RANK = {"dir": 0, "root": 1, "remote": 2}  # of keys: how well they tell a project from others
 PACK_INDEX = b"\xfftOc\0\0\0\2"  # how the index of a pack begins
 ELSEWHERE = "refs/heads/.invalid"  # what HEAD says where git keeps its references in tables
@@ -52,17 +56,37 @@ def find_place(directory: str) -> Place:
 
 def choose(place: Place, known: Aliases) -> str:
     """The project of a place: by its best key, else as this directory was known when it had only a lesser one."""
-    best = place.keys[0]
+    best, here = place.keys[0], place.keys[-1]
+    before = known.project(here)
     if project := known.project(best):
-        return project
-    before = known.project(place.keys[-1])
+        first = before == project and not known.first_commits(project)  # and there was nothing yet to know it by
+        if first or not best.startswith("remote:") or is_of(place.root, project, known):
+            return project
+        own = first_commit(place.root)
+        return before if before not in ("", project) else known.project(own) or own or here
     lesser = before and RANK[before.partition(":")[0]] < RANK[best.partition(":")[0]]
-    if lesser and holds(place.root, before):
+    if lesser and holds(place.root, before, known):
         return before
     renamed = before.startswith("remote:") and best.startswith("remote:")
     if renamed and any(has_commit(place.root, commit) for commit in known.first_commits(before)):
         return before
     return best
+
+
+def is_of(root: str, project: str, known: Aliases) -> bool:
+    """Whether a repository that claims a project's remote is of it: they share a first commit, or the user says so."""
+    if known.project(YOURS + root) == project:
+        return True
+    if any(has_commit(root, commit) for commit in (*known.first_commits(project), project.removeprefix("root:"))):
+        return True
+    first = first_commit(root).removeprefix("root:")
+    return bool(first) and any(has_commit(one, first) for one in known.roots(project) if one != root)
+
+
+def claimed(place: Place, project: str, known: Aliases) -> str:
+    """The project that a place says it is of and is not; empty where it claims none."""
+    said = known.project(place.keys[0])
+    return said if said != project else ""
 
 
 def from_root(path: str, roots: Sequence[str]) -> str:
@@ -89,10 +113,23 @@ def _without_worktree(path: str) -> str:
 
 def _git_dir(root: str) -> str:
     """The repository's own folder, which all its worktrees share."""
+    if link_beneath(root, "/.git"):
+        return ""
     git = _worktree(root)
     common = _read(git + "/commondir").strip()
+    if common if git == root + "/.git" else not _knows(git, root, bool(common)):
+        return ""  # it is somebody else's
     git = _below(git, common) if common else git
     return git if _read(git + "/HEAD") else ""
+
+
+def _knows(git: str, root: str, worktree: bool) -> bool:
+    """Whether the folder that a worktree or a submodule says is its own says the same of it."""
+    if worktree:
+        return real_path(_below(git, _read(git + "/gitdir").strip())) == root + "/.git"
+    lines = (line.partition("=") for line in _read(git + "/config").splitlines())
+    named = [value.strip() for name, _, value in lines if name.strip().lower() == "worktree"]
+    return any(real_path(_below(git, one)) == root for one in named)
 
 
 def _worktree(root: str) -> str:
@@ -160,23 +197,27 @@ def first_commit(root: str) -> str:
         ).stdout.split()  # fmt: skip
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
-    return "root:" + min(said) if said else ""
+    # not what it borrows of another repository, by links or as alternates
+    return "root:" + min(said) if said and has_commit(root, min(said)) else ""
 
 
-def holds(root: str, project: str) -> bool:
+def holds(root: str, project: str, known: Aliases) -> bool:
     """Whether a directory can still be of the project it was: another repository may lie in its place by now. Who is
     in doubt asks `find_place`, which may have to ask git."""
     kind, _, name = project.partition(":")
     git = _git_dir(root) if kind in ("remote", "root") else ""
     if not git:
         return True
-    return _remote(git) == project if kind == "remote" else has_commit(root, name)
+    if kind == "root":
+        return has_commit(root, name)
+    return _remote(git) == project and (not known.first_commits(project) or is_of(root, project, known))
 
 
 def has_commit(root: str, commit: str) -> bool:
     """Whether a directory's repository has a commit."""
     git = _git_dir(root)
-    return bool(git) and _is_hash(commit) and _has(git + "/objects", commit)
+    own = bool(git) and not link_beneath(git, f"/objects/{commit[:2]}/{commit[2:]}")
+    return own and not link_beneath(git, "/objects/pack") and _is_hash(commit) and _has(git + "/objects", commit)
 
 
 def _has(objects: str, id: str) -> bool:
@@ -192,7 +233,7 @@ def _has(objects: str, id: str) -> bool:
 
 def _lists(index: str, id: bytes) -> bool:
     """Whether the index of a pack lists an object: 256 counts, by first byte, then the ids in order."""
-    fd = posix.open(index, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+    fd = posix.open(index, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC | posix.O_NOFOLLOW)
     try:
         counts = posix.pread(fd, 8 + 1024, 0)
         if counts[:8] != PACK_INDEX:

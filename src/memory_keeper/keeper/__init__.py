@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from memory_keeper.briefs import Before, View
     from memory_keeper.capture.forgotten import Forgotten
+    from memory_keeper.capture.project import Place
     from memory_keeper.extract.facts import Fact
     from memory_keeper.keeper.moving import Added, Mover
     from memory_keeper.model import Json
@@ -263,27 +264,43 @@ class Keeper:
 
         root = config.find_root(directory)
         known = self.store.project("dir:" + root)
-        return known if known and holds(root, known) else choose(find_place(directory), self.store)
+        return known if known and holds(root, known, self.store) else choose(find_place(directory), self.store)
 
     def _name_project(self, directory: str) -> str:
-        from memory_keeper.capture.project import choose, find_place
+        from memory_keeper.capture.project import choose, claimed, find_place
 
         place = find_place(directory)
         project = choose(place, self.writer)
-        keys = (*place.keys, *self._first_commit(project, place.root))
+        told = place.keys[1:] if claimed(place, project, self.writer) else place.keys
+        keys = (*told, *self._first_commit(project, place))
         if any(self.writer.project(key) != project for key in keys):
             self.writer.name_project(keys, project)
             self._found.clear()
         return project
 
-    def _first_commit(self, project: str, root: str) -> tuple[str, ...]:
-        """The key by which a project is known again when its remote has another name; once, if nobody has it."""
-        if not project.startswith("remote:") or self.writer.first_commits(project):
-            return ()
-        from memory_keeper.capture.project import first_commit
+    def _first_commit(self, project: str, place: Place) -> tuple[str, ...]:
+        """The key by which a project is known again when its remote has another name, if nobody has it; one for each
+        history that its folders have: a shallow clone begins later."""
+        from memory_keeper.capture.project import first_commit, has_commit
 
-        key = first_commit(root)
+        known = self.writer.first_commits(project)
+        if not place.keys[0].startswith("remote:") or any(has_commit(place.root, commit) for commit in known):
+            return ()
+        key = first_commit(place.root)
         return (key,) if key and not self.writer.project(key) else ()
+
+    def join(self, directory: str) -> str:
+        """Have a folder be of the project that it says it is of, as its user says so too; empty where that is no
+        other than it is."""
+        from memory_keeper.capture.project import YOURS, choose, claimed, find_place
+
+        with self.writing(5.0):
+            place = find_place(directory)
+            project = claimed(place, choose(place, self.writer), self.writer)
+            if project:
+                self.writer.name_project((YOURS + place.root, "dir:" + place.root), project)
+                self._found.clear()
+        return project
 
     def root_of(self, project: str) -> str:
         """The folder that a project was last worked on in; empty when it is not known."""

@@ -40,7 +40,7 @@ ARGUMENTS = (
     argument(
         "what", choices=["transcripts", "accept", *IMPORTERS], metavar="WHAT",
         help="; ".join(
-            ["transcripts: Claude Code's own", "accept: transcripts from elsewhere as your own"]
+            ["transcripts: Claude Code's own", "accept: transcripts from elsewhere, or a clone, as your own"]
             + [f"{name}: {one.help}" for name, one in IMPORTERS.items()]
         ),
     ),
@@ -64,7 +64,9 @@ def run(args: Namespace) -> int:
     if accepts and not args.paths:
         args.fail("accept takes the files or folders that you imported")
     if accepts:
-        by_a_person(args, "say that transcripts are yours")
+        by_a_person(args, "say that something is yours")
+    if accepts and all(os.path.lexists(os.path.join(path, ".git")) for path in args.paths):
+        return _join(args)
     files = list(_files(args.paths or [os.path.join(claude_folder(), "projects")]))
     with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
         total, projects, failed = _read_all(keeper, files, bar, accepts)
@@ -88,6 +90,15 @@ def run(args: Namespace) -> int:
     if failed:
         raise PartlyDone(f"{len(failed)} of {len(files)} files could not be read")
     return 0
+
+
+def _join(args: Namespace) -> int:
+    """Have folders be of the project that they say they are of."""
+    with Keeper(args.home) as keeper:
+        about = {path: keeper.join(os.path.abspath(path)) for path in args.paths}
+        names = {path: project_name(keeper.store, project) for path, project in about.items() if project}
+    lines = [f"{path}: of {names[path]} from now on" if path in names else f"{path}: as it was" for path in about]
+    return respond(args, about, clean("\n".join(lines)))
 
 
 def _read_all(keeper: Keeper, files: Iterable[str], bar: Bar, accepts: bool) -> tuple[Added, set[str], list[str]]:

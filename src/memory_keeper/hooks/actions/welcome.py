@@ -32,7 +32,25 @@ def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
         return {}
     if not _is_known(keeper):
         said = _after(said, line(keeper.home, keeper.environ))
-    return said | _say_older(keeper, call, said)
+    return said | _say_claimed(keeper, call, said) | _say_older(keeper, call, said)
+
+
+def _say_claimed(keeper: Keeper, call: Call, said: Json) -> Json:
+    """That a folder nobody has worked in with us names the remote of a project that it shares no commit with."""
+    from memory_keeper.capture.project import claimed, find_place
+
+    root = config.find_root(call.folder) if call.folder else ""
+    if not root or not _is_there(root + "/.git") or _is_known(keeper, root):
+        return {}
+    try:
+        project = claimed(find_place(root), keeper.project(root), keeper.store)
+    except NotSetUp:
+        return {}
+    if not project:
+        return {}
+    name = _printable(project.partition(":")[2])
+    what = f"This folder says that it is of {name} and shares no commit with it, so neither hears of the other"
+    return _after(said, f"{what}. If it is: memory-keeper import accept {_printable(root)}")
 
 
 def welcome_late(request: Request, said: Json) -> Json:
