@@ -26,8 +26,8 @@ class Made(NamedTuple):
 def level_one(events: list[Event], folder: str = "") -> Iterator[Made]:
     """The notes of one session, segment by segment."""
     size = DEFAULTS["reduce.saveInterval"], DEFAULTS["reduce.saveTokens"] * CHARACTERS
-    for number, segment in enumerate(segments(events, *size, over=True)):
-        draft, last = notes.write(segment, DEFAULTS["reduce.noteTokens"], folder), segment[-1]
+    for number, (segment, midway) in enumerate(segments(events, *size, over=True)):
+        draft, last = notes.write(segment, DEFAULTS["reduce.noteTokens"], folder, midway), segment[-1]
         id, extra = f"{last.session}:{number}", json.dumps(notes.about(draft, segment))
         note = Note(id, last.at, "session", 1, "p", draft.text, last.session, measure(draft.text), extra)
         yield Made(note, draft.cites, segment)

@@ -148,3 +148,11 @@ def test_all_of_it_in_order_and_cited(events: list[Event]) -> None:
     for fact in found:
         assert fact.cites and set(fact.cites) <= known
         assert fact.who == "tool"
+
+
+def test_of_several_sums_the_one_of_the_part_that_ran_most_is_told() -> None:
+    story = Story()
+    part = "test result: ok. {} passed; 0 failed; 0 ignored"
+    story.run("cargo test", "\n".join(f"running\n{part.format(count)}" for count in (620, 20, 0)))
+    (check,) = work(story, "check")
+    assert (check.about, check.why) == ("640 passed in all", part.format(620))

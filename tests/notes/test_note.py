@@ -118,15 +118,15 @@ RECORDED: dict[str, Callable[[], list[Event]]] = {
 @pytest.mark.parametrize("name", RECORDED)
 def test_every_line_of_a_recorded_session_is_grounded(name: str) -> None:
     events = RECORDED[name]()
-    notes = [check(one, 700) for one in segments(events, 25, 32_000, over=True)]
+    notes = [check(one.events, 700) for one in segments(events, 25, 32_000, over=True)]
     assert any(draft.text for draft in notes)
     for interval in (3, 10):
-        for one in segments(events, interval, 4000, over=True):
+        for one, _ in segments(events, interval, 4000, over=True):
             check(one, 700)
 
 
 def test_a_decision_with_its_reason_comes_before_files() -> None:
-    first, *_ = segments(demo(), 25, 32_000, over=True)
+    (first, _), *_ = segments(demo(), 25, 32_000, over=True)
     told = check(first, 700).text
     assert "I decided against tenacity" in told
     assert told.index("I decided against tenacity") < told.index("created ")
@@ -223,3 +223,25 @@ def test_the_request_that_it_began_with_is_told_before_small_talk() -> None:
     assert "Module 3 has one call" in draft.text
     short = check(story.events, 250)
     assert "Uploads fail for good" in short.text and "Still there?" not in short.text
+
+
+def test_a_note_cut_midway_leaves_to_the_next_what_fails_and_waits() -> None:
+    story = Story()
+    story.prompt("Rename the table of users to accounts, with its migration.")
+    steps = ("Write the migration", "Rename it in the code", "Describe it")
+    todos = [{"content": step, "status": "in_progress" if step == steps[1] else "pending"} for step in steps]
+    story.call("TodoWrite", todos=todos)
+    story.run("npm test", "FAIL src/users.test.ts\nError: relation users does not exist", failed=True)
+    whole, midway = write(story.events, 700), write(story.events, 700, midway=True)
+    assert "Open then: `npm test` failed" in whole.text and steps[2] in whole.text
+    assert midway.text.endswith(f"Open then: {steps[1]} (in progress)") and "[`npm test` failed" in midway.text
+    assert {fact.text for fact in midway.facts if fact.kind == "todo"} == {*steps}
+
+
+@pytest.mark.parametrize("said", ["現在の実装を確認します。", "修正していきます。", "먼저 설정을 확인하겠습니다."])
+def test_what_the_model_is_about_to_do_is_no_result_in_other_languages(said: str) -> None:
+    story = Story()
+    story.prompt("ログイン画面のテストを直してください")
+    story.reply(f"{said}\n\nクッキーのドメインが欠けていました。")
+    text = write(story.events, 700).text
+    assert "クッキーのドメインが欠けていました" in text and said not in text

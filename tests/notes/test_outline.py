@@ -521,3 +521,20 @@ def test_a_command_that_worked_later_mends_its_error_whatever_its_options() -> N
     good.run("go test ./pkg", "ok  \tpkg\t0.012s")
     made = outline([note_of(bad, 1), note_of(good, 2)], 800).outline
     assert [issue.status for issue in made.issues] == ["resolved"]
+
+
+def test_how_a_command_was_called_is_no_issue_and_a_nod_no_decision() -> None:
+    notes = []
+    for number, (asked, answer) in enumerate([("Which framework?", "Vitest"), ("Does this look right?", "Looks good")]):
+        story = Story()
+        story.prompt("Set up the tests of the shop, please.")
+        story.run("npm test --watchall", "error: unknown option '--watchall'", failed=True)
+        said = f'User has answered your questions: "{asked}"="{answer}". '
+        said += "You can now continue with the user's answers in mind."
+        story.call("AskUserQuestion", said, questions=[{"question": asked}])
+        story.reply("So it runs. Set up the tests of the shop with one file per page.")
+        notes.append(note_of(story, number, f"s{number}"))
+    made = outline(notes, 800).outline
+    assert made.issues == ()
+    assert [one.decision for one in made.decisions] == ['asked "Which framework?", the user chose "Vitest"']
+    assert "So it runs." not in made.themes[0].summary

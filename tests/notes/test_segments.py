@@ -25,7 +25,7 @@ INTERVAL, CHARACTERS = 3, 400
 
 
 def cut(events: list[Event], over: bool = False, interval: int = INTERVAL) -> list[list[Event]]:
-    return list(segments(events, interval, CHARACTERS, over))
+    return [one.events for one in segments(events, interval, CHARACTERS, over)]
 
 
 def kinds(segment: list[Event]) -> str:
@@ -121,18 +121,18 @@ def fullness(events: list[Event], interval: int, characters: int) -> float:
 
 @given(sessions(), SIZES, st.booleans())
 def test_segments_are_the_beginning_of_what_happened(events: list[Event], size: tuple[int, int], over: bool) -> None:
-    cuts = list(segments(events, *size, over))
+    cuts = [one.events for one in segments(events, *size, over)]
     taken = [event for one in cuts for event in one]
     assert all(cuts)
     assert taken == events[: len(taken)]
     assert taken == events or not over
     assert fullness(events[len(taken) :], *size) < LIMIT, "what is left open never grows without end"
-    assert cuts == list(segments(list(events), *size, over))
+    assert cuts == [one.events for one in segments(list(events), *size, over)]
 
 
 @given(sessions(), SIZES, st.booleans())
 def test_a_call_and_its_answer_stay_together(events: list[Event], size: tuple[int, int], over: bool) -> None:
-    cuts = list(segments(events, *size, over))
+    cuts = [one.events for one in segments(events, *size, over)]
     end = 0
     for one in cuts:
         end += len(one)

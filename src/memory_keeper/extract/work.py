@@ -142,7 +142,8 @@ def _sum(said: str) -> tuple[str, str]:
     """How many tests passed in all, where an output has several parts, and the line that sums up the last of them."""
     passed = [int(found[1]) for found in PASSED.finditer(OF_FILES.sub("", said[-20_000:]))]
     total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
-    summed = next(filter(SUMS.search, reversed(said[-END:].splitlines())), "")
+    sums = [*filter(SUMS.search, reversed(said[-END:].splitlines()))]
+    summed = max(sums, key=lambda line: sum(map(int, PASSED.findall(line))), default="")  # of equals the last
     return total, one_line(summed.strip("=─ "), LINE)
 
 

@@ -24,8 +24,8 @@ from memory_keeper.briefs.files import (
 from memory_keeper.briefs.files import OBSERVATIONS as OBSERVATIONS_PAGE
 from memory_keeper.dates import month_of, week_began
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Json, NamedTuple, Open
-from memory_keeper.notes.segments import segments
+from memory_keeper.model import Json, NamedTuple, Open
+from memory_keeper.notes.segments import Segment, segments
 from memory_keeper.pages import Place
 from memory_keeper.policy import CHARACTERS, is_over, note_is_due
 from memory_keeper.project_settings import Settings
@@ -55,7 +55,7 @@ def _may_end(keeper: Keeper, open: Open, settings: Json, now: float) -> bool:
 
 def segments_of(
     keeper: Keeper, open: Open, settings: Json, now: float, force: bool = False, text: bool = True
-) -> Iterator[list[Event]]:
+) -> Iterator[Segment]:
     """The segments of what is open of a session, as far as notes may end there."""
     events = open_events(keeper.store, open.session, open.project, text)
     size = settings["reduce.saveInterval"], settings["reduce.saveTokens"] * CHARACTERS

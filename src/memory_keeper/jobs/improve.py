@@ -187,7 +187,12 @@ def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
     """Have a note made again by rule: by the rules of today, or in place of a model's words."""
     first = matter.first
     if first.level == 1:
-        again = write_note(covered(keeper, first), job.settings["reduce.noteTokens"], job.root)
+        again = write_note(
+            covered(keeper, first),
+            job.settings["reduce.noteTokens"],
+            job.root,
+            wire.read_object(first.extra).get("midway") is True,
+        )
     else:
         notes = keeper.store.notes(first.project, above=first.id)
         again = write_outline(keeper, notes, job.settings["reduce.outlineTokens"])

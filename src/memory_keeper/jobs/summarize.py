@@ -84,21 +84,21 @@ def reduce_session(
 
     folder = next(iter(keeper.store.roots(open.project)), "")
     for segment in segments_of(keeper, open, settings, now, force):
-        note = write_note(segment, settings["reduce.noteTokens"], folder)
+        note = write_note(segment.events, settings["reduce.noteTokens"], folder, segment.midway)
         with Apart(complain):
-            learn(keeper, open.project, now, segment=segment, settings=settings)
-        if not _kept(keeper, note, [event.id for event in segment]):
+            learn(keeper, open.project, now, segment=segment.events, settings=settings)
+        if not _kept(keeper, note, [event.id for event in segment.events]):
             return  # somebody else is at it
         yield note
-        progress(len(segment))
+        progress(len(segment.events))
 
 
-def write_note(segment: Sequence[Event], most: int, folder: str) -> Note:
+def write_note(segment: Sequence[Event], most: int, folder: str, midway: bool = False) -> Note:
     """The note of a segment of one session; without words when nothing was said in it."""
 
-    draft, last = write(segment, most, folder), segment[-1]
+    draft, last = write(segment, most, folder, midway), segment[-1]
     id = "note-" + digest_of(last.session, *[event.id for event in segment])
-    extra = wire.dumps(about(draft, segment))
+    extra = wire.dumps(about(draft, segment) | ({"midway": True} if midway else {}))
     at = max(event.at for event in segment)
     return Note(id, at, "session", 1, last.project, draft.text, last.session, measure(draft.text), extra)
 

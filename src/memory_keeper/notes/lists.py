@@ -49,8 +49,9 @@ WANTS = re.compile(  # "so that agents don't need to" wants nothing
 )
 ASKS = re.compile(r"(?:can|could|would|should|shall|what|why|how|which|is|are|does?|did|i['’]m|i am)\b", re.I)
 CHOSE = re.compile(  # "instead of" alone may tell how something works
-    r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|agreed|settled|out of scope|not worth"
-    r"|intentional(?:ly)?|by design|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
+    r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|(?:we|you) (?:have |had |both )?agreed"
+    r"|settled|out of scope|not worth|intentional(?:ly)?|by design"
+    r"|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
     r"|결정|하기로|決定|方針",
     re.I,
 )
@@ -58,6 +59,22 @@ CHOSE = re.compile(  # "instead of" alone may tell how something works
 SEEMS = re.compile(
     r"\W*(?:then|however|otherwise|if|when|where|here|this|that|it|they|there|i(?:['’]m| am) seeing)\b"
     r"|.*\b(?:appears?|seems?|looks? like|i(?:['’]m| am) not sure|i['’]ll (?!keep|use|drop|skip|stick|go)\w+)\b",
+    re.I,
+)
+# what leans on a sentence before it, or was how things stood on the way: nothing to be read alone, or later
+LEANS = re.compile(
+    r"\W*(?:so|but|and|or|still|now|also|because|which|then|first|i|you|all (?:of )?(?:them|these)"
+    r"|the (?:issue|problem|error|failure|bug|real (?:issue|problem)) (?:is|was|persists|comes)|step \d+|task \d+)\b",
+    re.I,
+)
+MISUSED = re.compile(  # a command that was called wrongly
+    r"\b(?:unknown|unrecogni[sz]ed|invalid|unexpected) (?:option|flag|argument|switch|subcommand|command)s?\b"
+    r"|\bcommand not found\b|failed to spawn|\bno such file or directory\b|\bcannot import name\b|\busage:",
+    re.I,
+)
+NODDED = re.compile(  # an answer that only lets things go on
+    r"\W*(?:yes|yep|ok(?:ay)?|looks? (?:good|right|fine)|sounds? good|proceed|continue|go (?:ahead|on)|approved?"
+    r"|correct|confirm(?:ed)?|네|예|はい)\b",
     re.I,
 )
 ONCE = re.compile(r"\b(?:yet|for now|right now|this time|today)\b|\b(?:like|as|the|an?|to|of|in|with|and|or)$", re.I)
@@ -88,14 +105,14 @@ def _settles(fact: Fact) -> bool:
     decided = decided and len(concepts(fact.text)) >= TELLING
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
-    return fact.kind == "answer" or bool(
-        wanted if fact.kind == "rule" else decided if fact.kind == "decision" else False
-    )
+    if fact.kind == "answer":
+        return not NODDED.match(fact.text)
+    return bool(wanted if fact.kind == "rule" else decided if fact.kind == "decision" else False)
 
 
 def wrong(facts: Facts) -> list[Fact]:
     """What was left to do when a session ended, and checks that failed then; of other commands, those that failed in
-    several sessions. Newest first; `fixed` is what works since."""
+    several sessions, and not for how they were called. Newest first; `fixed` is what works since."""
     last = {fact.of: note for note, those in facts.items() for fact in those}
     found: dict[str, Fact] = {}
     sessions: dict[str, set[str]] = {}
@@ -104,7 +121,7 @@ def wrong(facts: Facts) -> list[Fact]:
             key = core(fact.text) or fact.text
             if fact.kind == "check" and key in found:
                 found[key] = found[key]._replace(status="fixed")
-            elif fact.kind == "error" and fact.why:
+            elif fact.kind == "error" and fact.why and not MISUSED.search(fact.why):
                 sessions.setdefault(key, set()).add(fact.of)
                 judged = note.level > 1 or (fact.status == "open" and CHECKS.search(fact.text))
                 if judged or len(sessions[key]) > 1:
@@ -161,7 +178,10 @@ def _summary(facts: Facts, first: str, last: str, themes: Sequence[str], issues:
     when = f"Between {first} and {last}" if first != last else f"On {first}"
     about = f" ({_few(themes)})" if themes else ""
     said = [f"{when}: {many(len({fact.of for fact in everything}), 'session')}{about}"] if everything else []
-    said += [f"{label} {_few(names)}" for label, names in (("committed", made), ("open:", left)) if names]
+    if made:
+        more = f" and {len(made) - NAMED} before" if len(made) > NAMED else ""
+        said.append(f"committed {', '.join(made[-NAMED:])}{more}")
+    said += [f"open: {_few(left)}"] if left else []
     return _bounded("\n".join([*by_hand, *(["; ".join(said) + "."] if said else [])]), SUMMARY) or NOTHING
 
 
@@ -251,9 +271,17 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
         yield f"Asked: {quote(cut(asked, 2 * NAME))}."
     if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
         yield f"Committed {_few(made, SAID)}."
-    best = sorted(said, key=lambda fact: -WORTH[fact.kind])[:SAID]
+    said.sort(key=lambda fact: not stands_alone(fact))
+    ends = {fact.turn: fact for fact in reversed(said)}  # of each turn what is needed most, of the last turns first
+    best = [*(ends[turn] for turn in sorted(ends, reverse=True) if stands_alone(ends[turn])), *said]
+    best = [fact for fact in dict.fromkeys(best) if not LEANS.match(fact.text)][:SAID]
     for fact in sorted(best, key=lambda fact: (fact.turn, fact.place)):
         yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
+
+
+def stands_alone(fact: Fact) -> bool:
+    """Whether a sentence says something to who reads it alone, long after."""
+    return fact.kind == "written" or not (SEEMS.match(fact.text) or LEANS.match(fact.text) or fact.text[-1] in ":：")
 
 
 def _bounded(text: str, most: int) -> str:

@@ -41,8 +41,9 @@ OPEN_KINDS = ("todo", "next", "question")
 # one that explains a name, what has few words
 CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
 # how well another text does, by its source, and by what it states
-SOURCES = {"reply": 1.0, "plan": 0.6, "message": 0.5, "report": 0.5, "summary": 0.4, "thinking": 0.3}
-KINDS = {"decision": 1.4, "finding": 1.4, "done": 1.3}
+SOURCES = {"thinking": 0.8, "plan": 0.6, "reply": 0.5, "message": 0.5, "report": 0.5, "summary": 0.4}
+KINDS = {"decision": 1.6, "finding": 1.6, "done": 1.3}
+REASONED = 2.5  # of a decision with its reason on the way to an answer: seldom said again
 PART, WORD = re.compile(r"(?<=[:.!?。！？]) +(?!…)"), re.compile(r"\w+")
 COUNTED = re.compile(r" and \d+ more(?=:|$)")
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
@@ -55,7 +56,9 @@ NARRATES = re.compile(
     r"|(?:let(?:['’]s| me| us)|we(?:['’]ll| will| need)|time to|proceeding|continuing|starting|moving on|going to"
     r"|looking (?:at|into)|checking|running|reading|searching|waiting|here(?:['’]s| is| are)|based on|the user|once"
     r"|as expected|the (?:todo|task list)|you(?:['’]re| are) (?:absolutely )?right|want me|would you|shall i|lines? \d)"
-    r"\b)",
+    r"\b)"
+    r"|[^。]{0,80}(?:(?:確認|修正|更新|実装|実行|調査|追加|作成|開始|対応|検討|反映|検索)(?:します|していきます|しましょう)"
+    r"|(?:見て|調べて|進めて)(?:み|いき)ます|(?:調べ|進め)ます|겠습니다|할게요|볼게요)[。.]?$",
     re.I,
 )
 GUESSES = re.compile(
@@ -63,7 +66,7 @@ GUESSES = re.compile(
 )
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
-WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.2, "definition": 0.16}
+WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.3, "definition": 0.16}
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
 PASSING = re.compile(
     r"\b(?:(?:hello|hi|hey)(?: (?:there|again|all|everyone|claude))?|good (?:morning|day|afternoon|evening|night)"
@@ -101,14 +104,15 @@ class Scored(NamedTuple):
     worth: float
 
 
-def write(events: Sequence[Event], most: int, folder: str = "") -> Draft:
-    """The note of a segment; empty when there is nothing to tell but of our own commands, or small talk."""
+def write(events: Sequence[Event], most: int, folder: str = "", midway: bool = False) -> Draft:
+    """The note of a segment, which may end midway in a turn; empty when there is nothing to tell but small talk, or of
+    our own commands."""
     events = list(others(events))
     if is_small_talk(events):
         return Draft("")
     ranked, rules = _ranked(events, folder)
-    chosen = _fitting(ranked, note_budget(events, most))
-    lines = list(tell(chosen))
+    chosen = _fitting(ranked, note_budget(events, most), midway)
+    lines = list(tell(chosen, midway))
     kept = dict.fromkeys((*chosen, *rules, *_kept_beside(ranked)))
     return Draft("\n".join(text for text, _ in lines), tuple(cites for _, cites in lines), tuple(kept)[:KEPT])
 
@@ -122,11 +126,11 @@ def about(draft: Draft, events: Sequence[Event]) -> Json:
 # --- telling ----------------------------------------------------------------------------------------------------------
 
 
-def tell(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Facts as the lines of a note, each with what it rests on."""
+def tell(facts: Iterable[Fact], midway: bool = False) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Facts as the lines of a note, each with what it rests on; how a turn that is cut ends the next note says."""
     ordered = sorted(facts, key=lambda fact: fact.place)
-    left = [fact for fact in ordered if is_open(fact)]
-    yield from turns(as_request(fact) for fact in ordered if not is_open(fact))
+    left = [fact for fact in ordered if is_open(fact) and not (midway and fact.kind == "error")]
+    yield from turns(as_request(fact) for fact in ordered if fact not in left)
     if left:
         text = f"Open then: {'; '.join(dict.fromkeys(say(fact).rstrip('.;') for fact in left))}"
         yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in left for cite in fact.cites))
@@ -146,11 +150,14 @@ def as_request(fact: Fact) -> Fact:
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
-def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
-    """The first facts that fit as they are told, and later ones that fit all the same."""
+def _fitting(ranked: Sequence[Fact], budget: int, midway: bool) -> list[Fact]:
+    """The first facts that fit as they are told, and later ones that fit all the same. Of tasks that are worked
+    through the one in hand is told, the others when the work stops."""
     left, chosen = budget, list[Fact]()
     known: set[str] = set()
-    for fact in filter(_is_told, ranked):
+    todos = [fact for fact in ranked if fact.kind == "todo"]
+    later = {fact for fact in todos if midway and fact is not next(filter(_in_hand, todos), todos[0])}
+    for fact in (fact for fact in ranked if _is_told(fact) and fact not in later):
         cost = tokens(f"{fact.about} {say(fact)}") + JOINT
         found = concepts(fact.text)
         repeats = len(found & known) > SAME * len(found) and fact.who == "model" and fact.kind not in OPEN_KINDS
@@ -158,9 +165,13 @@ def _fitting(ranked: Iterable[Fact], budget: int) -> list[Fact]:
             left -= cost
             known |= found
             chosen.append(fact)
-    while chosen and tokens("\n".join(text for text, _ in tell(chosen))) > budget:
+    while chosen and tokens("\n".join(text for text, _ in tell(chosen, midway))) > budget:
         chosen.pop()
     return chosen
+
+
+def _in_hand(fact: Fact) -> bool:
+    return fact.status == "in progress"
 
 
 def _is_told(fact: Fact) -> bool:
@@ -320,6 +331,7 @@ def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float
         plain = one.form == "prose" and (fact.kind in KINDS or one.source == "reply") and not GUESSES.search(text)
         plain = plain and (one.source != "thinking" or fact.kind == "finding")
         worth = SOURCES.get(one.source, 0.0) * KINDS.get(fact.kind, 1.0) * plain
+        worth *= REASONED if fact.kind == "decision" and fact.why else 1.0
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM
     return 0.0 if not worth or narrates(fact) else worth * (TERSE if len(found) < SHORTEST else 1.0)

@@ -14,11 +14,11 @@ from memory_keeper.extract.facts import Fact, facts_of, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.notes.kept_note import lines_of, whose
-from memory_keeper.notes.lists import NAMED, WORTH, commits, lists, settled, wrong
+from memory_keeper.notes.lists import NAMED, WORTH, commits, lists, settled, stands_alone, wrong
 from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
+from memory_keeper.notes.turns import REQUESTS, whole
 from memory_keeper.notes.turns import turns as in_lines
-from memory_keeper.notes.turns import whole
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
 LINES, LINE, CITED = 400, 2000, 50  # lines of a note that are read, characters of each, events that one cites
@@ -165,11 +165,12 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
         yield from (Line(fact.text, fact.cites, (fact,)) for fact in facts)
         return
     asked = whole([as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")])
-    said = [fact for fact in facts if fact.kind == "answer" or (fact.who == "model" and fact.kind != "request")][:SAID]
+    said = [fact for fact in facts if fact.kind == "answer" or (fact.who == "model" and fact.kind not in REQUESTS)]
+    said = [fact for fact in said if stands_alone(fact)][:SAID]
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))
     short = [*(_cut(fact, int(room * ASKED)) for fact in asked[:SAID]), *(_cut(fact, each) for fact in said), *made]
-    for text, cites in in_lines(sorted(short, key=lambda fact: fact.place)):
+    for text, cites in in_lines(sorted(short, key=lambda fact: fact.place), went_on=""):
         yield Line(cut(text, LINE), cites[:CITED], tuple(facts))
 
 

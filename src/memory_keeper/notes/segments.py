@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memory_keeper.model import Event, Note
+from memory_keeper.model import Event, NamedTuple, Note
 
 CALLS = ("call", "todo")
 SAID = ("prompt", "reply", "queued", "task")
@@ -20,7 +20,14 @@ TURN, CALL = 60, 18  # tokens for what was asked in a turn and what came of it, 
 LEAST = 250  # tokens that the shortest segment may take: what was asked, what came of it, and where
 
 
-def segments(events: Sequence[Event], interval: int, characters: int, over: bool) -> Iterator[list[Event]]:
+class Segment(NamedTuple):
+    """The events that one note is about."""
+
+    events: list[Event]
+    midway: bool = False  # the turn goes on after it
+
+
+def segments(events: Sequence[Event], interval: int, characters: int, over: bool) -> Iterator[Segment]:
     """The events in order, cut where a note may end; the last ones only when nothing will follow them, or enough has
     happened and the turn seems to be over."""
     segment: list[Event] = []
@@ -35,7 +42,7 @@ def segments(events: Sequence[Event], interval: int, characters: int, over: bool
             or full >= LIMIT
             or _is_compacted(segment[-1], event)
         ):
-            yield segment
+            yield Segment(segment, midway=event.kind != "prompt")
             segment, tools, said = [], 0.0, 0.0
             waiting.clear()  # what was cut off from its answer, or never gets one, holds up nothing more
         segment.append(event)
@@ -48,7 +55,7 @@ def segments(events: Sequence[Event], interval: int, characters: int, over: bool
     full = max(tools / interval, said / characters)
     done = full >= 1 and not waiting and _last_said(segment) == "reply"
     if segment and (over or done or (full >= PATIENCE and not waiting) or full >= LIMIT):
-        yield segment
+        yield Segment(segment)
 
 
 def _is_compacted(before: Event, event: Event) -> bool:
@@ -56,7 +63,7 @@ def _is_compacted(before: Event, event: Event) -> bool:
     return before.kind == "summary" or (before.kind == "compact" and event.kind != "summary")
 
 
-def _last_said(segment: list[Event]) -> str:
+def _last_said(segment: Sequence[Event]) -> str:
     return next((event.kind for event in reversed(segment) if event.kind in (*CALLS, *SAID) and not event.agent), "")
 
 

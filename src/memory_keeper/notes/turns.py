@@ -13,46 +13,54 @@ from posixpath import commonpath
 from memory_keeper.extract.facts import Fact, quote, run_on, say
 from memory_keeper.text import clean, one_line
 
-WENT_ON = "Went on"  # with what an earlier note begins with
+REQUESTS = ("request", "accepted")
+WENT_ON = "Went on: "  # with what an earlier note begins with
 UNDER = 48  # characters of a heading that is told with what stands under it
-TICKS = "✅✓✔☑ "
+TICKS = "✅✓✔☑🎉✨⚠🟢🟡🔴\ufe0f "
 RAN, FAR = 4, 16  # commands of a turn that are told, the last; characters of a folder that is told once
 FILES = 8  # that are named of those that were changed
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
+BULLET = re.compile(r"^(?:[-*•] )+")
 # headings that say nothing of what stands under them
 EMPTY = re.compile(
     r"\W*(?:\d+[.)]\W*)?(?:(?:the|key|main|final|quick|brief|overall|all|full|current|executive)\W+)*"
-    r"(?:summar(?:y|ies)|chang(?:es?|ed)(?: made)?|results?|details?|overview|what (?:was|i|changed|we|it)\b.*|updates?"
-    r"|notes?|answer|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?|actions taken|done|completed?|output"
-    r"|state|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
+    r"(?:summar(?:y|ies)|chang(?:es?|ed)(?: made)?|results?|details?|overview|updates?|notes?|answer"
+    r"|what (?:was|i|changed|we|it|this|that|just|you)\b.*|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?"
+    r"|actions taken|done|completed?|output|state|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
     re.I,
 )
 
 
-def turns(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def turns(facts: Iterable[Fact], went_on: str = WENT_ON) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A line for each request, with what came of it, and what it rests on; facts come in order."""
-    found: dict[int, list[Fact]] = {}
+    by_turn: dict[int, list[Fact]] = {}
     for fact in facts:
-        found.setdefault(fact.turn, []).append(fact)
-    for those in found.values():
-        text = one_line(clean(_turn(those)), 1 << 20)
+        by_turn.setdefault(fact.turn, []).append(fact)
+    found: list[list[Fact]] = []
+    for those in by_turn.values():
+        if found and not any(fact.kind in REQUESTS for fact in those):
+            found[-1] += those  # nothing is told of what was asked there
+        else:
+            found.append(those)
+    for those in found:
+        text = one_line(clean(_turn(those, went_on)), 1 << 20)
         yield text, tuple(dict.fromkeys(cite for fact in those for cite in fact.cites))
 
 
 def label(heading: str) -> str:
     """A heading that says something of what stands under it; empty for one that does not, or is a sentence."""
-    heading = heading.strip(" *#:")
+    heading = heading.strip(f" *#:{TICKS}")
     return "" if EMPTY.fullmatch(heading) or len(heading) > UNDER else heading
 
 
-def _turn(facts: Sequence[Fact]) -> str:
+def _turn(facts: Sequence[Fact], went_on: str) -> str:
     nods = {fact.cites[:1]: fact for fact in facts if fact.kind == "accepted"}
     asked = whole([fact for fact in facts if fact.kind == "request" and fact.cites[:1] not in nods])
-    rest = [fact for fact in facts if fact.kind not in ("request", "accepted")]
+    rest = [fact for fact in facts if fact.kind not in REQUESTS]
     words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
     done = "; ".join(_done([fact for fact in rest if _is_work(fact)]))
     came = " ".join([*_came([fact for fact in rest if not _is_work(fact)]), *([f"[{done}]"] if done else [])])
-    return f"{words} → {came}" if words and came else words or f"{WENT_ON}: {came}"
+    return f"{words} → {came}" if words and came else words or f"{went_on}{came}"
 
 
 def whole(facts: Sequence[Fact]) -> list[Fact]:
@@ -73,7 +81,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
     under = ""
     for fact in facts:
         heading = fact.about.rstrip(":") if fact.kind != "answer" else ""
-        text = say(fact).lstrip(TICKS)
+        text = BULLET.sub("", say(fact).lstrip(TICKS))
         text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
         if fact.who == "tool":
             yield f"A subagent reported: {quote(text)}"
