@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.host.hooks_module import have_loaded
 from tests.e2e.cli import OLD, VERSION, Sandbox, find_cli, install_cli
 from tests.e2e.model import Model
 from tests.e2e.net import Net
@@ -70,6 +71,7 @@ def ship(to: Path) -> Path:
             shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("__pycache__", ".python*"))
         elif source.exists():
             shutil.copy2(source, to)
+    assert have_loaded(str(to))  # as it is once somebody has had a context cleared
     return to
 
 

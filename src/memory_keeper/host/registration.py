@@ -12,6 +12,7 @@ from memory_keeper import config
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings
 from memory_keeper.host.files import abandoned, remove_empty
+from memory_keeper.host.hooks_module import have_loaded
 from memory_keeper.host.json_file import parse, read_file
 
 NAME = "memory-keeper"
@@ -78,6 +79,15 @@ def installed_at(folder: str) -> str:
                 if isinstance(entry, dict) and isinstance(entry.get("installPath"), str):
                     return str(entry["installPath"])
     return ""
+
+
+def load_module(home: str) -> bool:
+    """Have Claude Code load the plugin's hooks module from the next session on; whether it has a plugin to load.
+
+    It reads ours where `install` put it together, and those of others where it keeps its copy.
+    """
+    ours = have_loaded(os.path.join(home, "marketplace"))
+    return have_loaded(installed_at(claude_folder())) or ours
 
 
 def read_json(path: str) -> dict[str, Any] | None:

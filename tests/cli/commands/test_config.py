@@ -152,7 +152,9 @@ def test_what_makes_no_sense_changes_nothing(argv: list[str], code: int, said: s
 def test_set_and_unset(capsys: Said) -> None:
     path = home() / "config.json"
     assert run("set", "compaction.mode", "clear") == 0
-    assert capsys.readouterr().out.startswith(f"compaction.mode = clear  (set in {path})\nA context is cleared after")
+    assert capsys.readouterr().out.startswith(
+        f"compaction.mode = clear  (set in {path})\nFrom the next session on a context is cleared"
+    )
     assert path.read_text() == '{\n  "compaction": {\n    "mode": "clear"\n  }\n}\n'
     assert path.stat().st_mode & 0o777 == 0o600
     assert run("set", "compaction.triggers.sessionTokens.threshold", "50000", "--json") == 0

@@ -18,7 +18,7 @@ from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
-from memory_keeper.host import claude_settings, files
+from memory_keeper.host import claude_settings, files, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.host.json_file import lay_out, parse, read_file, same
@@ -43,8 +43,10 @@ PROJECTS = f"you can set it, and so can a project, in {PROJECT[1:]}"
 HOSTS = "Whether Claude Code compacts by itself when a context is full."
 MODES = {  # what a mode does, said when it is chosen
     "supplement": "Claude Code compacts; what its summary lost is told again at once.",
-    "clear": "A context is cleared after the turn in which it passes compaction.triggers.sessionTokens.threshold.",
-    "replace": "Compactions are answered by Memory Keeper from now on, where Claude Code has hooks modules (2.1.286).",
+    "clear": "From the next session on a context is cleared after the turn in which it passes"
+    " compaction.triggers.sessionTokens.threshold.",
+    "replace": "From the next session on Memory Keeper answers compactions, where Claude Code has hooks modules"
+    " (2.1.286).",
     "block": "A compaction is refused once; the context is cleared and restored when the turn is over.",
 }
 
@@ -204,6 +206,8 @@ def _change(args: Namespace, root: str) -> int:
         was = flatten(_part(_read(*place), part)).get(key)
     else:
         was = put(args.home, place, part, key, value)
+        if key == "compaction.mode" and value not in (None, "supplement"):
+            registration.load_module(args.home)
     where, holds = f"{path} for {root}" if args.local else path, _holds(args, root)
     about = {"key": key, "path": where, "was": was, "now": value, "in_force": holds.value, "by": holds.origin}
     return respond(args, about, "\n".join(_describe_change(args, where, was, value, holds)))

@@ -14,6 +14,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions import FRESH
 from memory_keeper.hooks.actions.fullness import MODULE, can_answer
 from memory_keeper.hooks.actions.turn_end import ask, is_idle
+from memory_keeper.host import registration
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.context import read_context
 from memory_keeper.terminal import from_here
@@ -35,8 +36,8 @@ def run(args: Namespace) -> int:
             hint="start Claude Code: it is told what was saved",
         )
     ask(args.home, note.session, time(), FRESH if args.fresh else "restart")
-    by = can_answer(args.home, context)
-    then = _say(by, is_idle(context), "begins with nothing" if args.fresh else "goes on from the handoff")
+    by, later = can_answer(args.home, context), registration.load_module(args.home)
+    then = _say(by, later, is_idle(context), "begins with nothing" if args.fresh else "goes on from the handoff")
     about = {"id": note.id, "session": note.session, "path": where, "asked": bool(by), "answered_by": by}
     return respond(args, about, f"Saved session {note.session[:8]}: {from_here(where) or note.id}\n{then}")
 
@@ -52,9 +53,10 @@ def _only_one(args: Namespace) -> None:
         raise KeeperError(f"{len(running)} sessions run here: {names}", hint="say which one with --session")
 
 
-def _say(by: str, idle: bool, then: str) -> str:
+def _say(by: str, later: bool, idle: bool, then: str) -> str:
     if not by:
-        return f"Nothing here can clear it for you: type /clear, and it {then}."
+        soon = " From the next session on Memory Keeper does that (Claude Code 2.1.286 or newer)." if later else ""
+        return f"Nothing here can clear it for you: type /clear, and it {then}.{soon}"
     if by == MODULE and idle:  # which is asked at the end of each turn, and at no other time
         return f"Type /clear now, or it is cleared when its next turn is over, and {then}."
     return f"It is cleared by {by} as soon as {'it is idle' if idle else 'its turn is over'}, and {then}."

@@ -49,6 +49,7 @@ def begin(request: Request) -> Json:
             said |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             said |= say_adopted(call, environ, adopted, said)
+            _load_module(keeper, keeper.project(call.folder), settings)
             if _begins_anew(request, settings):
                 return said | say_begun_anew(call, environ, request.after, said)
             briefs = [brief for brief in _briefs(keeper, request, settings, said) if brief.text]
@@ -184,6 +185,14 @@ def _refresh_link(home: str) -> None:
         posix.rename(own, link)
     except OSError:
         return  # there is none, as a rule
+
+
+def _load_module(keeper: Keeper, project: str, settings: Json) -> None:
+    """Have the next sessions load the hooks module, where compactions are ours or somebody had a context cleared."""
+    if settings["compaction.mode"] != "supplement" or keeper.store.latest(project, "ask", 1):
+        from memory_keeper.host.hooks_module import have_loaded
+
+        have_loaded(keeper.environ.get("CLAUDE_PLUGIN_ROOT", ""))
 
 
 def _catch_up(keeper: Keeper, call: Call) -> Json:
