@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -640,12 +642,25 @@ SCENES: dict[str, tuple[str, Callable[[Stage], Iterator[Shot]]]] = {
 }
 
 
+def draw_survival(checkout: Path) -> None:
+    """What survived the compaction of the demo's session, as `report` draws it."""
+    program = str(checkout / "memory-keeper")
+    played = json.loads(subprocess.run([program, "demo", "--keep", "--json"], capture_output=True, check=True).stdout)
+    where = ["--home", f"{played['kept']}/home", "--project", f"{played['kept']}/uploader"]
+    words = ["report", "--session", "11111111", "--format", "svg", "--out", str(PICTURES / "survival.svg"), "--force"]
+    subprocess.run([program, *words, *where], check=True)
+    shutil.rmtree(played["kept"])
+
+
 def main(names: list[str]) -> int:
     """Play scenes, all of them unless some are named, and draw what was seen."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         checkout = ship(Path(folder))
-        for mode, scene in [SCENES[name] for name in names or SCENES]:
+        if not names or "survival" in names:
+            draw_survival(checkout)
+        names = [name for name in names or SCENES if name != "survival"]
+        for mode, scene in [SCENES[name] for name in names]:
             with stage(checkout, mode) as played:
                 for name, same in groupby(scene(played), lambda shot: shot.name):
                     shots, drawn = list(same), PICTURES / f"{name}.svg"

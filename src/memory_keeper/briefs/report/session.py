@@ -19,6 +19,7 @@ from memory_keeper.briefs.report.markdown import (
 from memory_keeper.briefs.report.prices import Prices
 from memory_keeper.briefs.report.savings import BY, Sessions, find_compactions
 from memory_keeper.briefs.report.sums import Sum
+from memory_keeper.briefs.report.survival import LOST, Survival, find_survival, summed_up, survival_json
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import EVER, NamedTuple, Note
 from memory_keeper.notes.usage.compactions import Compaction
@@ -26,10 +27,11 @@ from memory_keeper.store.archive import archive_path
 from memory_keeper.store.events import began_at
 from memory_keeper.store.injected import TOOLS, equipped, shares, told
 from memory_keeper.store.store import Store
-from memory_keeper.text import clean, local_moment, many, short_number, tokens
+from memory_keeper.text import clean, local_moment, many, one_line, short_number, tokens
 
 Json = dict[str, Any]
 
+SHOWN = 5  # lost facts that are named
 TRIGGERS = {
     "auto": "Token threshold exceeded (auto)",
     "manual": "Asked for (manual)",
@@ -57,6 +59,7 @@ class Metrics(NamedTuple):
     told: int  # tokens that we told it
     equipped: int  # requests that carried the list of our tools
     prices: Prices
+    survival: Survival  # what became of the facts that mattered
 
 
 def find_session(store: Store, home: str, prices: Prices, session: str, spent: Sum) -> Metrics:
@@ -86,6 +89,7 @@ def find_session(store: Store, home: str, prices: Prices, session: str, spent: S
         ours,
         len(sessions.responses(session, starts[0][0], EVER)) if starts else 0,
         prices,
+        find_survival(store, prices, session),
     )
 
 
@@ -117,7 +121,8 @@ def _is_told(root: str, session: str, notes: Sequence[Note]) -> bool:
 def show_session(one: Metrics) -> str:
     """The metrics of a session, in the form that its predecessor had."""
     head = f"Session ID: {clean(one.session)}"
-    return "\n".join([head, "─" * len(head), *_metrics(one), "", "Artifacts:", *_artifacts(one), *_each(one), ""])
+    top = [head, "─" * len(head), *_metrics(one), *_survived(one)]
+    return "\n".join([*top, "", "Artifacts:", *_artifacts(one), *_each(one), ""])
 
 
 def _metrics(one: Metrics) -> Iterator[str]:
@@ -172,6 +177,21 @@ def _each(one: Metrics) -> Iterator[str]:
         yield f"  {local_moment(each.at)}  {sizes} tokens: {_trigger(each)}"
 
 
+def _survived(one: Metrics) -> Iterator[str]:
+    """What became of the facts that mattered at each compaction or clear, and the first that are gone."""
+    boundaries = one.survival.boundaries
+    if not boundaries or not one.survival.threads:
+        return
+    yield "\nWhat survived:"
+    for number, boundary in enumerate(boundaries):
+        yield f"  {summed_up(number, boundary, one.survival.tally(number))}"
+    gone = [thread for thread in one.survival.threads if thread.fates and thread.fates[-1][1] == LOST]
+    for thread in gone[:SHOWN]:
+        yield f"  ✗ {thread.group}: {one_line(clean(thread.text), 100)}"
+    if len(gone) > SHOWN:
+        yield f"  … and {len(gone) - SHOWN} more; `--format svg` draws all of them"
+
+
 def session_json(one: Metrics) -> Json:
     """The metrics of a session as one document."""
     plain = one._asdict()
@@ -180,4 +200,5 @@ def session_json(one: Metrics) -> Json:
         "compactions": [compaction_json(each) for each in one.compactions],
         "spent": sum_json(one.spent),
         "prices": prices_json(one.prices),
+        "survival": survival_json(one.survival),
     }

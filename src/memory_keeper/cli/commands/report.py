@@ -16,6 +16,7 @@ from memory_keeper.briefs.report.month import Month, find_month
 from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.session import find_session, session_json, show_session
 from memory_keeper.briefs.report.sums import sums, total
+from memory_keeper.briefs.report.survival_svg import draw
 from memory_keeper.cli.arguments import ALL_PROJECTS, argument
 from memory_keeper.cli.commands.usage import caught_up, nothing_kept, weighing
 from memory_keeper.cli.scope import running_session
@@ -26,7 +27,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.terminal import say, wrapped
 
-FORMATS = ("md", "html", "json")
+FORMATS = ("md", "html", "svg", "json")
 
 
 def run(args: Namespace) -> int:
@@ -34,7 +35,9 @@ def run(args: Namespace) -> int:
     form = "json" if args.json else args.format or "md"
     of_one = args.session is not None
     if of_one and (args.month or form == "html"):
-        raise KeeperError("--session takes no --month, and no page", hint="give --format md or json")
+        raise KeeperError("--session takes no --month, and no page", hint="give --format md, svg or json")
+    if form == "svg" and not of_one:
+        raise KeeperError("the picture is of one session", hint="say which one: --session ID")
     with Keeper(args.home) as keeper:
         if of_one:
             text = _of_session(keeper, args, form)
@@ -76,6 +79,9 @@ def _of_session(keeper: Keeper, args: Namespace, form: str) -> str:
     session, prices = session_of(keeper, args.session or running_session(keeper, args)[0]), read_prices(args.home)
     spent = total(sums(keeper.store, prices, session=session))
     one = find_session(keeper.store, args.home, prices, session, spent)
+    if form == "svg":
+        name = one.title or f"session {session[:8]}"
+        return draw(one.survival, f"What survived: {name}, in {os.path.basename(one.where)}")
     return _document(session_json(one)) if form == "json" else show_session(one)
 
 
@@ -96,7 +102,10 @@ ARGUMENTS = (
         "--session", nargs="?", const="", metavar="ID",
         help="the metrics of one session instead; without ID the one that runs this, else the newest",
     ),
-    argument("--format", choices=FORMATS, default="", help="default: md; html is one page"),
+    argument(
+        "--format", choices=FORMATS, default="",
+        help="default: md; html is one page; svg draws what survived in a session",
+    ),
     argument("--out", default="", metavar="FILE", help="write it there; default: print it"),
     argument("--force", action="store_true", help="--out: also over a file that is there"),
     ALL_PROJECTS,
