@@ -13,6 +13,7 @@ import pytest
 
 from memory_keeper import config
 from memory_keeper.settings import DEFAULTS, variable
+from tests.rows import rows
 
 HOME = {"HOME": "/home/me"}
 
@@ -54,21 +55,7 @@ def budget(home: Path, root: Path | None = None) -> int:
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("environ", "place"),
-    [
-        (HOME, "/home/me/.local/share/memory-keeper"),
-        ({"HOME": "/home/me/"}, "/home/me/.local/share/memory-keeper"),
-        ({**HOME, "XDG_DATA_HOME": "/data"}, "/data/memory-keeper"),
-        ({**HOME, "XDG_DATA_HOME": "/data/"}, "/data/memory-keeper"),
-        ({**HOME, "XDG_DATA_HOME": "relative"}, "/home/me/.local/share/memory-keeper"),
-        ({**HOME, "XDG_DATA_HOME": ""}, "/home/me/.local/share/memory-keeper"),
-        ({**HOME, "MEMORY_KEEPER_HOME": "/mine", "XDG_DATA_HOME": "/data"}, "/mine"),
-        ({**HOME, "MEMORY_KEEPER_HOME": "/mine/"}, "/mine"),
-        ({**HOME, "MEMORY_KEEPER_HOME": "~/mine"}, "/home/me/mine"),
-        ({**HOME, "MEMORY_KEEPER_HOME": ""}, "/home/me/.local/share/memory-keeper"),
-    ],
-)
+@rows("environ", "place")
 def test_where_everything_is_kept(environ: dict[str, str], place: str) -> None:
     assert config.find_home(environ) == place
 
@@ -373,10 +360,7 @@ def test_a_number_beyond_all_measure_is_ignored(home: Path, root: Path, value: i
 
 
 @pytest.mark.parametrize("name", ["MEMORY_KEEPER_HOME", "XDG_DATA_HOME"])
-@pytest.mark.parametrize(
-    "path",
-    ["/proc/self/cwd/.mk", "/code/app/.mk", "/code/app/../app/.mk", "//code/app/.mk", "/code//app/.mk", "/code/./app"],
-)
+@rows("path")
 def test_no_project_moves_the_home_into_itself(name: str, path: str) -> None:
     environ = {**HOME, "CLAUDE_PROJECT_DIR": "/code/app", name: path}
     assert config.find_home(environ) == "/home/me/.local/share/memory-keeper"
@@ -418,25 +402,7 @@ def test_a_broken_file_of_claude_code_s_is_its_own_to_complain_about(home: Path,
     assert config.load(str(home), str(root), {"HOME": "/none"}) == (DEFAULTS, [])
 
 
-@pytest.mark.parametrize(
-    ("key", "said", "value"),
-    [
-        ("context.warnings", "false", False),
-        ("context.warnings", "0", False),
-        ("context.warnings", "ON", True),
-        ("context.warnings", "perhaps", True),
-        ("context.warnPercent", "55", 55),
-        ("context.warnPercent", "0", 70),
-        ("context.warnPercent", "-3", 70),
-        ("context.warnPercent", "many", 70),
-        (MODE, "clear", "clear"),
-        (MODE, "destroy", "supplement"),
-        (THRESHOLD, "19999", 100_000),
-        (THRESHOLD, "20000", 20_000),
-        ("tell.files", "off", False),
-        ("context.criticalTokens", "150000", 150_000),
-    ],
-)
+@rows("key", "said", "value")
 def test_the_environment_is_read_as_the_setting_s_type(home: Path, key: str, said: str, value: object) -> None:
     settings, broken = config.load(str(home), environ={"HOME": "/none", variable(key): said})
     assert (settings[key], broken) == (value, [])

@@ -248,18 +248,7 @@ def test_storable_is_what_a_database_takes(text: str) -> None:
         assert kept is text
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said", "exact"),
-    [
-        (-5, "less than a minute", "less than a minute"),
-        (59, "less than a minute", "less than a minute"),
-        (119, "1 minute", "2 minutes"),
-        (3600, "1 hour", "1 hour"),
-        (6000, "1 hour", "1.7 hours"),
-        (47 * 3600, "1 day", "2 days"),
-        (17 * 86_400, "17 days", "17 days"),
-    ],
-)
+@rows("seconds", "said", "exact")
 def test_how_long(seconds: float, said: str, exact: str) -> None:
     assert (t.how_long(seconds), t.how_long(seconds, exact=True)) == (said, exact)
 

@@ -24,6 +24,7 @@ from memory_keeper.briefs.memory import (
     text_of,
 )
 from memory_keeper.model import Note
+from tests.rows import rows
 
 SALT, PROJECT = b"0123456789abcdef", "dir:/p"
 AT = 1_768_305_600.0  # 2026-01-13 12:00 UTC
@@ -127,10 +128,7 @@ def test_a_line_that_is_no_utf_8_is_kept() -> None:
     assert decode("é\n".encode() + "Käse\n".encode("latin-1")) == "é\nKäse\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [("- a\n- b", "a\nb"), ("a\nb", "a\nb"), ("- a\n  b", "- a\n  b"), ("- a\n\n- b", "- a\n\n- b"), ("", "")],
-)
+@rows("body", "text")
 def test_a_text_is_shown_as_it_was_written(body: str, text: str) -> None:
     said, form = text_of(body)
     assert said == text

@@ -9,19 +9,12 @@ import pytest
 
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import USER, Source
+from memory_keeper.model import Source
+from tests.rows import rows
 from tests.transcripts import Transcript
 
 
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("dir:/home/ann/app", "/home/ann/app"),
-        ("remote:example.org/team/app", "example.org/team/app"),
-        ("root:5635e1d5", "5635e1d5"),
-        (USER, "all projects"),
-    ],
-)
+@rows("key", "name")
 def test_a_key_is_not_for_people(tmp_path: Path, key: str, name: str) -> None:
     with Keeper(str(tmp_path / "home"), {}) as keeper:
         t = Transcript("00000001-0000-4000-8000-000000000001", "/p")

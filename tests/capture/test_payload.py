@@ -85,10 +85,7 @@ def test_which_text_is_provisional() -> None:
     assert call("SessionStart", **texts).text == ""
 
 
-@pytest.mark.parametrize(
-    ("interrupt", "text"),
-    [("false", "Exit code 1"), (False, "Exit code 1"), ("", "Exit code 1"), ("true", ""), (True, "")],
-)
+@rows("interrupt", "text")
 def test_what_went_wrong_unless_the_user_stopped_it(interrupt: object, text: str) -> None:
     assert call("PostToolUseFailure", error="Exit code 1", is_interrupt=interrupt).text == text
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.capture.runs import Run, as_run, exit_status, hearts, in_order, match, outcome, program, runs, works
-from tests.capture.outputs import FAILED, WELL
 from tests.notes.story import Story
 from tests.rows import rows
 
@@ -22,11 +20,7 @@ def test_what_only_prepares_is_not_what_a_line_is_run_for() -> None:
     assert hearts("git add .") == ["git add ."]
 
 
-@pytest.mark.parametrize(
-    ("step", "name"),
-    [("go test ./... -v", "go test"), ("npm run build", "npm run build"), ("pytest -q a.py", "pytest"),
-     ("git -C /x status", "git status"), ("./scripts/deploy.sh prod", "deploy.sh"), ("", "")],
-)  # fmt: skip
+@rows("step", "name")
 def test_the_name_of_a_command(step: str, name: str) -> None:
     assert program(step) == name
 
@@ -45,13 +39,13 @@ def test_the_exit_status_is_believed_unless_a_pipe_hides_it(
     assert [*outcome(run_of(command, answer, failed))] == found
 
 
-@pytest.mark.parametrize(("command", "answer"), FAILED)
+@rows("command", "answer")
 def test_an_output_tells_that_a_command_failed_behind_a_pipe(command: str, answer: str) -> None:
     assert outcome(run_of(command, answer)) == (True, True)
     assert not outcome(run_of(command.partition("|")[0].partition(";")[0], answer))[0]
 
 
-@pytest.mark.parametrize(("command", "answer"), WELL)
+@rows("command", "answer")
 def test_an_output_that_tells_of_no_failure_is_no_failure(command: str, answer: str) -> None:
     assert not outcome(run_of(command, answer))[0]
 

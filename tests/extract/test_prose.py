@@ -8,98 +8,13 @@ from hypothesis import strategies as st
 
 from memory_keeper.extract.prose import SENTENCE, sentences, split
 from tests.extract.hostile import PIECES
-
-# a text, and what it says: the words, what they are, and what they stand under
-TEXTS: dict[str, tuple[str, list[tuple[str, str, str]]]] = {
-    "sentences": (
-        "The pool leaks. It never closes a connection!",
-        [("The pool leaks.", "prose", ""), ("It never closes a connection!", "prose", "")],
-    ),
-    "a short form ends no sentence": (
-        "Use a queue, e.g. Redis, for this.",
-        [("Use a queue, e.g. Redis, for this.", "prose", "")],
-    ),
-    "a name in marks of code ends none": (
-        "Call `a. B. c` first. Then go on.",
-        [("Call `a. B. c` first.", "prose", ""), ("Then go on.", "prose", "")],
-    ),
-    "a list under its heading": (
-        "## Next steps\n1. Write the tests.\n2. Document the option.",
-        [("Write the tests.", "item", "Next steps"), ("Document the option.", "item", "Next steps")],
-    ),
-    "a list under the line that introduces it": (
-        "What is left to do:\n- write the tests\n- document the option",
-        [
-            ("What is left to do:", "prose", ""),
-            ("write the tests", "item", "What is left to do:"),
-            ("document the option", "item", "What is left to do:"),
-        ],
-    ),
-    "a heading in bold": (
-        "**Root cause**\n\nThe pool is never closed.",
-        [("The pool is never closed.", "prose", "Root cause")],
-    ),
-    "a table without its head": (
-        "| Issue | State |\n|---|---|\n| pool leak | fixed |\n| slow start | open |",
-        [("pool leak · fixed", "row", ""), ("slow start · open", "row", "")],
-    ),
-    "a line that was wrapped": (
-        "The uploader keeps a connection for every part of a file that it sends, and\nnever gives one back.",
-        [
-            (
-                "The uploader keeps a connection for every part of a file that it sends, and never gives one back.",
-                "prose",
-                "",
-            )
-        ],
-    ),
-    "code is passed over": (
-        "Look at this.\n\n```python\nfor part in parts:\n    send(part)\n```\n\nIt leaks.",
-        [("Look at this.", "prose", ""), ("It leaks.", "prose", "")],
-    ),
-    "commands to run are not": (
-        "Then run this:\n\n```bash\nmake test\n```",
-        [("Then run this:", "prose", ""), ("make test", "code", "Then run this:")],
-    ),
-    "a diff is passed over": (
-        "Changed as you said.\n--- a/src/up.py\n+++ b/src/up.py\n@@ -1,2 +1,2 @@\n-old line\n+new line",
-        [("Changed as you said.", "prose", "")],
-    ),
-    "a trace is passed over": (
-        'It raised this.\nTraceback (most recent call last):\n  File "a.py", line 1, in run\n    go()',
-        [("It raised this.", "prose", "")],
-    ),
-    "layout goes": (
-        "> The **pool** leaks, see [the issue](https://example.org/1).",
-        [("The pool leaks, see the issue.", "prose", "")],
-    ),
-    "a number at the end": (
-        "It is 107.04, not 107.06. That is true of v1 and v2. Switch to v2",
-        [
-            ("It is 107.04, not 107.06.", "prose", ""),
-            ("That is true of v1 and v2.", "prose", ""),
-            ("Switch to v2", "prose", ""),
-        ],
-    ),
-    "the number of the next item": (
-        "Close the pool.2. Run the tests.",
-        [("Close the pool.", "prose", ""), ("Run the tests.", "prose", "")],
-    ),
-    "Korean": (
-        "풀을 닫지 않습니다. 그래서 멈춥니다.",
-        [("풀을 닫지 않습니다.", "prose", ""), ("그래서 멈춥니다.", "prose", "")],
-    ),
-    "Japanese": (
-        "接続を閉じていません。それが原因です。",
-        [("接続を閉じていません。", "prose", ""), ("それが原因です。", "prose", "")],
-    ),
-}
+from tests.rows import rows
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_what_a_text_says(name: str) -> None:
-    text, wanted = TEXTS[name]
-    assert [(one.text, one.kind, one.under) for one in sentences(text)] == wanted
+@rows("text", "wanted")
+def test_what_a_text_says(text: str, wanted: list[list[str]]) -> None:
+    """The words, what they are, and what they stand under."""
+    assert [[one.text, one.kind, one.under] for one in sentences(text)] == wanted
 
 
 @pytest.mark.parametrize(

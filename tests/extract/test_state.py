@@ -72,10 +72,7 @@ def test_what_checked_nothing_is_no_check(command: str, said: str) -> None:
     assert "last check" not in state(story)
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["rm src/upload.py", "git rm -f src/upload.py", "rm -rf src", "git checkout -- src/upload.py", "git reset --hard"],
-)
+@rows("command")
 def test_a_file_that_is_gone_or_put_back_is_not_uncommitted(command: str) -> None:
     story = asked()
     story.edit(FILE, "a", "b")

@@ -92,14 +92,7 @@ def test_where_nothing_is_compacted_it_says_where_it_ends() -> None:
     assert line(payload(), DISABLE_AUTO_COMPACT="1") == "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · refuses at 177k · Sonnet 4.6\n"
 
 
-@pytest.mark.parametrize(
-    ("module", "threshold", "said"),
-    [
-        (True, "100000", "▓▓▓▓▓│▓░░░ 72% · 144k/200k · compacts at 100k"),
-        (True, "180000", "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),
-        (False, "100000", "▓▓▓▓▓▓▓░│░ 72% · 144k/200k · compacts at 167k"),  # nobody could
-    ],
-)
+@rows("module", "threshold", "said")
 def test_in_mode_replace_it_says_where_we_compact(module: bool, threshold: str, said: str) -> None:
     given = payload()
     record = {"event": "Window", "at": 1.0, "window": SMALL, **({"by": "module"} if module else {})}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from memory_keeper.notes.note import write
 from memory_keeper.notes.own_commands import others
 from tests.notes.story import Story
+from tests.rows import rows
 
 OURS = "<command-message>why</command-message>\n<command-name>/memory-keeper:why</command-name>"
 THEIRS = "<command-name>/cost</command-name>\n<command-message>cost</command-message>"
@@ -30,10 +29,7 @@ def test_what_comes_of_our_own_commands_is_left_out() -> None:
     assert write(story.events[2:], 700).text == ""
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [("prompt", "And the lexer?"), ("command", THEIRS), ("notice", "<task-notification>\n<status>completed</status>")],
-)
+@rows("kind", "text")
 def test_until_something_else_is_taken_up(kind: str, text: str) -> None:
     story = asked_us()
     story.add(kind, text)

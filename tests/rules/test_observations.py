@@ -190,10 +190,7 @@ def test_there_and_back_again(book: Book) -> None:
     assert [one.state for one in book.read(3)] == ["superseded", "superseded", "open"]
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [("Always use eslint.", "Always use prettier."), ("Always use sqlite.", "From now on also use postgres.")],
-)
+@rows("before", "after")
 def test_what_is_used_together_stands_beside_each_other(book: Book, before: str, after: str) -> None:
     book.say(before, "s1", 0)
     book.say(after, "s2", 1)

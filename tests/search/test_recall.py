@@ -13,6 +13,7 @@ from memory_keeper.capture.named import Name, names_in
 from memory_keeper.model import Event, Note, Placed, Source
 from memory_keeper.search.recall import OFTEN, About, about, pattern_of
 from memory_keeper.store.sqlite import SqliteStore
+from tests.rows import rows
 
 HERE = "dir:/here"
 PATH = "/here/src/queue.py"
@@ -102,28 +103,9 @@ def test_only_what_may_be_told(store: SqliteStore) -> None:
     assert [one.row.session for one in kept] == ["s1"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "has"),
-    [
-        (Name("src/a/b.py", "file"), "/home/me/app/src/a/b.py", True),
-        (Name("src/a/b.py", "file"), "see a/b.py", True),
-        (Name("src/a/b.py", "file"), "see B.py.", True),
-        (Name("src/a/b.py", "file"), "see c/b.py", False),
-        (Name("src/a/b.py", "file"), "see b.pyi", False),
-        (Name("b.py", "file"), "see c/b.py:12", True),
-        (Name("/x/.git/config", "file"), "the config", False),
-        (Name("/x/.git/config", "file"), "see .git/config", True),
-        (Name("retryPolicy", "name"), "the `retryPolicy`, then", True),
-        (Name("retryPolicy", "name"), "retryPolicyOf", False),
-        (Name("retryPolicy", "name"), "retrypolicy", False),
-        (Name("--no-verify", "name"), "with --no-verify-ssl", False),
-        (Name("#12", "ref"), "see #123", False),
-        (Name("content", "word"), "the content", False),
-        (Name("content", "word"), "the `content`", True),
-    ],
-)
-def test_a_name_is_found_whole(name: Name, text: str, has: bool) -> None:
-    assert bool(pattern_of(name).search(text)) == has
+@rows("name", "text", "has")
+def test_a_name_is_found_whole(name: list[str], text: str, has: bool) -> None:
+    assert bool(pattern_of(Name(*name)).search(text)) == has
 
 
 @given(st.text(), st.sampled_from(["file", "name", "ref", "word"]), st.text(max_size=200))

@@ -19,6 +19,7 @@ from memory_keeper.server.tools import answer
 from memory_keeper.settings import DEFAULTS
 from tests.machine import Machine
 from tests.observing import DAY, Project
+from tests.rows import rows
 from tests.transcripts import Row, Transcript, thinking
 
 pytestmark = pytest.mark.usefixtures("rules_on")
@@ -216,15 +217,7 @@ def remember(project: Project, **given: Any) -> Row:
     return answer("remember", given, str(project.home), environ, time(), str(project.folder))
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"text": POLICY, "kind": "rule"},
-        {"text": POLICY, "kind": "rule", "approved": True, "trust": "user"},
-        {"text": POLICY, "kind": "observation", "approved": True},
-        {"text": POLICY, "kind": "observation", "by": "user", "who": "user"},
-    ],
-)
+@rows("given")
 def test_what_a_model_may_not_ask_for(project: Project, machine: Machine, given: dict[str, Any]) -> None:
     project.say(0, FIRST)
     assert remember(project, **given).get("isError") is True

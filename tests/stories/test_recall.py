@@ -98,18 +98,7 @@ def test_of_several_at_once_one_is_told(now: Session) -> None:
     assert sum(DECIDED in one for one in said) == 1
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "Please go on.",
-        "Write a haiku about invoices and rounding half to even.",
-        "Please add a discount to src/billing/receipt.py.",
-        "Please add a discount to legacy/invoice.py.",  # another file of that name
-        "/memory-keeper:search src/billing/invoice.py",
-        "! cat src/billing/invoice.py",
-        "<task-notification>src/billing/invoice.py was written</task-notification>",
-    ],
-)
+@rows("prompt")
 def test_another_prompt_brings_nothing(now: Session, prompt: str) -> None:
     assert ask(now, prompt) == ""
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memory_keeper.watch.box import Box, read_screen
 from memory_keeper.watch.screen import decode
+from tests.rows import rows
 
 SCREENS = Path(__file__).parents[1] / "data/screens"
 WIDE = "a rather long draft that does not fit on a single line\nof a narrow pane, so it wraps"
@@ -124,19 +125,7 @@ def test_a_second_command_of_that_name_is_seen_wherever_it_stands(version: str, 
         assert not (read_screen(odd) or Box("")).offered
 
 
-@pytest.mark.parametrize(
-    "footer",
-    [
-        "  ⏵⏵ auto mode on · 1 shell · ← for agents · ↓ to manage",
-        "  2 local agents",
-        "  Press Ctrl-C again to exit",
-        "  search prompts: cle",
-        "  esc to interrupt",
-        "  ● main\n  ◯ general-purpose  look    1s",
-        "~\n~",
-        "\n".join(f"  line {number}" for number in range(12)),
-    ],
-)
+@rows("footer")
 def test_an_empty_box_with_such_a_footer_is_not_idle(footer: str) -> None:
     box = f"{'─' * WIDTH}\n❯\xa0\n{'─' * WIDTH}\n"
     assert read_screen(box) == Box("")

@@ -26,6 +26,7 @@ from memory_keeper.watch.ask import Ask
 from memory_keeper.watch.box import Box, read_screen
 from memory_keeper.watch.clear import send_clear
 from memory_keeper.watch.process import find_program
+from tests.command import typed
 from tests.rows import rows
 from tests.watch.puppet import Puppet
 
@@ -577,10 +578,9 @@ def watch(home: Path, *args: str) -> subprocess.Popen[str]:
 
 
 def once(home: Path, *args: str) -> tuple[int, list[dict[str, Any]]]:
-    process = watch(home, "--once", "--json", *args)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert err == ""
-    return process.returncode, json.loads(out)
+    done = typed(home.parent, "watch", "--home", str(home), "--once", "--json", *args)
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
 
 
 def here() -> Ask:

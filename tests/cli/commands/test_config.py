@@ -15,6 +15,7 @@ from memory_keeper.cli.commands.config import SWITCH, add_setting, drop_setting
 from memory_keeper.cli.main import main
 from memory_keeper.errors import KeeperError
 from memory_keeper.settings import DEFAULTS, SETTINGS, flatten
+from tests.rows import rows
 
 Said = pytest.CaptureFixture[str]
 
@@ -119,25 +120,7 @@ def test_one_of_them(capsys: Said) -> None:
     assert found["users_only"] is True and "Claude Code" in found["meaning"]
 
 
-@pytest.mark.parametrize(
-    ("argv", "code", "said"),
-    [
-        (["get", "tell.startBudgt"], 1, "did you mean tell.startBudget?"),
-        (["get", "xyz"], 1, "there is no setting xyz"),
-        (["set", "tell.startBudget", "many"], 1, "takes a value like 1500"),
-        (["set", "tell.startBudget", "1.5"], 1, "takes a value like 1500"),
-        (["set", "context.warnings", "maybe"], 1, "takes true or false"),
-        (["set", "compaction.mode", "never"], 1, "is one of supplement"),
-        (["set", "context.warnPercent", "0"], 1, "is at least 1"),
-        (["set", SWITCH, "maybe"], 1, "takes true or false"),
-        (["set", SWITCH, "false", "--local"], 1, "your own settings"),
-        (["set", "tell.startBudget"], 2, "required: VALUE"),
-        (["get"], 2, "required: KEY"),
-        (["list", "x"], 2, "unrecognized arguments: x"),
-        (["frob"], 2, "invalid choice"),
-        (["set", "a", "b", "--local", "--project-file"], 2, "not allowed"),
-    ],
-)
+@rows("argv", "code", "said")
 def test_what_makes_no_sense_changes_nothing(argv: list[str], code: int, said: str, capsys: Said) -> None:
     assert run(*argv) == code
     error = capsys.readouterr().err

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_keeper.notes.checks.citations import Record, link
 from memory_keeper.notes.checks.grounding import ungrounded
+from tests.rows import rows
 
 EVENTS = [
     Record("e1", ("Make the retry in src/net/retry.py wait 30 s.", "", "")),
@@ -18,22 +18,9 @@ EVENTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("said", "cites"),
-    [
-        ("The retry in src/net/retry.py waits 30 s.", [("e1",)]),  # one that names both
-        ("PostgreSQL is slow.", [("e4",)]),
-        ("It failed with ValueError at line 7 under --maxfail.", [("e2", "e3")]),
-        ("The loop was fixed because it answers slowly.", [("e4",)]),  # by its words
-        ("서버가 느려서 재시도 루프를 고쳤습니다.", [("e5",)]),
-        ("It failed with ValueError. The loop was fixed since it waits.", [("e3",), ("e4",)]),
-        ("Everybody was happy.", []),
-        ("It failed with ValueError. Everybody was happy.", [("e3",)]),
-        ('Somebody said "pytest … bad token".', []),  # nobody did
-    ],
-)
-def test_each_sentence_rests_on_the_fewest_that_name_what_it_names(said: str, cites: list[tuple[str, ...]]) -> None:
-    assert [one.cites for one in link(said, EVENTS)] == cites
+@rows("said", "cites")
+def test_each_sentence_rests_on_the_fewest_that_name_what_it_names(said: str, cites: list[list[str]]) -> None:
+    assert [[*one.cites] for one in link(said, EVENTS)] == cites
 
 
 @given(st.lists(st.text(max_size=120), min_size=1, max_size=5), st.text(max_size=200))

@@ -18,18 +18,7 @@ ValueError: bad token at line 7. We use PostgreSQL and Redis. The TypeScript che
 GOOD = "The loop in src/net/retry.py was fixed. It took 12.5 s because of a bad token."
 
 
-@pytest.mark.parametrize(
-    ("answer", "note"),
-    [
-        (GOOD, GOOD),
-        (f"  {GOOD}\n\n", GOOD),
-        (f"Here is the summary:\n\n{GOOD}", GOOD),
-        (f"## Summary\n\n{GOOD}", GOOD),
-        ("- The loop was **fixed**.\n- Redis is used.", "The loop was fixed.\nRedis is used."),
-        ("재시도 루프를 src/net/retry.py에서 고쳤습니다.", "재시도 루프를 src/net/retry.py에서 고쳤습니다."),
-        ("The loop was fixed.\x1b[31m\u200b", "The loop was fixed."),
-    ],
-)
+@rows("answer", "note")
 def test_a_good_answer_is_taken_and_cleaned(answer: str, note: str) -> None:
     assert judge(answer, [SOURCE], 200) == (note, "")
 
