@@ -50,3 +50,18 @@ def test_any_text_can_be_taken_apart_and_every_word_stands_in_it(text: str) -> N
 @given(st.text(max_size=300))
 def test_nothing_is_lost_where_sentences_part(text: str) -> None:
     assert "".join("".join(split(text)).split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("But `__init__.py` still **calls** it", "But `__init__.py` still calls it"),
+        (
+            "The method __init__() of `f(**kwargs)` is **new and `x**2` too**",
+            "The method __init__() of `f(**kwargs)` is new and `x**2` too",
+        ),
+        ("It is __not a name__ there", "It is not a name there"),
+    ],
+)
+def test_a_name_is_no_emphasis(line: str, said: str) -> None:
+    assert [one.text for one in sentences(line)] == [said]

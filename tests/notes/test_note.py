@@ -125,6 +125,40 @@ def test_every_line_of_a_recorded_session_is_grounded(name: str) -> None:
             check(one, 700)
 
 
+def test_small_talk_is_not_told_as_a_request_and_what_came_of_it_is() -> None:
+    story = Story()
+    story.prompt("Why does the nightly export stop at three?")
+    story.reply("The cron job kills `export.sh` at three.")
+    story.prompt("Hi, are you still there?")
+    story.edit("/p/cron.txt", "0 3 * * * kill", "")
+    story.reply("Removed the cron job that killed `export.sh`.")
+    lines = check(story.events, 700).text.splitlines()
+    assert [line.startswith('"Why does the nightly export stop at three?"') for line in lines] == [True]
+    assert "Removed the cron job that killed `export.sh`." in lines[0]
+
+
+def test_what_the_model_says_it_does_meanwhile_came_of_nothing() -> None:
+    story = Story()
+    story.prompt("Make the acceptance tests green on the runners.")
+    story.reply("The scheme App has no test action. Wait - let me re-read the fixture first.")
+    story.run("mise run ci", "queued")
+    story.reply("In the meantime, let me check the Linux job. ✅ The scheme App has a test action since the rename.")
+    told = check(story.events, 700).text
+    assert "re-read" not in told and "meantime" not in told
+    assert "The scheme App has a test action since the rename." in told and "✅" not in told
+
+
+def test_a_check_that_failed_before_the_commit_is_not_open() -> None:
+    story = Story()
+    story.prompt("Remove the dead settings and open a pull request.")
+    story.run("mypy app/", "app/flow.py:2: error: Incompatible return value type", failed=True)
+    story.edit("/p/app/settings.py", "DEAD = 1", "")
+    assert "Open then: `mypy app/` failed" in check(story.events, 700).text
+    story.run('git commit -am "Remove dead settings"', "[main 1a2b3c4] Remove dead settings\n 1 file changed")
+    story.reply("Removed the dead settings.")
+    assert "Open then" not in check(story.events, 700).text
+
+
 def test_a_decision_with_its_reason_comes_before_files() -> None:
     (first, _), *_ = segments(demo(), 25, 32_000, over=True)
     told = check(first, 700).text

@@ -92,12 +92,12 @@ def test_an_outline_of_three_notes() -> None:
     made = draft.outline
     assert [(theme.name, theme.sessions) for theme in made.themes] == [
         ("SMS login", ("s1",)),
-        ("Work in docs", ("s2",)),
+        ("문서를 한국어로 써 주세요. 절대 영어로 쓰지 마세요.", ("s2",)),
     ]
     assert Decision("No, use fetch instead of axios.", "", "2024-10-05") in made.decisions
     assert (made.first, made.last, made.sections) == ("2024-10-04", "2024-10-06", 3)
-    said = 'Between 2024-10-04 and 2024-10-06: 2 sessions (SMS login, Work in docs); committed "Limit retries"'
-    assert made.summary == f"{said}."
+    about = "SMS login, 문서를 한국어로 써 주세요. 절대 영어로 쓰지 마세요."
+    assert made.summary == f'Between 2024-10-04 and 2024-10-06: 2 sessions ({about}); committed "Limit retries".'
 
 
 def test_a_rule_that_was_replaced_is_left_out() -> None:
@@ -150,6 +150,40 @@ def test_a_command_that_fails_in_several_sessions_is_an_issue() -> None:
     assert issue == Issue("`./deploy.sh pages` failed: deploy: no route to host web1", "open", "2024-10-05")
 
 
+def test_a_check_that_failed_before_a_commit_is_no_issue_nor_are_different_failures_of_one_program() -> None:
+    first, second = Story(), Story()
+    first.prompt("Count the lines of the report once more.")
+    first.run("uv run python count.py", "NameError: name 'rows' is not defined", failed=True)
+    first.run("uv run ruff check .", "app.py:2:1: F841 local variable is assigned to but never used", failed=True)
+    first.run('git commit -am "Count"', "[main 1a2b3c4] Count\n 1 file changed")
+    first.reply("Counted the lines of the report.")
+    second.prompt("Draw the lines of the report as a picture.")
+    second.run("uv run python draw.py", "TypeError: draw() got an unexpected keyword", failed=True)
+    second.reply("Drew the lines of the report.")
+    assert outline([note_of(first, 0), note_of(second, 1, "s2")], 800).outline.issues == ()
+
+
+def test_how_something_works_is_no_decision_and_an_order_no_standing_wish() -> None:
+    story = Story()
+    story.prompt("Please update the README to always show the newest picture.")
+    story.reply("The problem is that we import `review` but we use it indirectly for the second import.")
+    story.reply("Decision: we will keep the lock because the agents share one folder.")
+    (one,) = outline([note_of(story, 0)], 800).outline.decisions
+    assert one.decision == "we will keep the lock because the agents share one folder."
+
+
+def test_a_theme_says_what_was_found_and_not_how_the_work_went() -> None:
+    story = Story()
+    story.prompt("The dashboard of the package does not start: find out why and repair it.")
+    for number in (1, 2, 3):
+        story.run(f"npm test -- part{number}", "ok")
+        story.reply(f"All {number}20 tests pass now.")
+        story.prompt("And the next part of the tests?")
+    story.reply("The package does not list hono, so the dashboard cannot import it. All tests pass.")
+    (theme,) = outline([note_of(story, 0)], 800).outline.themes
+    assert "The package does not list hono, so the dashboard cannot import it." in theme.summary
+
+
 @pytest.mark.parametrize("first", ["hi", "Hello!", "ok", "thanks"])
 def test_a_theme_is_never_small_talk(first: str) -> None:
     story = Story()
@@ -163,10 +197,16 @@ def test_a_theme_is_never_small_talk(first: str) -> None:
     assert "because cron runs stop.sh at three" in theme.summary
 
 
-def test_a_theme_is_named_by_title_commit_folder_or_request() -> None:
+def test_a_theme_is_named_by_title_commit_request_or_folder() -> None:
     (theme, other) = outline(told(), 500).outline.themes
-    assert (theme.name, other.name) == ("Limit retries", "Work in docs")
+    assert (theme.name, other.name) == ("Limit retries", "문서를 한국어로 써 주세요. 절대 영어로 쓰지 마세요.")
     (theme,) = outline(told()[:1], 500).outline.themes
+    assert theme.name == "Add SMS login to the account page. Always use axios for requests."
+    story = Story()
+    story.prompt("Fix it!")
+    story.edit("/home/p/src/login.ts", "loginWithPassword()", "sendSmsCode()")
+    story.reply("The login form sends the code now.")
+    (theme,) = outline([note_of(story, 0)], 500).outline.themes
     assert theme.name == "Work in src"
     story = Story()
     story.prompt("Which of the two queues is the faster one under load?")
@@ -296,7 +336,8 @@ def test_a_models_words_cite_what_they_were_found_to_rest_on() -> None:
 def test_an_outline_of_outlines() -> None:
     low = above(told()[:2], 0), above(told()[2:], 1)
     draft = outline(low, 600)
-    assert {theme.name for theme in draft.outline.themes} == {"Limit retries", "Work in docs"}
+    docs = "문서를 한국어로 써 주세요. 절대 영어로 쓰지 마세요."
+    assert {theme.name for theme in draft.outline.themes} == {"Limit retries", docs}
     assert "No, use fetch instead of axios." in [one.decision for one in draft.outline.decisions]
     assert [one.status for one in draft.outline.issues if "sendSmsCode" in one.issue] == ["resolved"]
     assert (draft.outline.first, draft.outline.last, draft.outline.sections) == ("2024-10-04", "2024-10-06", 2)

@@ -32,7 +32,8 @@ END = re.compile(r"""(?:(?<![.!?…])[.!?…]+["'”’»)\]*`_]*(?=\s)|[。！�
 SHORT = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|incl|no|fig|mr|mrs|dr|st|al|vol|p|pp|a\.m|p\.m)|\b[A-Z]|^\d+)\.$", re.I
 )
-BOLD = re.compile(r"(?<![\w/*])(\*\*|__)(?=[^\s*/_])(.{1,400}?)(?<=[^\s*/])\1(?![*/\w])")
+BOLD = re.compile(r"\*\*|(?<!\w)__(?=\S)([^_\n]+ [^_\n]+)(?<=\S)__(?!\w)")  # __init__ is a name
+CODE = re.compile(r"(`[^`]*`)")
 GLUED = re.compile(r"(?<=[a-z)`][.:;])\d{1,2}\.$|(?<=[)`])\d{1,2}\.$")  # the number of the item that comes next
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
@@ -160,7 +161,7 @@ def _bare(line: str) -> str:
     """A line without what only lays it out."""
     line = line.strip().lstrip(">").strip()
     if "**" in line or "__" in line:
-        line = BOLD.sub(r"\2", line).replace("**", "")
+        line = "".join(part if part[:1] == "`" else BOLD.sub(r"\1", part) for part in CODE.split(line))
     if "](" in line:
         line = LINK.sub(r"\1", line)
     return " ".join(line.split())

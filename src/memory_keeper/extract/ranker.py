@@ -91,6 +91,12 @@ def weights() -> dict[str, dict[str, float]]:
     return loaded
 
 
+def rarity(concept: str) -> float:
+    """How rare a concept is in sessions of all kinds."""
+    learnt = weights()
+    return learnt["rarity"].get(concept, learnt["other"]["unseen"])
+
+
 class Session:
     """What a session speaks of, against which each of its sentences is looked at."""
 

@@ -27,6 +27,7 @@ SHORT = 300  # characters of a request that is told whole
 TURNS = re.compile(
     r"(?:but|however|actually|wait|hmm|except|unfortunately|yet|no,|although|그러나|하지만|しかし|ただし)\b", re.I
 )
+GOES_ON = re.compile(r"(?:\w+[\W]+){1,2}(?:let me|let['’]s|i['’]ll|i (?:will|need to|should|want to))\b", re.I)
 # what is said elsewhere than in an answer, by its source: it does not state how things are now
 AS = {
     "thinking": "thought",
@@ -64,8 +65,8 @@ FINDS = re.compile(
 )
 DECIDES = re.compile(
     r"\b(?:decided|chose|chosen|(?:go(?:ing)?|went) with|opt(?:ed)? for"
-    r"|(?:we(?:'ll| will| should)?|let['’]s) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope|not worth"
-    r"|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])"
+    r"|(?:we(?:['’]ll| will| should)|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick)|agreed|settled|out of scope"
+    r"|not worth|intentional(?:ly)?|by design)\b|\bdecision(?: (?:is|was) | ?[:—–])"
     r"|결정(?:했|하|됐|되|을 )|기로 (?:했|하|합|결정)|決定|方針",
     re.I,
 )
@@ -218,7 +219,8 @@ def _with_turns(found: Iterable[Sentence]) -> Iterator[Sentence]:
 
 def _takes_back(before: Sentence, one: Sentence) -> bool:
     prose = one.kind == before.kind == "prose" and one.under == before.under
-    return prose and bool(TURNS.match(one.text)) and len(before.text) + len(one.text) < LONGEST
+    turns = TURNS.match(one.text) and not GOES_ON.match(one.text)
+    return prose and bool(turns) and len(before.text) + len(one.text) < LONGEST
 
 
 def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
@@ -226,7 +228,7 @@ def _lists_whole(found: Iterable[Sentence]) -> Iterator[Sentence]:
     for (under, form, done), group in groupby(found, key=lambda one: (one.under, one.kind, one.done)):
         those = list(group)
         if form in ("item", "row") and len(those) > 1 and sum(len(one.text) + 2 for one in those) <= LIST:
-            text = "; ".join(one.text.rstrip(".;,") for one in those)
+            text = "; ".join(one.text.rstrip(".;,") for one in those).replace(":; ", ": ")
             yield Sentence(text, form, under, those[0].place, done)
         else:
             yield from those

@@ -10,12 +10,14 @@ from memory_keeper import wire
 from memory_keeper.capture.calls import core
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact, quote, run_on, say
+from memory_keeper.extract.head import ORDERS
+from memory_keeper.extract.ranker import rarity
 from memory_keeper.extract.settled import DEPENDS, holding, states
-from memory_keeper.extract.spoken import kind_of
-from memory_keeper.extract.work import CHECKS
+from memory_keeper.extract.spoken import DECIDES, kind_of
+from memory_keeper.extract.work import is_check
 from memory_keeper.model import LATEST, Note
 from memory_keeper.notes.kept_note import begun
-from memory_keeper.notes.note import cut
+from memory_keeper.notes.note import SAME, cut
 from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
 from memory_keeper.notes.turns import whole
 from memory_keeper.text import clean, many, utc_day
@@ -23,8 +25,11 @@ from memory_keeper.text import clean, many, utc_day
 Facts = Mapping[Note, list[Fact]]
 
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
+OFTEN = 5  # times that a session speaks of something, above which more do not count
+ALONE = 0.1  # what a sentence is worth that leans on others
 NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
 TASKS = ("todo", "next")  # what is left to do; a question that nobody answered is none
+ANSWERS = 3  # of one note
 TELLING = 3  # concepts of a request that says what to do
 # what the facts of a turn are worth telling for
 WORTH = {
@@ -42,19 +47,14 @@ WORTH = {
 }
 _LEAD = r"\W*(?:(?:no|yes|ok(?:ay)?|also|and|but|so|please|actually|let['’]?s|we|you|should|must|just)\W+)*"
 WANTS = re.compile(  # "so that agents don't need to" wants nothing
-    rf"{_LEAD}(?:use|prefer|keep|only|make sure|avoid|stop|don['’]?t|do not|must)\b"
-    r"|.*(?:\b(?:always|never|from now on|no longer|instead|rather than)\b"
-    r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで)",
+    rf"{_LEAD}(?:use|prefer|keep|only|make sure|avoid|stop|don['’]?t|do not|must)\b", re.I
+)
+STANDS = re.compile(  # in an order it says how one thing is to be done
+    r"\b(?:always|never|from now on|no longer|instead|rather than)\b"
+    r"|항상|절대|반드시|말고|대신|앞으로|지\s?마|必ず|しないで",
     re.I,
 )
 ASKS = re.compile(r"(?:can|could|would|should|shall|what|why|how|which|is|are|does?|did|i['’]m|i am)\b", re.I)
-CHOSE = re.compile(  # "instead of" alone may tell how something works
-    r"\b(?:decided|decision|chose|chosen|(?:going|went|go) with|opt(?:ed)? for|(?:we|you) (?:have |had |both )?agreed"
-    r"|settled|out of scope|not worth|intentional(?:ly)?|by design"
-    r"|(?:we(?:['’]ll| will| should)?|let['’]s|i['’]ll) (?:keep|use|drop|skip|stick))\b"
-    r"|결정|하기로|決定|方針",
-    re.I,
-)
 # what only looks like a decision of the model's: a guess, or a step in how something works
 SEEMS = re.compile(
     r"\W*(?:then|however|otherwise|if|when|where|here|this|that|it|they|there|i(?:['’]m| am) seeing)\b"
@@ -63,7 +63,7 @@ SEEMS = re.compile(
 )
 # what leans on a sentence before it, or was how things stood on the way: nothing to be read alone, or later
 LEANS = re.compile(
-    r"\W*(?:so|but|and|or|still|now|also|because|which|then|first|i|you|all (?:of )?(?:them|these)"
+    r"\W*(?:so|but|and|or|still|now|also|because|which|then|first|next|hmm+|wait|i|you|all (?:of )?(?:them|these)"
     r"|the (?:issue|problem|error|failure|bug|real (?:issue|problem)) (?:is|was|persists|comes)|step \d+|task \d+)\b",
     re.I,
 )
@@ -72,12 +72,14 @@ MISUSED = re.compile(  # a command that was called wrongly
     r"|\bcommand not found\b|failed to spawn|\bno such file or directory\b|\bcannot import name\b|\busage:",
     re.I,
 )
+CHANGES = re.compile(r"[\d\W]+")  # of what a failure says, what differs from one time to the next
 NODDED = re.compile(  # an answer that only lets things go on
     r"\W*(?:yes|yep|ok(?:ay)?|looks? (?:good|right|fine)|sounds? good|proceed|continue|go (?:ahead|on)|approved?"
     r"|correct|confirm(?:ed)?|네|예|はい)\b",
     re.I,
 )
 ONCE = re.compile(r"\b(?:yet|for now|right now|this time|today)\b|\b(?:like|as|the|an?|to|of|in|with|and|or)$", re.I)
+LABEL = re.compile(r"^\W*(?:decision|decided)\W+(?=\w)", re.I)
 SUPPORTS = re.compile(r"(?:docs|chore|style|tests?|ci|build|release|wip|bump|update changelog)\b", re.I)
 NOTHING = "…"  # the summary of nothing: an outline has to have one
 
@@ -93,15 +95,22 @@ def _is_own_commit(fact: Fact) -> bool:
 
 def settled(facts: Facts) -> list[Fact]:
     """What was settled and still holds: by the user first, then with a reason, newest first."""
-    found = [fact for those in facts.values() for fact in those if _settles(fact)]
+    found = [fact for those in facts.values() for fact in _some_answers([*filter(_settles, those)])]
     order = sorted(holding(found), key=lambda fact: (fact.who != "user", not fact.why, -fact.at))
     return [*{fact.text.casefold(): fact for fact in reversed(order)}.values()][::-1]
 
 
+def _some_answers(facts: Sequence[Fact]) -> list[Fact]:
+    """Of all that was asked while one thing was done the last answers: many questions are about that alone."""
+    answers = [fact for fact in facts if fact.kind == "answer"][-ANSWERS:]
+    return [fact for fact in facts if fact.kind != "answer" or fact in answers]
+
+
 def _settles(fact: Fact) -> bool:
     asks = fact.text[-1] in "?？:：" or ASKS.match(fact.text) or ONCE.search(fact.text) or DEPENDS.match(fact.text)
-    wanted = fact.who == "user" and WANTS.match(fact.text) and not asks
-    decided = CHOSE.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
+    wants = WANTS.match(fact.text) or (STANDS.search(fact.text) and not ORDERS.match(fact.text))
+    wanted = fact.who == "user" and wants and not asks
+    decided = DECIDES.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
     decided = decided and len(concepts(fact.text)) >= TELLING
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
@@ -111,9 +120,11 @@ def _settles(fact: Fact) -> bool:
 
 
 def wrong(facts: Facts) -> list[Fact]:
-    """What was left to do when a session ended, and checks that failed then; of other commands, those that failed in
-    several sessions, and not for how they were called. Newest first; `fixed` is what works since."""
+    """What was left to do when a session ended, and checks that failed then, with nothing committed since; of other
+    commands, those that failed in several sessions, and not for how they were called. Newest first; `fixed` is what
+    works since."""
     last = {fact.of: note for note, those in facts.items() for fact in those}
+    committed = {fact.of: fact.at for those in facts.values() for fact in those if fact.kind == "commit"}
     found: dict[str, Fact] = {}
     sessions: dict[str, set[str]] = {}
     for note, those in facts.items():
@@ -122,13 +133,20 @@ def wrong(facts: Facts) -> list[Fact]:
             if fact.kind == "check" and key in found:
                 found[key] = found[key]._replace(status="fixed")
             elif fact.kind == "error" and fact.why and not MISUSED.search(fact.why):
-                sessions.setdefault(key, set()).add(fact.of)
-                judged = note.level > 1 or (fact.status == "open" and CHECKS.search(fact.text))
-                if judged or len(sessions[key]) > 1:
+                sessions.setdefault(_again(fact), set()).add(fact.of)
+                judged = note.level > 1 or (fact.status == "open" and is_check(fact.text))
+                if judged or len(sessions[_again(fact)]) > 1:
                     found[key] = fact
             elif fact.kind in TASKS and note is last[fact.of]:
                 found[fact.text.casefold()] = fact
-    return sorted(found.values(), key=lambda fact: -fact.at)
+    passing = (fact for fact in found.values() if fact.at < committed.get(fact.of, -1.0) and fact.status == "open")
+    gone = {fact for fact in passing if is_check(fact.text) and len(sessions[_again(fact)]) < 2}
+    return sorted((fact for fact in found.values() if fact not in gone), key=lambda fact: -fact.at)
+
+
+def _again(fact: Fact) -> str:
+    """By what a failure is known again: the command, and what it said but for what differs from run to run."""
+    return f"{core(fact.text) or fact.text} {CHANGES.sub('', fact.why)}"
 
 
 def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str]) -> Outline:
@@ -158,7 +176,7 @@ def _outline_of(note: Note) -> Outline | None:
 
 
 def _decision(fact: Fact) -> str:
-    return say(fact) if fact.kind == "answer" else fact.text
+    return say(fact) if fact.kind == "answer" else LABEL.sub("", fact.text)
 
 
 def _issue(fact: Fact) -> str:
@@ -222,11 +240,12 @@ def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str
 
 
 def _name(facts: Sequence[Fact]) -> str:
-    """What a session without a title was about: the commit that has most to do with all the others, the folder that it
-    worked in, what was asked first."""
+    """What a session without a title was about: the commit that has most to do with all the others, what was asked
+    first, the folder that it worked in."""
     made = _central(list(filter(_is_own_commit, facts)), facts)
     folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := _folder(fact.text)))
-    name = f"Work in {folders.most_common(1)[0][0]}" if folders else run_on(_asked(facts))
+    asked = _asked(facts)
+    name = f"Work in {folders.most_common(1)[0][0]}" if folders and not any(map(_tells, asked)) else run_on(asked)
     return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
 
 
@@ -271,12 +290,28 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
         yield f"Asked: {quote(cut(asked, 2 * NAME))}."
     if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
         yield f"Committed {_few(made, SAID)}."
-    said.sort(key=lambda fact: not stands_alone(fact))
-    ends = {fact.turn: fact for fact in reversed(said)}  # of each turn what is needed most, of the last turns first
-    best = [*(ends[turn] for turn in sorted(ends, reverse=True) if stands_alone(ends[turn])), *said]
-    best = [fact for fact in dict.fromkeys(best) if not LEANS.match(fact.text)][:SAID]
-    for fact in sorted(best, key=lambda fact: (fact.turn, fact.place)):
+    for fact in sorted(_telling(said, facts), key=lambda fact: (fact.turn, fact.place)):
         yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
+
+
+def _telling(said: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:
+    """The sentences that say most of what a session was about, the later ones first, none of them twice."""
+    often = Counter(concept for fact in facts for concept in concepts(fact.text))
+    order = {turn: number for number, turn in enumerate(sorted({fact.turn for fact in said}), 1)}
+    about = {fact: concepts(fact.text) for fact in said if not LEANS.match(fact.text)}
+
+    def worth(fact: Fact) -> float:
+        telling = sum(min(often[one], OFTEN) * rarity(one) for one in about[fact]) / (len(about[fact]) + TELLING)
+        alone = 1.0 if stands_alone(fact) else ALONE
+        return WORTH[fact.kind] * telling * alone * (1 + order[fact.turn] / len(order))
+
+    best: list[Fact] = []
+    known: set[str] = set()
+    for fact in sorted(about, key=lambda fact: (-worth(fact), fact.turn, fact.place)):
+        if len(best) < SAID and len(about[fact] & known) <= SAME * len(about[fact]):
+            best.append(fact)
+            known |= about[fact]
+    return best
 
 
 def stands_alone(fact: Fact) -> bool:

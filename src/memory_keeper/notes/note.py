@@ -18,7 +18,7 @@ from memory_keeper.extract.extraction import Shorten
 from memory_keeper.extract.facts import Fact, dump, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
-from memory_keeper.extract.work import CHECKS, worked
+from memory_keeper.extract.work import is_check, worked
 from memory_keeper.model import Event, Json
 from memory_keeper.notes.own_commands import others
 from memory_keeper.notes.segments import CALLS, note_budget
@@ -49,7 +49,8 @@ COUNTED = re.compile(r" and \d+ more(?=:|$)")
 BECAUSE = re.compile(r"(?:this|that|it)(?:['’]s| is| was) because (.{4,})", re.I)
 # what the model is about to do, or says of itself or of the talk: nothing that came of a request
 NARRATES = re.compile(
-    r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right)\b\W*)*"
+    r"(?:(?:ok(?:ay)?|so|good|great|perfect|excellent|and|but|also|actually|finally|wait|hmm+|yes|right"
+    r"|in the meantime)\b\W*)*"
     r"(?:(?:now|next|then|first|meanwhile)\b,? (?!(?:the|it|that|this|there|both|all|we|they)\b)"
     r"|i(?:['’](?:ll|m|d)| will| am| can (?:now )?see| also| still| now| already| noticed?| need| want| should| have"
     r"| see(?! the issue))\b(?! fixed| added)"
@@ -139,7 +140,7 @@ def tell(facts: Iterable[Fact], midway: bool = False) -> Iterator[tuple[str, tup
 def is_open(fact: Fact) -> bool:
     """Whether a fact says what is left to do: a task, a step, a question, a check that fails."""
     fails = fact.kind == "error" and fact.status == "open"
-    return fact.kind in OPEN_KINDS or (fails and bool(CHECKS.search(fact.text)))
+    return fact.kind in OPEN_KINDS or (fails and is_check(fact.text))
 
 
 def as_request(fact: Fact) -> Fact:
@@ -176,7 +177,7 @@ def _in_hand(fact: Fact) -> bool:
 
 def _is_told(fact: Fact) -> bool:
     """Whether a note tells of something; of commands that failed only of checks, others are for the outline to know."""
-    return fact.kind != "error" or bool(CHECKS.search(fact.text) and (fact.why or fact.status == "open"))
+    return fact.kind != "error" or (is_check(fact.text) and bool(fact.why or fact.status == "open"))
 
 
 def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
@@ -203,7 +204,9 @@ def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact
     shorten = Shorten(folder)
     said, numbers = spoken(events)
     rules = list(head.insisted(said, events))
-    work = [_cited(fact, shorten) for fact in worked(events, numbers)]
+    done = worked(events, numbers)
+    committed = max((fact.place for fact in done if fact.kind == "commit"), default=-1)
+    work = [_cited(_closed(fact, committed), shorten) for fact in done]
     turns = _by_turn(said, events, rules, shorten)
     newest = sorted(turns, reverse=True)
     telling = [number for number in newest if not _is_talk(turns[number], number, work)] or newest
@@ -246,7 +249,16 @@ def _by_turn(
             why = _why(one, after) if fact.kind == "decision" else fact.why
             fact = fact._replace(text=cut(fact.text, SAID), why=why, about=label(fact.about))
             turn.came.append(Scored(shorten(fact), score))
-    return {number: turn._replace(asked=_short_request(turn.asked)) for number, turn in found.items() if any(turn)}
+    return {
+        number: turn._replace(asked=[] if turn.came and _is_nod(turn.asked) else _short_request(turn.asked))
+        for number, turn in found.items()
+        if any(turn)
+    }
+
+
+def _is_nod(asked: Iterable[Scored]) -> bool:
+    """Whether nothing was asked but to go on, so that what came of it belongs to what was asked before."""
+    return all(one.fact.kind == "request" and _is_chat(one.fact.text) for one in asked)
 
 
 def _short_request(asked: Sequence[Scored]) -> list[Scored]:
@@ -286,6 +298,12 @@ def _words(text: str) -> str:
     return " ".join(WORD.findall(clean(text)))
 
 
+def _closed(fact: Fact, committed: int) -> Fact:
+    """A failure, no longer open when the work was committed after it."""
+    past = fact.kind == "error" and fact.status == "open" and fact.place < committed
+    return fact._replace(status="") if past else fact
+
+
 def _cited(fact: Fact, shorten: Shorten) -> Fact:
     """What was done, as the events say that it cites: no sum of ours, no name of an earlier change, commands as run."""
     if fact.kind == "commit":
@@ -308,11 +326,11 @@ def cut(text: str, characters: int) -> str:
     """The words of a text that fit a line, with no quotation left open."""
     if len(text) <= characters:
         return text
-    text = one_line(text, characters).rstrip("…")
+    text = one_line(text, characters).rstrip("… ")
     text = text.rpartition(" ")[0] or text
     while opened := [mark for mark in '`"' if text.count(mark) % 2]:
         text = text[: text.rindex(opened[0])]
-    return text.rstrip() + " …"
+    return text.rstrip(" …") + " …"
 
 
 def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float:
@@ -365,9 +383,11 @@ def _is_left(fact: Fact, events: Sequence[Event]) -> bool:
 def is_passing(text: str) -> bool:
     """Whether a text is a hello, a nod, "go on", an offer of help or a bare command: nothing that anybody may want to
     know later. What is more than that says something, in whatever language."""
-    text = text.strip()
-    said = len(text) <= LONGEST and not any(map(str.isalnum, PASSING.sub("", text)))
-    return said or bool(COMMAND.match(text))
+    return _is_chat(text) or bool(COMMAND.match(text.strip()))
+
+
+def _is_chat(text: str) -> bool:
+    return len(text.strip()) <= LONGEST and not any(map(str.isalnum, PASSING.sub("", text)))
 
 
 def is_small_talk(events: Iterable[Event]) -> bool:

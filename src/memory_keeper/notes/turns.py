@@ -21,6 +21,7 @@ RAN, FAR = 4, 16  # commands of a turn that are told, the last; characters of a 
 FILES = 8  # that are named of those that were changed
 WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 BULLET = re.compile(r"^(?:[-*•] )+")
+MARKS = re.compile(rf"(^|[;:.!?] )[{TICKS[:-1]}⏳🎯🔥📊]+ *")  # what stands before a sentence or an item
 # headings that say nothing of what stands under them
 EMPTY = re.compile(
     r"\W*(?:\d+[.)]\W*)?(?:(?:the|key|main|final|quick|brief|overall|all|full|current|executive)\W+)*"
@@ -81,7 +82,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[str]:
     under = ""
     for fact in facts:
         heading = fact.about.rstrip(":") if fact.kind != "answer" else ""
-        text = BULLET.sub("", say(fact).lstrip(TICKS))
+        text = BULLET.sub("", MARKS.sub(r"\1", say(fact)))
         text = text if text[-1:] in ".!?:;,…。！？)" else f"{text}."
         if fact.who == "tool":
             yield f"A subagent reported: {quote(text)}"
