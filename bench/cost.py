@@ -15,6 +15,7 @@ import json
 import re
 import tempfile
 import time
+from compileall import compile_dir
 from pathlib import Path
 
 from bench.tools import measure
@@ -22,6 +23,7 @@ from bench.tools.figures import Figure, Figures
 from bench.tools.measure import ROOT
 from bench.tools.server import Server
 from memory_keeper.cli.commands.import_ import source_of
+from memory_keeper.host.registration import assemble
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.keeper import Keeper
 from memory_keeper.text import NEWEST, tokens
@@ -75,10 +77,17 @@ def always_on() -> str:
 
 
 def installed() -> int:
-    """The bytes that `memory-keeper install` puts there."""
-    parts = [ROOT / name for name in ("src", "plugin", "bin", ".claude-plugin")]
-    files = [path for part in parts for path in part.rglob("*") if path.is_file()]
-    return sum(path.stat().st_size for path in files if path.suffix != ".pyc" and path.name != ".python")
+    """What `du` finds after `memory-keeper install`: the plugin in our home, compiled by its first run, and the copy
+    that Claude Code makes of it."""
+    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
+        plugin = Path(assemble(folder))
+        copy = _on_disk(plugin)
+        compile_dir(plugin, quiet=1)
+        return copy + _on_disk(plugin)
+
+
+def _on_disk(folder: Path) -> int:
+    return sum(path.lstat().st_blocks * 512 for path in (folder, *folder.rglob("*")))
 
 
 def told(folder: Path, prompts: int) -> tuple[str, str, list[str]]:
@@ -93,7 +102,7 @@ def told(folder: Path, prompts: int) -> tuple[str, str, list[str]]:
             for _ in range(4):
                 turn(session)
             path = session.write(folder / ".claude/projects/app" / session.name)
-            keeper.read(source_of(keeper, str(path)))
+            keeper.read(source_of(keeper, str(path), own=True))
         distil(keeper, time.time(), force=True)
     new = name_of(SESSIONS)
     payload = {

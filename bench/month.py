@@ -143,7 +143,7 @@ def keep(folder: Path) -> Spent:
     with Keeper(str(folder / "imported"), ENVIRON) as keeper:
 
         def work() -> Spent:
-            added = [keeper.read(source_of(keeper, str(path))) for path in transcripts(folder)]
+            added = [keeper.read(source_of(keeper, str(path), own=True)) for path in transcripts(folder)]
             return {
                 "lines": sum(one.lines for one in added),
                 "events": sum(one.events for one in added),

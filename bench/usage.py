@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> Figures:
     messages, lines, naive = count(files)
     with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder, Keeper(args.keep or folder, {}) as keeper:
         for path in files:
-            keeper.read(source_of(keeper, str(path)))
+            keeper.read(source_of(keeper, str(path), own=True))
         wrong = compare(keeper, messages)
     really = sum(map(everything, messages.values()))
     print(f"{len(files)} transcripts, {lines} lines with a usage, {len(messages)} responses")

@@ -1,6 +1,6 @@
 """The figures that pages quote: docs/figures.json as `./dev bench` wrote it, docs/peers.toml for what others do.
 
-In a page: `import cog; from figures import value, percent, readme_table`.
+In a page: `import cog; from figures import fill, value, percent`.
 """
 
 from __future__ import annotations
@@ -370,39 +370,6 @@ def runs() -> str:
         for said in measured().values()
     ]
     return "\n".join([*head, *rows])
-
-
-# --- the README -------------------------------------------------------------------------------------------------------
-
-
-README = (
-    Row(
-        "facts needed after a compaction that the next context still has",
-        "**{retention.handoff_2000%}** in {retention.handoff_2000_tokens} tokens",
-        "Claude Code's own summary: {retention.summary%} in {retention.summary_tokens}",
-    ),
-    Row("processor time of a hook on a prompt", "**{hooks.prompt_server_cpu}**", "@hook"),
-    Row("added to a prompt inside Claude Code", "**{cli.prompt}** × no hook", ""),
-    Row(
-        "the right session found first / among five (LoCoMo, three of its conversations)",
-        "**{recall_sets.locomo_hit1}** / **{recall_sets.locomo_hit5}**",
-        "@locomo",
-    ),
-    Row("the list of tools in every request", "**{cost.schema_bytes}** bytes", "@schema"),
-    Row("planted secrets found in what is kept", "**{secrets.planted}** of 4", "@planted"),
-    Row("memory of a session's server (RSS)", "**{hooks.memory_rss}**", "@memory"),
-    Row("installed", "**{cost.disk}**, no dependencies", "@disk"),
-)
-
-
-def readme_table() -> str:
-    """Ours beside others, at most eight lines, and when it was measured."""
-    names = [found[1] for row in README for found in NAMED.finditer(row.ours)]
-    days = sorted({at(name) for name in names})
-    rows = [f"| {row.what} | {fill(row.ours)} | {fill(row.beside)} |" for row in README]
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    note = f"Ours by `./dev bench`, {when}; theirs as marked, those measured by us without network and without a key."
-    return "\n".join(["| | Memory Keeper | others |", "|---|---|---|", *rows, "", note])
 
 
 # --- other pages ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from docs.render.plugin import Piece, line, pieces
-from memory_keeper.host.registration import assemble
+from memory_keeper.host.registration import PAGES, assemble
 from memory_keeper.text import tokens
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +25,7 @@ def test_the_wheel_has_every_part() -> None:
     carried = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     parts = {f"plugin/{path.name}" for path in (ROOT / "plugin").iterdir() if not path.name.startswith(".")}
     assert {name for name in carried if name.startswith("plugin/")} == parts
+    assert {name for name in carried if name.startswith("docs/")} == {f"docs/{page}" for page in PAGES}
 
 
 def test_the_manifest_names_every_agent() -> None:
@@ -36,7 +37,7 @@ def test_the_manifest_names_every_agent() -> None:
 
 def test_install_copies_agents_and_skills(tmp_path: Path) -> None:
     made = Path(assemble(str(tmp_path)))
-    for name in (AGENT, SKILL):
+    for name in (AGENT, SKILL, "docs/tutorial.md", "docs/how-to/rules.md"):
         assert (made / name).read_bytes() == (ROOT / name).read_bytes()
 
 

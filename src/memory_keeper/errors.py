@@ -19,6 +19,10 @@ class NotSetUp(KeeperError):  # noqa: N818  (it reads as what it says)
     code = 3
 
 
+class NothingKept(NotSetUp):
+    """There is no store yet."""
+
+
 class Damaged(KeeperError):  # noqa: N818
     """What was kept is not as it was written."""
 

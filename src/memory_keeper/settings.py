@@ -111,7 +111,9 @@ SETTINGS = {
         most=3000,
     ),
     "compaction.instructions": Setting(
-        INSTRUCTIONS, "What Claude Code's own summarizer is told besides, whenever it is asked; empty: nothing."
+        INSTRUCTIONS,
+        "What Claude Code's own summarizer is told besides; the default not after a `/compact` that was typed, where"
+        " Claude Code would show it; empty: nothing.",
     ),
     "compaction.triggers.sessionTokens.enabled": Setting(True, "Whether the threshold counts."),
     "compaction.triggers.sessionTokens.threshold": Setting(

@@ -21,12 +21,11 @@ from tests.e2e.model import Model, text
 README = Path(__file__).resolve().parents[2] / "README.md"
 LONGEST = 150
 OURSELVES = "./dev test"  # what runs this
-TOLD = "tenacity would be one more dependency, and we need only five lines of it"
 SEEN = {  # what the screen says after a command that the README gives
     "./memory-keeper demo": "0 model requests",
     "./memory-keeper install": "It works from the next session on",
     "memory-keeper doctor": "OK",
-    "memory-keeper search why not tenacity": TOLD[:20],
+    "memory-keeper status": "1 session",
     "memory-keeper why": "What Memory Keeper took of contexts",
     'memory-keeper rule add "Run make lint before every commit."': "In force:",
 }
@@ -35,15 +34,7 @@ SEEN = {  # what the screen says after a command that the README gives
 def test_it_is_short_and_its_parts_are_there() -> None:
     page = README.read_text(encoding="utf-8")
     assert page.count("\n") <= LONGEST
-    sections = [
-        "Two commands",
-        "Install",
-        "What happens then",
-        "Three things to try",
-        "The idea",
-        "Measured",
-        "Roadmap",
-    ]
+    sections = ["Install", "What you will see", "What it costs", "The idea", "Develop", "Roadmap", "More"]
     assert [heading for heading in sections if f"\n## {heading}" not in page] == []
     for picture in re.findall(r'(?:src="|!\[[^]]*\]\()([^")]+)', page):
         assert (README.parent / picture).exists(), picture
@@ -67,8 +58,23 @@ def test_what_it_counts_is_so() -> None:
     assert f"a warning at {warn} and {critical} % of the window" in page
     for budget in ("start", "compact", "handoff"):
         assert f"| at most {DEFAULTS[f'tell.{budget}Budget']:,} |" in page
-    assert "Python 3.11 or newer" in page and f"tried with Claude Code {OLD} and {VERSION}," in page
+    assert "Python 3.11 or newer" in page and f"tried with Claude Code {OLD} and {VERSION};" in page
     assert f"`~{find_home({'HOME': '/me'}).removeprefix('/me')}`" in page
+
+
+def test_every_slash_command_is_named() -> None:
+    page = README.read_text(encoding="utf-8")
+    (said,) = re.findall(r"slash commands, each as `/memory-keeper:NAME`: (.*)\.", page)
+    there = {path.stem for path in (README.parent / "plugin/commands").glob("*.md")}
+    assert {*re.findall(r"`([\w-]+)`", said)} == there - {"search-memory"}  # another name of `search`
+
+
+@pytest.mark.parametrize("sign", ["restored what went before", "restored what the summary left out", "restored where"])
+def test_the_lines_it_shows_are_those_on_the_screen(sign: str) -> None:
+    sources = (README.parent / "src/memory_keeper/hooks/actions").glob("*.py")
+    words = sign.removeprefix("restored ")
+    assert f"Memory Keeper {sign}" in README.read_text(encoding="utf-8")
+    assert any(words in path.read_text(encoding="utf-8") for path in sources)
 
 
 @pytest.mark.e2e
@@ -81,10 +87,10 @@ def test_its_commands_do_what_it_says(bare: Sandbox, api: Model, checkout: Path)
     with Terminal(bare, checkout, project) as terminal:
         terminal.run('export PATH="$HOME/.local/bin:$PATH"')
         for line, sign in SEEN.items():
-            if line == "memory-keeper search why not tenacity":  # from here on there is something to find
+            if line == "memory-keeper status":  # from here on there is something to see
                 terminal.run(f"cd {project}")
                 terminal.run("claude")
-                api.play(text(f"I decided against it: {TOLD}."))
+                api.play(text("We do without."))
                 terminal.ask("Should we take tenacity?")
                 terminal.ask("/exit")
             assert sign in terminal.run(line), line

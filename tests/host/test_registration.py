@@ -277,7 +277,25 @@ def test_what_stays_is_told_last_and_how_it_goes_without_our_command(
     first, *_, before, last = capsys.readouterr().out.splitlines()
     assert first == "Unregistered." and before.endswith(" is gone.")
     assert last.startswith(f"What was kept is still in {home()}")
-    assert "In a checkout, `./memory-keeper uninstall --purge`" in last and "or delete that folder" in last
+    assert "`memory-keeper uninstall --purge` deletes both" in last and "or delete that folder" in last
+
+
+def test_what_ran_from_the_home_is_gone_and_so_another_way_to_delete_the_rest_is_told(claude: Path) -> None:
+    run("install")
+    done = subprocess.run([own_command.place(), "uninstall"], capture_output=True, text=True, timeout=60)
+    assert "In a checkout, `./memory-keeper uninstall --purge` deletes both" in done.stdout, done
+
+
+def test_a_package_stays_and_says_who_takes_it_away(
+    claude: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("install")
+    monkeypatch.setattr("memory_keeper.host.registration.is_package", lambda: True)
+    capsys.readouterr()
+    assert run("uninstall", "--purge", "--yes") == 0
+    assert (
+        capsys.readouterr().out.splitlines()[-1].startswith("This program stays until `pipx uninstall memory-keeper`")
+    )
 
 
 def test_a_script_that_somebody_changed_is_told_of(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:

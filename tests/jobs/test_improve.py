@@ -33,6 +33,7 @@ from memory_keeper.server.worker import Worker
 from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
+from tests.command import memory_keeper, typed
 from tests.machine import Machine
 from tests.notes.summarizers.service import Act, Service, answering, said_by_openai
 
@@ -206,6 +207,21 @@ def test_a_service_that_fails_changes_nothing(keeper: Keeper, service: Service, 
     (attempt,) = attempts(model_calls(keeper.store))
     assert (attempt.ok, attempt.refused) == (False, False)
     assert (attempt.tokens == 0) == (code == NotSetUp.code), "it may have read everything before it failed"
+
+
+def test_a_service_that_does_not_answer_is_told_of_until_it_does(
+    machine: Machine, keeper: Keeper, service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service.act = answering({}, 500)
+    ask(keeper)
+    ask(keeper)
+    status = memory_keeper(machine, "status")
+    assert "openai gave no answer the last 2 times, since " in status
+    assert f"WARN  summarizer: openai gave no answer the last 2 times, " in typed(machine.project, "doctor").stdout
+    service.act = answering(said_by_openai(GOOD))
+    ask(keeper)
+    assert "gave no answer" not in memory_keeper(machine, "status")
+    assert "OK    summarizer: openai" in typed(machine.project, "doctor").stdout
 
 
 def cut_short(**usage: int) -> Json:
@@ -522,7 +538,7 @@ def test_what_an_older_version_did_not_say_is_not_missed() -> None:
         older._replace(id=f"spent-{number}:1", at=4.0, extra=extra) for number, extra in enumerate(("", "[", "[1]"))
     ]
     one, *rest = attempts([older, *broken])
-    assert one == Attempt(5.0, "n", False, False, 8, True, "p")
+    assert one == Attempt(5.0, "n", False, False, 8, True, "p", silent=True, why="x")
     assert [other.tokens for other in rest] == [0, 0, 0]
 
 

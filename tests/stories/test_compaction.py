@@ -228,12 +228,21 @@ def settings(machine: Machine, **compaction: Any) -> None:
     (machine.home / "config.json").write_text(json.dumps({"compaction": compaction}))
 
 
-@pytest.mark.parametrize("trigger", ["auto", "manual"])
-def test_the_summarizer_is_told_what_to_keep_in_plain_text(machine: Machine, trigger: str) -> None:
+def test_the_summarizer_is_told_what_to_keep_in_plain_text(machine: Machine) -> None:
     session = machine.session()
     work(session)
-    assert session.happen("PreCompact", trigger=trigger).plain == INSTRUCTIONS
+    assert session.happen("PreCompact", trigger="auto").plain == INSTRUCTIONS
     assert len(INSTRUCTIONS.split()) <= 60
+
+
+def test_after_a_typed_compact_the_host_shows_what_it_was_told_so_that_is_the_user_s_wording_or_none(
+    machine: Machine,
+) -> None:
+    session = machine.session()
+    work(session)
+    assert session.happen("PreCompact", trigger="manual").out == b""
+    settings(machine, instructions="Keep every number.")
+    assert session.happen("PreCompact", trigger="manual").plain == "Keep every number."
 
 
 @pytest.mark.parametrize("mode", ["clear", "block", "replace"])
@@ -241,7 +250,6 @@ def test_in_every_mode_when_it_is_the_host_that_summarises_after_all(machine: Ma
     settings(machine, mode=mode)
     session = machine.session()
     work(session)
-    assert session.happen("PreCompact", trigger="manual").plain == INSTRUCTIONS
     refused = mode == "block"
     assert session.happen("PreCompact", trigger="auto").plain == ("" if refused else INSTRUCTIONS)
     assert session.happen("PreCompact", trigger="auto").plain == INSTRUCTIONS, "it is let through the second time"

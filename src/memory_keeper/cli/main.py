@@ -15,6 +15,7 @@ from memory_keeper.cli.aliases import ALIASES, describe, names_of, resolve
 from memory_keeper.cli.arguments import YES, Argument, Verb
 from memory_keeper.cli.guard import guarded, open_streams
 from memory_keeper.cli.parser import Parser, add_common
+from memory_keeper.errors import NothingKept
 from memory_keeper.hooks import ENTRY_POINTS, enter
 from memory_keeper.terminal import USUAL, called, near
 
@@ -38,6 +39,8 @@ COMMANDS = {
         "read in transcripts that are already there, or the memory of another tool",
         "memory-keeper import transcripts ~/.claude/projects\nmemory-keeper import memory-keeper --dry-run",
     ),
+    "docs": Command(BEGIN, "read the pages about Memory Keeper in the terminal",
+                    "memory-keeper docs\nmemory-keeper docs tutorial"),
     "uninstall": Command(BEGIN, "take the plugin away again", "memory-keeper uninstall"),
     "context": Command(CONTEXT, "how full the context is, what ate it, and how long it lasts", "memory-keeper context"),
     "why": Command(CONTEXT, "every line that a context was told: its source, the reason, and what it cost",
@@ -140,7 +143,12 @@ def parse_and_run(argv: list[str]) -> int:
 
     def run(home: str) -> int:
         args.home = home
-        code: int = args.run(args)
+        try:
+            code: int = args.run(args)
+        except NothingKept:
+            from memory_keeper.cli.beginning import nothing_kept  # what imports need is seldom needed
+
+            raise nothing_kept(args) from None
         return code
 
     return guarded(args.home, run)

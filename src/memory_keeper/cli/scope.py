@@ -76,10 +76,7 @@ def _newest(keeper: Keeper, args: Namespace) -> str:
     here = _sessions_here(keeper, args)
     if here:
         return here[0][2]
-    try:
-        known = keeper.store.sessions(project_of(keeper, args), 1)
-    except NotSetUp:
-        known = []
+    known = keeper.store.sessions(project_of(keeper, args), 1)
     if not known:
         raise NotSetUp("No session of this project is known", hint="run it inside a session, or give --session ID")
     return known[0].id

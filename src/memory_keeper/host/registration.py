@@ -18,8 +18,11 @@ from memory_keeper.host.json_file import parse, read_file
 NAME = "memory-keeper"
 PLUGIN = f"{NAME}@{NAME}"
 PARTS = (".claude-plugin", "bin", "plugin")
+PAGES = ("tutorial.md", "glossary.md", "how-to", "explanation", "reference")  # of the documentation, that come along
+DATA = "data"  # the folder of a package that has them
 SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
 CURRENT = "current"
+INSTALLERS = "`pipx uninstall memory-keeper` (or uv's, or pip's)"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
@@ -99,11 +102,25 @@ def read_json(path: str) -> dict[str, Any] | None:
         return None
 
 
+def package() -> str:
+    """The folder of the modules that run."""
+    return os.path.dirname(os.path.abspath(config.__file__))
+
+
+def is_package() -> bool:
+    """Whether what runs was installed by pip or the like: such a package has the plugin's data within."""
+    return os.path.isdir(os.path.join(package(), DATA, ".claude-plugin"))
+
+
+def origin() -> str:
+    """The folder in which the parts of the plugin and its pages lie: a checkout's, an installed plugin's, a package's."""
+    modules = package()
+    return os.path.join(modules, DATA) if is_package() else os.path.dirname(os.path.dirname(modules))
+
+
 def assemble(home: str) -> str:
     """The plugin as Claude Code wants it, in our home: it works on when the checkout or the wheel has moved."""
-    package = os.path.dirname(os.path.abspath(config.__file__))
-    beside = os.path.dirname(os.path.dirname(package))  # a checkout's root
-    origin = beside if os.path.isdir(os.path.join(beside, ".claude-plugin")) else os.path.join(package, "data")
+    modules, parts = package(), origin()
     target = os.path.join(home, "marketplace")
     fresh = f"{target}.{os.getpid()}"
     sweep(home)
@@ -111,15 +128,26 @@ def assemble(home: str) -> str:
     try:
         for part in PARTS:
             ignore = shutil.ignore_patterns(".python", ".python.*")
-            shutil.copytree(os.path.join(origin, part), os.path.join(fresh, part), ignore=ignore)
+            shutil.copytree(os.path.join(parts, part), os.path.join(fresh, part), ignore=ignore)
+        for page in PAGES:
+            _copy_pages(os.path.join(parts, "docs", page), os.path.join(fresh, "docs", page))
         ignore = shutil.ignore_patterns("__pycache__", ".claude-plugin", "plugin")
-        shutil.copytree(package, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
+        shutil.copytree(modules, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
         os.chmod(os.path.join(fresh, "plugin", "launch"), 0o755)
         shutil.rmtree(target, ignore_errors=True)
         os.rename(fresh, target)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return target
+
+
+def _copy_pages(path: str, to: str) -> None:
+    """Pages of the documentation; a plugin that Claude Code fetched may have been packed without."""
+    if os.path.isdir(path):
+        shutil.copytree(path, to)
+    elif os.path.exists(path):
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        shutil.copyfile(path, to)
 
 
 def sweep(home: str) -> None:
@@ -130,9 +158,9 @@ def sweep(home: str) -> None:
 
 def point_current(home: str) -> str:
     """Let `current` in our home lead to the plugin, wherever it lies: a path that outlives an update of it."""
-    package = os.path.dirname(os.path.abspath(config.__file__))
-    root, link = os.path.dirname(os.path.dirname(package)), os.path.join(home, CURRENT)
-    if os.path.basename(os.path.dirname(package)) != "src" or not os.path.exists(os.path.join(root, "plugin/launch")):
+    modules = package()
+    root, link = os.path.dirname(os.path.dirname(modules)), os.path.join(home, CURRENT)
+    if os.path.basename(os.path.dirname(modules)) != "src" or not os.path.exists(os.path.join(root, "plugin/launch")):
         root = os.path.join(home, "marketplace")  # what pip installed is no plugin
         if not os.path.exists(os.path.join(root, "src/memory_keeper/hooks/statusline.py")):
             assemble(home)

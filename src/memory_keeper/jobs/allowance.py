@@ -7,9 +7,10 @@ a query, and a process that was killed in between has still been counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
 from memory_keeper import wire
-from memory_keeper.model import DAY, Event, NamedTuple
+from memory_keeper.model import DAY, Event, Json, NamedTuple
 from memory_keeper.notes.summarizers.asking import cost_of
 from memory_keeper.store.events import model_calls
 from memory_keeper.store.store import Store
@@ -29,6 +30,9 @@ class Attempt(NamedTuple):
     background: bool
     project: str = ""
     cost: float = 0.0  # in dollars, where somebody said
+    by: str = ""  # who was asked
+    silent: bool = False  # it ended without an answer
+    why: str = ""  # that was so, or the answer was not taken
 
 
 def attempts(events: Sequence[Event]) -> list[Attempt]:
@@ -51,7 +55,18 @@ def _attempt(event: Event) -> Attempt:
         said.get("background") is True,
         event.project,
         cost_of(said.get("cost")) or 0.0,
+        event.tool,
+        ended and not ok and said.get("answered") is not True,
+        str(said.get("why") or ""),
     )
+
+
+def unanswered(tried: Sequence[Attempt], settings: Json) -> list[Attempt]:
+    """The last times, the newest first, in which a summarizer that the settings name could not be asked or said
+    nothing; none where one has answered since."""
+    named = {settings["summarize.level1"], settings["summarize.level2"]}
+    ended = [one for one in tried if one.by in named and (one.silent or one.ok or one.refused)]
+    return list(takewhile(lambda one: one.silent, ended))
 
 
 def may_ask(store: Store, tokens: int, daily: int, now: float) -> bool:

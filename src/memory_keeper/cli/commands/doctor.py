@@ -30,6 +30,7 @@ from memory_keeper.host.registration import (
     read_json,
     settings_path,
 )
+from memory_keeper.jobs.allowance import attempts, unanswered
 from memory_keeper.jobs.salvage import carry_over
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages.adopt import adopt, adopt_rules
@@ -37,6 +38,7 @@ from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
+from memory_keeper.store.events import model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
 from memory_keeper.text import ago, clean, many
@@ -230,6 +232,7 @@ def _store(home: str, root: str) -> Iterator[Finding]:
             yield Finding("store", "FAIL" if damage else "OK", "; ".join(damage) or "intact", _fix_line(bool(damage)))
             if not damage:
                 yield from _kept(keeper)
+                yield from _summarizer(keeper, root)
                 yield from _pages(keeper, root)
                 yield from _blocks(keeper, root)
     except NotSetUp:
@@ -249,6 +252,24 @@ def _kept(keeper: Keeper) -> Iterator[Finding]:
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
     yield Finding("recent sessions", "OK", f"{waiting} that hooks told of lately")
+
+
+def _summarizer(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """Whether the model that the settings name for notes answers."""
+    settings = config.load(keeper.home, root, keeper.environ)[0]
+    names = {settings["summarize.level1"], settings["summarize.level2"]} - {"extractive"}
+    if not names:
+        return
+    failed = unanswered(attempts(model_calls(keeper.store)), settings)
+    if not failed:
+        yield Finding("summarizer", "OK", f"{' and '.join(sorted(names))}; no question without an answer")
+        return
+    last = failed[0]
+    said = f"{last.by} gave no answer the last {many(len(failed), 'time')}, {ago(last.at, time())} the last: {last.why}"
+    fix = (
+        "memory-keeper summarize --again --limit 1 asks once more and says what to do; notes are made by rule meanwhile"
+    )
+    yield Finding("summarizer", "WARN", clean(said), fix)
 
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:

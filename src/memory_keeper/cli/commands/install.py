@@ -19,6 +19,7 @@ from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.own_command import OwnCommand
 from memory_keeper.host.registration import NAME, PLUGIN, claude, installed_at
 from memory_keeper.imports import glance
+from memory_keeper.settings import DEFAULTS
 from memory_keeper.terminal import say
 
 SHIPPED = "rules.shipped"
@@ -57,8 +58,9 @@ def _say(args: Namespace, shown: Outcome | None, command: OwnCommand) -> None:
         say(statusline.describe_outcome(shown))
     if not args.no_rules:
         rules = rules_of(None, "")
+        cost = full(rules, (), DEFAULTS["rules.budget"], "0" * 8).tokens  # fenced, as a context is told them
         say(
-            f"Every context is given {len(rules)} rules of its own, in {full(rules, (), 2000, '').tokens} tokens:"
+            f"Every context is given {len(rules)} rules of its own, in {cost} tokens:"
             f" {', '.join(rule.short for rule in rules)}. To go without them: memory-keeper config set {SHIPPED} false"
         )
     say("What Claude Code has already written down comes in with: memory-keeper import transcripts")

@@ -9,9 +9,8 @@ from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.sums import sums, total
 from memory_keeper.cli.arguments import ALL_PROJECTS, ID, Verb, limit
 from memory_keeper.cli.output import Entry, print_entries, print_ways, respond
-from memory_keeper.cli.scope import known_project, live_sessions
+from memory_keeper.cli.scope import project_of, live_sessions
 from memory_keeper.cli.work import catch_up
-from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Session
@@ -25,10 +24,7 @@ NONE = (
 
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
-        project = known_project(keeper, args)
-        if not project:
-            hint = "run `memory-keeper install`, or `memory-keeper import transcripts`"
-            raise NotSetUp("Nothing is kept yet", hint=hint)
+        project = project_of(keeper, args)
         catch_up(keeper, [project])
         found = keeper.store.sessions(None if args.all_projects else project, args.limit)
         about = _described(keeper, args, found)

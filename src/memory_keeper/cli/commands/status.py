@@ -13,12 +13,10 @@ from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import respond
-from memory_keeper.cli.scope import folder_of, project_of
-from memory_keeper.errors import NotSetUp
+from memory_keeper.cli.scope import project_of, settings_of
 from memory_keeper.hooks.actions.lost import scores
-from memory_keeper.host.registration import claude_folder, installed_at
 from memory_keeper.imports import glance
-from memory_keeper.jobs.allowance import attempts
+from memory_keeper.jobs.allowance import attempts, unanswered
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 from memory_keeper.notes.usage.compactions import saved
@@ -36,16 +34,8 @@ ARGUMENTS = (argument("--all-projects", action="store_true", help="everything in
 def run(args: Namespace) -> int:
     """When capture last worked, and how much is kept."""
     with Keeper(args.home) as keeper:
-        try:
-            project = None if args.all_projects else project_of(keeper, args)
-            about = _describe(keeper, project)
-        except NotSetUp:
-            there = installed_at(claude_folder())
-            first = "it begins with the next session" if there else "run `memory-keeper install`"
-            older = glance(config.find_root(folder_of(args)), keeper.environ)
-            known = "".join(f", or `memory-keeper import {tool}`: {counted}" for tool, counted in older.items())
-            hint = f"{first}, or `memory-keeper import transcripts`{known}"
-            raise NotSetUp("Nothing is kept yet", hint=hint) from None
+        project = None if args.all_projects else project_of(keeper, args)
+        about = _describe(keeper, project, settings_of(args))
         if project:
             about |= _of_project(keeper, project) | _learnt(keeper, project, args)
     return respond(args, about, lambda: _show(about))
@@ -54,10 +44,11 @@ def run(args: Namespace) -> int:
 # --- what there is ----------------------------------------------------------------------------------------------------
 
 
-def _describe(keeper: Keeper, project: str | None) -> Json:
+def _describe(keeper: Keeper, project: str | None, settings: Json) -> Json:
     """What there is to say of a project, or of all."""
     store, open = keeper.store, keeper.store.open_sessions(project)
-    asked = [one for one in attempts(model_calls(store)) if project in (None, one.project)]
+    tried = attempts(model_calls(store))
+    asked = [one for one in tried if project in (None, one.project)]
     return {
         "project": project or "all projects",
         "name": project_name(store, project) if project else "all projects",
@@ -70,6 +61,7 @@ def _describe(keeper: Keeper, project: str | None) -> Json:
             "tokens": sum(one.tokens for one in asked),
             "cost": sum(one.cost for one in asked),
         },
+        "unanswered": [one._asdict() for one in unanswered(tried, settings)],
         "store": keeper.home,
         "store_bytes": _bytes(keeper.home),
         "recent": [session._asdict() for session in store.sessions(project, 5)],
@@ -157,6 +149,9 @@ def _kept(about: Json) -> Iterator[tuple[str, str]]:
     if spent["asked"]:
         cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
         yield "models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}"
+    if failed := about["unanswered"]:
+        said = f"{failed[0]['by']} gave no answer the last {many(len(failed), 'time')}, since {_when(failed[-1]['at'])}"
+        yield "", f"{said}: `memory-keeper doctor`"
     if handoff := about["last_handoff"]:
         yield "last handoff", f"{_when(handoff['at'])}, {handoff['id']}"
 

@@ -21,7 +21,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import not_ours_alone
-from memory_keeper.terminal import print_json, say, say_problem
+from memory_keeper.terminal import as_called, print_json, say, say_problem
 from memory_keeper.text import many
 
 GOING = ("marketplace", registration.CURRENT, claude_settings.LEDGER)
@@ -238,13 +238,22 @@ def _say_home(args: Namespace, gone: Gone) -> None:
     if not args.purge and registration.names_of_ours(args.home):
         say(
             f"What was kept is still in {args.home}, and its pages in .claude/memory of your projects."
-            " In a checkout, `./memory-keeper uninstall --purge` deletes both (with `--dry-run` it lists the files);"
-            " or delete that folder. Claude Code deletes its own copy of the plugin later."
+            f" {_purging()} deletes both (with `--dry-run` it lists the files); or delete that folder."
+            " Claude Code deletes its own copy of the plugin later."
         )
     elif gone.left:
         say(f"{args.home} stays, with what is not ours: {', '.join(gone.left)}")
     elif args.purge:
         say(f"{args.home} is gone.")
+    if registration.is_package():
+        say(f"This program stays until {registration.INSTALLERS} takes it away.")
+
+
+def _purging() -> str:
+    """The command that deletes what was kept, as far as it is still there."""
+    purge = "memory-keeper uninstall --purge"
+    gone = not os.path.exists(os.path.dirname(registration.package()))  # it ran from our home
+    return f"In a checkout, `./{purge}`" if gone else as_called(f"`{purge}`")
 
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:

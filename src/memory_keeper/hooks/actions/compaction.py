@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from memory_keeper import config
 from memory_keeper.policy import shares
+from memory_keeper.settings import INSTRUCTIONS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_running, read_context
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from memory_keeper.hooks.actions import Request
     from memory_keeper.model import Json
 
-INSTRUCTIONS = 4_000  # characters
+LONGEST = 4_000  # characters of instructions
 PATIENCE = 1.5  # seconds for what is new and nobody has read
 ASKED = 300  # characters of what the user wants the compaction to keep
 BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
@@ -58,15 +59,19 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
 
 
 def instruct(request: Request) -> str:
-    """What the host's summarizer is told besides, where the hooks module has not said it already. The host takes plain
-    text, and shows the user and the model the same when it was they who compacted."""
-    told = _instructions(request.settings)
-    return "" if told in request.call.text else told
+    """What the host's summarizer is told besides, where the hooks module has not said it already.
+
+    The host takes plain text. After a `/compact` that was typed it shows the same to the user, and the model reads it
+    again; so there it is only told what the user worded, and what its summary loses is brought back as ever.
+    """
+    call, told = request.call, _instructions(request.settings)
+    is_shown = call.source == "manual" and told == INSTRUCTIONS
+    return "" if is_shown or told in call.text else told
 
 
 def _instructions(settings: Json) -> str:
     said: str = settings["compaction.instructions"]
-    return said.strip()[:INSTRUCTIONS]
+    return said.strip()[:LONGEST]
 
 
 def refuse(request: Request) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posix
 import sys
 
-from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
+from memory_keeper.errors import Busy, Damaged, KeeperError, NothingKept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,10 +200,10 @@ def is_frozen(path: str) -> bool:
         return False
 
 
-def nothing_in(path: str) -> NotSetUp:
+def nothing_in(path: str) -> NothingKept:
     """What to say where nothing is kept."""
     hint = "run `memory-keeper install` and start Claude Code, or `memory-keeper import transcripts`"
-    return NotSetUp(f"Nothing is kept in {path} yet", hint=hint)
+    return NothingKept(f"Nothing is kept in {path} yet", hint=hint)
 
 
 def explain(error: Exception, path: str) -> KeeperError:
