@@ -33,7 +33,7 @@ from memory_keeper.server.worker import Worker
 from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
-from tests.command import memory_keeper, typed
+from tests.command import typed
 from tests.machine import Machine
 from tests.notes.summarizers.service import Act, Service, answering, said_by_openai
 
@@ -131,7 +131,7 @@ def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: K
     pending = keeper.store.pending(newest(keeper).project)
     outcome = ask(keeper)
     (attempt,) = attempts(model_calls(keeper.store))
-    assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False, newest(keeper).project)
+    assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False, newest(keeper).project, by="openai")
     said = wire.loads(model_calls(keeper.store)[0].extra)
     assert {name: said[name] for name in ("note", "by", "ok", "why", "id", "cost")} == {
         "note": outcome.note,
@@ -215,12 +215,12 @@ def test_a_service_that_does_not_answer_is_told_of_until_it_does(
     service.act = answering({}, 500)
     ask(keeper)
     ask(keeper)
-    status = memory_keeper(machine, "status")
+    status = typed(machine.project, "status").stdout
     assert "openai gave no answer the last 2 times, since " in status
-    assert f"WARN  summarizer: openai gave no answer the last 2 times, " in typed(machine.project, "doctor").stdout
+    assert "WARN  summarizer: openai gave no answer the last 2 times, " in typed(machine.project, "doctor").stdout
     service.act = answering(said_by_openai(GOOD))
     ask(keeper)
-    assert "gave no answer" not in memory_keeper(machine, "status")
+    assert "gave no answer" not in typed(machine.project, "status").stdout
     assert "OK    summarizer: openai" in typed(machine.project, "doctor").stdout
 
 

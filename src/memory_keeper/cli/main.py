@@ -146,7 +146,7 @@ def parse_and_run(argv: list[str]) -> int:
         try:
             code: int = args.run(args)
         except NothingKept:
-            from memory_keeper.cli.beginning import nothing_kept  # what imports need is seldom needed
+            from memory_keeper.cli.beginning import nothing_kept  # noqa: PLC0415  seldom needed
 
             raise nothing_kept(args) from None
         return code

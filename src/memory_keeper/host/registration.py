@@ -113,7 +113,7 @@ def is_package() -> bool:
 
 
 def origin() -> str:
-    """The folder in which the parts of the plugin and its pages lie: a checkout's, an installed plugin's, a package's."""
+    """The folder with the parts of the plugin and its pages: of a checkout, an installed plugin or a package."""
     modules = package()
     return os.path.join(modules, DATA) if is_package() else os.path.dirname(os.path.dirname(modules))
 

@@ -9,7 +9,7 @@ from memory_keeper.briefs.report.prices import read_prices
 from memory_keeper.briefs.report.sums import sums, total
 from memory_keeper.cli.arguments import ALL_PROJECTS, ID, Verb, limit
 from memory_keeper.cli.output import Entry, print_entries, print_ways, respond
-from memory_keeper.cli.scope import project_of, live_sessions
+from memory_keeper.cli.scope import live_sessions, project_of
 from memory_keeper.cli.work import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
