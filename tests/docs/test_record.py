@@ -31,7 +31,7 @@ from docs.record import (
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
-BY_HAND = ("icon", "tree")
+BY_HAND = ("icon", "tree", "survival")
 DRAWN = sorted(path for path in PICTURES.glob("*.svg") if path.stem not in BY_HAND)
 words = st.text(
     st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="\xa0\u2028\u2029"), max_size=30
