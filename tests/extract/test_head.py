@@ -72,12 +72,38 @@ def test_a_new_request_is_the_goal_and_the_first_one_stays_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "order", ["fix all gaps", "yes, start phase 2 in a new branch", "ok let's do P0-2 (#2)", "run the tests"]
+    "order",
+    [
+        "fix all gaps",
+        "yes, start phase 2 in a new branch",
+        "ok let's do P0-2 (#2)",
+        "lets do P0-2 (#2)",
+        "run the tests",
+        "Can we prefill the prompt with the old prompt?",
+    ],
 )
 def test_a_few_words_that_say_what_to_do_are_the_goal_with_the_request_before_them(order: str) -> None:
     asked_before = "Write the page about retries, with an example for each kind of error."
     found = {fact.about: fact.text for fact in facts(asked(asked_before, order), "goal")}
     assert found == {"First asked": REQUEST, "Before that": asked_before, "Asked last": order}
+
+
+def test_a_plan_is_told_with_its_title() -> None:
+    story = Story()
+    story.prompt(
+        f"Implement the following plan:\n\n# Retries of uploads\n\n## Context\n{REQUEST} " + "It fails at noon. " * 20
+    )
+    assert goal(story).startswith("Implement the following plan: Retries of uploads")
+
+
+def test_what_was_announced_and_begun_is_not_told_as_yet_to_come() -> None:
+    story = asked()
+    story.reply("Let me add the log of each try.")
+    (coming,) = facts(story, "next")
+    assert say(coming) == "Let me add the log of each try."
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    (coming,) = facts(story, "next")
+    assert say(coming) == "was doing: Let me add the log of each try."
 
 
 def test_answers_to_several_questions_are_no_goal() -> None:

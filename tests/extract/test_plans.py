@@ -65,6 +65,18 @@ def test_steps_are_numbered_in_several_ways(heading: str) -> None:
     ]
 
 
+def test_a_command_of_several_steps_tells_of_none() -> None:
+    run = "\nRun `pytest -q tests/upload`."
+    story = Story()
+    story.prompt(
+        PLAN.replace("Change `src/log.py`.", "Look at it." + run).replace("In `docs/retry.md`", "In `docs/a.md`")
+    )
+    story.edit("/srv/app/src/upload.py", "a", "b")
+    story.edit("/srv/app/docs/a.md", "a", "b")
+    story.run("pytest -q tests/upload", "3 passed")
+    assert "(run)" not in told(story)
+
+
 @given(sessions())
 def test_any_events_have_at_most_one_plan(events: list[Event]) -> None:
     assert len(list(plan(events))) <= 1

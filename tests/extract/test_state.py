@@ -133,3 +133,11 @@ def test_a_failed_check_says_why_and_not_only_which() -> None:
 
 def test_paths_are_told_as_one_tree() -> None:
     assert tree(["src/a.py", "src/b.py", "c.md", "docs/d.md"]) == "src/{a.py, b.py}, c.md, docs/d.md"
+    assert tree(["x/src/a.py", "x/src/in/b.py", "x/src/in/c.py"]) == "x/src/{a.py, in/{b.py, c.py}}"
+    assert tree(["/srv/a.py", "~/b.py", "~/b.py/c"]) == "/srv/a.py, ~/{b.py, b.py/c}"
+
+
+def test_nobody_misses_a_build_of_pages() -> None:
+    story = asked()
+    story.edit("/srv/app/docs/retry.md", "a", "b")
+    assert "retry.md" in state(story) and "no test" not in state(story)

@@ -155,4 +155,19 @@ def test_of_several_sums_the_one_of_the_part_that_ran_most_is_told() -> None:
     part = "test result: ok. {} passed; 0 failed; 0 ignored"
     story.run("cargo test", "\n".join(f"running\n{part.format(count)}" for count in (620, 20, 0)))
     (check,) = work(story, "check")
-    assert (check.about, check.why) == ("640 passed in all", part.format(620))
+    assert (check.about, check.why) == ("640 passed in all", "test result: ok. 620 passed")
+
+
+def test_no_package_speaks_for_all_of_them() -> None:
+    story = Story()
+    story.run("go test ./...", "ok  \tx.org/app/cart\t0.3s\nok  \tx.org/app/label\t(cached)")
+    (check,) = work(story, "check")
+    assert check.why == "2 packages ok"
+
+
+def test_a_trailer_is_no_part_of_what_a_commit_is_called() -> None:
+    story = Story()
+    story.run("git log -1", "1a2b3c4d Retry uploads")
+    story.run("git commit -qm x", "[fix 1a2b3c4] Retry uploads Co-Authored-By: A B <a@example.org>")
+    (commit,) = work(story, "commit")
+    assert commit.text == "Retry uploads"

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper.extract import head, ranker
-from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact, say
 from memory_keeper.extract.names import named, referred
 from memory_keeper.extract.plans import plan
@@ -39,15 +39,23 @@ WORK = {
     "definition": 0.16,
     "found": 0.16,
 }
-FAVOUR = {"announces": 0.35, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.6, 0.5, 0.4, 0.7, 0.6, 1.25, 1.8
+FAVOUR = {"announces": 0.15, "chat": 0.6, "cause": 1.2, "decision": 1.1}
+PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.25, 1.8
 REASONED = 1.8  # a decision that says why: nobody else will
+REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
 RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
 LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
+FEW_CONCEPTS, PASSING_TEXT = 3, 40  # concepts and characters of what is said in passing
+BEGINS = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|good|great|perfect|alright)[,.!]? )?(?:(?:now|next|then|first)(?: to|,)? "
+    r"(?!(?:the|this|that|it|there|all|both|every|each|we|you|they|i)\b)[a-z]+ |"
+    r"(?:spawning|setting|starting|launching|running|waiting|checking|looking|reading|creating|writing|moving|going)\b)",
+    re.I,
+)
 TELLING = 1.0  # how rare a word of a heading is that says something
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.03, 0.05, 0.02  # of the tokens, for commands, bare names, links and numbers
@@ -147,7 +155,7 @@ def _sentences(
     for number, (one, score) in enumerate(zip(said, worth, strict=True)):
         text = one.fact.text
         score *= REPLACED if number in replaced else 1.0
-        if len(text) < SHORTEST:
+        if len(text) < SHORTEST or _is_passing(one, session.concepts[number]):
             continue
         introduces = text[-1] in ":：" and one.fact.who != "user"
         for cue, factor in FAVOUR.items():
@@ -160,10 +168,25 @@ def _sentences(
         score *= REASONED if one.fact.kind == "decision" and one.fact.why and one.fact.status != "dropped" else 1.0
         score *= LAST_TURN if one.fact.turn == session.turns else 1.0
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
+        score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and BEGINS.match(text) else 1.0
+        score *= REPEATED if one.source == "message" else 1.0
         if one.source == "request":
             score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
             score *= TYPED if one.many <= FEW else 1.0
         yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
+
+
+def _is_passing(one: Spoken, found: frozenset[str]) -> bool:
+    """Whether a sentence says nothing by itself: a note that the model made while thinking, or a list of bare names."""
+    if one.fact.who == "user":
+        return False
+    aside = (
+        one.source == "reply"
+        and one.form == "prose"
+        and len(found) < FEW_CONCEPTS
+        and len(one.fact.text) < PASSING_TEXT
+    )
+    return aside or (one.source == "thinking" and one.form != "prose") or all(map(is_name, found))
 
 
 def _plain(fact: Fact, session: ranker.Session) -> Fact:

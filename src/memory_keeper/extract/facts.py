@@ -118,6 +118,10 @@ def _step(fact: Fact) -> str:
     return f"{fact.about}: {fact.text}" if fact.about else fact.text
 
 
+def _next(fact: Fact) -> str:
+    return f"was doing: {fact.text}" if fact.status == "begun" else fact.text
+
+
 def _todo(fact: Fact) -> str:
     return f"{fact.text} ({fact.status})" if fact.status else fact.text
 
@@ -130,7 +134,7 @@ KINDS = {
     ),
     "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
-    "next": Kind("what the model said it would do next, or that is left to do", "next", _text, True),
+    "next": Kind("what the model said it would do next, or that is left to do", "next", _next, True),
     "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
     "question": Kind("what the model asked and nobody answered", "next", _text),
     "rule": Kind("what the user wants always, never or otherwise", "rules", _quoted, True),

@@ -50,6 +50,7 @@ ORDERS = re.compile(
     r"|rename|replace|resolve|restore|review|do|start|finish|address|handle|pick|rewrite|run|set|simplify|split|test|update|upgrade|verify|write)\b",
     re.I,
 )
+POLITE = re.compile(r"^(?:(?:also|so|and|then|now),? )?(?:can|could|would|will) (?:you|we)\b", re.I)
 ANSWERS = re.compile(
     r"^\W*(?:no|nope|nah|not|yes|yeah|yep|ok(?:ay)?|sure|actually|hmm+|i (?:think|like|prefer|would|don['’]?t)"
     r"|let['’]?s"
@@ -217,10 +218,11 @@ def _requests(said: Sequence[Spoken]) -> list[list[Spoken]]:
 
 def _orders(request: Sequence[Spoken]) -> bool:
     """Whether a request says what to do in a few words: `fix all gaps`."""
-    text = NODDING.sub("", " ".join(one.fact.text for one in request if one.form != "raw"))
+    own = (one.fact.text for one in request if one.form != "raw" or len(one.fact.text) < NOD)
+    text = NODDING.sub("", " ".join(own))
     found = concepts(text)
     if text.endswith(("?", "？")):
-        return False
+        return bool(POLITE.match(text) and len(found) >= SOME)
     return bool(found and CONTINUES.match(text)) or bool(ORDERS.match(text) and len(found) >= FEW_WORDS)
 
 
@@ -263,7 +265,8 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
     if not steps and not left and (announced := _announced(said)):
-        yield announced._replace(kind="next", status="")
+        begun = any(event.kind == "call" and not event.agent for event in events[announced.place // EACH + 1 :])
+        yield announced._replace(kind="next", status="begun" if begun else "")
     for one in replies[-ENDING:]:
         if one.fact.text.endswith(("?", "？")) and one.fact.place > typed:
             yield one.fact._replace(kind="question", status="open")

@@ -20,7 +20,7 @@ NAME = re.compile(
     r"\b(?:[a-z]+(?:[A-Z][a-z0-9]+)+|(?:[A-Z][a-z0-9]+){2,}|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
-PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,6}\b")
+PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,4}\b")
 URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
 NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
 HOST = frozenset(("file_path", "old_string", "new_string", "replace_all", "output_mode", "head_limit", "activeForm"))
@@ -79,7 +79,7 @@ def named(events: Sequence[Event], common: Container[str] = ()) -> list[Fact]:
 
 
 def referred(events: Sequence[Event]) -> list[Fact]:
-    """Links and issue numbers that user or model named, those first that came up often and lately."""
+    """Links, and issue numbers of the user's, those first that came up often and lately."""
     scores: defaultdict[str, float] = defaultdict(float)
     cites: dict[str, tuple[str, int, float]] = {}
     end = len(events)
@@ -87,7 +87,8 @@ def referred(events: Sequence[Event]) -> list[Fact]:
         if event.agent or event.kind not in ("prompt", "reply", "call"):
             continue
         text = command_of(event) if event.kind == "call" else event.text
-        for found in {*URL.findall(text[:READ]), *NUMBER.findall(text[:READ])}:
+        numbers = NUMBER.findall(text[:READ]) if event.kind == "prompt" else ()  # others are met on the way
+        for found in {*URL.findall(text[:READ]), *numbers}:
             scores[found] += 0.5 ** ((end - place) / HALF) + EVER
             cites[found] = event.id, place, event.at
     ranked = sorted(scores, key=lambda one: (-scores[one], one))

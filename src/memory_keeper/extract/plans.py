@@ -58,9 +58,9 @@ def plan(events: Sequence[Event]) -> Iterator[Fact]:
     edited = frozenset(event.path.rpartition("/")[2] for event in calls if event.path)
     ran = "\n".join(filter(None, map(command_of, after)))
     said = "\n".join(event.text for event in after if event.kind == "reply")
-    named = Counter(file for step in those for file in step.files)
-    shared = {file for file, times in named.items() if times > 1}  # an edit of one says nothing of either step
-    states = [_state(step._replace(files=step.files - shared), edited, ran, said) for step in those]
+    named = Counter(one for step in those for one in (*step.files, *set(step.runs)))
+    shared = {one for one, times in named.items() if times > 1}  # an edit or a run of one says nothing of either step
+    states = [_state(step, shared, edited, ran, said) for step in those]
     if sum(map(bool, states)) <= len(states) // 2 or not any(state not in ("", NOT_EDITED) for state in states):
         return
     told = "; ".join(
@@ -108,12 +108,13 @@ def steps(text: str) -> Iterator[Step]:
         yield Step(match["number"], main, title, files, tuple(RUN.findall(body)))
 
 
-def _state(step: Step, edited: frozenset[str], ran: str, said: str) -> str:
+def _state(step: Step, shared: set[str], edited: frozenset[str], ran: str, said: str) -> str:
     kind = step.kind or "step"
     if re.search(SAYS_DONE.format(kind, step.number, kind, step.number), said, re.I):
         return SAID_DONE
-    if here := step.files & edited:
-        return "edited" if here == step.files else "partly edited"
-    if any(one in ran for one in step.runs):
+    own = step.files - shared
+    if here := own & edited:
+        return "edited" if here == own else "partly edited"
+    if not step.files and any(one in ran for one in step.runs if one not in shared):
         return "run"
-    return NOT_EDITED if step.files else ""
+    return NOT_EDITED if own else ""

@@ -51,11 +51,14 @@ class Sentence(NamedTuple):
     done: bool = False  # an item that is ticked
 
 
-def sentences(text: str) -> Iterator[Sentence]:
-    """What a text says, in its order."""
+def sentences(text: str, titled: bool = False) -> Iterator[Sentence]:
+    """What a text says, in its order; with the first of its headings where that is the title of it all."""
     place, heading, intro = 0, "", ""
     for kind, line, done in _blocks(text[:LONGEST]):
         if kind == "heading":
+            if titled:
+                yield Sentence(line, "prose", "", place)
+            titled = False
             heading, intro = line, ""
             place += 1
             continue

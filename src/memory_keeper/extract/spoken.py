@@ -179,7 +179,11 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
     text = clean(text).strip()  # before its lines are joined: an escape sequence may end with one
-    found = list(_whole(sentences(text), text) if source == "request" else _with_turns(_lists_whole(sentences(text))))
+    found = list(
+        _whole(sentences(text, titled=True), text)
+        if source == "request"
+        else _with_turns(_lists_whole(sentences(text)))
+    )
     if not found and text.strip() and source == "request":  # a paste, a log, a line of code: it was sent all the same
         found = [Sentence(_short(text), "raw", "", 0)]
     for number, one in enumerate(found):

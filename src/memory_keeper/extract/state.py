@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from memory_keeper.capture.calls import ends_with
 from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, works
 from memory_keeper.extract.facts import Fact, quote
-from memory_keeper.extract.spoken import EACH, Spoken
+from memory_keeper.extract.spoken import DOCUMENTS, EACH, Spoken
 from memory_keeper.extract.work import TAKEN_BACK, is_check
 from memory_keeper.model import Event
 
@@ -52,15 +52,17 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
 
 
 def tree(paths: Sequence[str]) -> str:
-    """Paths as one tree: `src/{a.py, b.py}, docs/c.md`."""
-    folders: dict[str, list[str]] = {}
+    """Paths as one tree: `src/{a.py, lib/{b.py, c.py}}, docs/d.md`."""
+    below: dict[str, list[str]] = {}
     for path in paths:
-        folder, slash, base = path.rpartition("/")
-        folders.setdefault(folder + slash, []).append(base)
-    return ", ".join(
-        f"{folder}{{{', '.join(names)}}}" if names[1:] and folder else f"{folder}{', '.join(names)}"
-        for folder, names in folders.items()
-    )
+        first, slash, rest = path.partition("/")
+        below.setdefault(first + slash, []).append(rest)
+    told = []
+    for first, those in below.items():
+        while len({rest.partition("/")[0] for rest in those}) == 1 and all("/" in rest for rest in those):
+            first, those = f"{first}{those[0].partition('/')[0]}/", [rest.partition("/")[2] for rest in those]
+        told.append(f"{first}{{{tree(those)}}}" if those[1:] else first + those[0])
+    return ", ".join(told)
 
 
 def _committed(work: Sequence[Fact], branch: str) -> Iterator[Fact]:
@@ -149,7 +151,7 @@ def _checked(work: Sequence[Fact], edits: Sequence[Fact]) -> Iterator[Fact]:
         told = check.about or check.why
         last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
         yield last._replace(about=check.text, status=how)
-    elif edits:
+    elif any(not fact.text.endswith(DOCUMENTS) for fact in edits):
         yield _state(edits[-1], "no test or build was run")
 
 

@@ -42,6 +42,8 @@ FAILED_TEST = re.compile(
 )
 ASSERTS = re.compile(r"^.*\w\.\w{1,4}:\d+:.*\b(?:want|expected|got|assert\w*|error|cannot|fail\w*)\b.*$", re.M | re.I)
 OF_FILES = re.compile(r"^[ \t]*Test (?:Files|Suites):?[ \t].*$", re.M)  # a sum of files, not of tests
+OF_PACKAGE = re.compile(r"ok\s+\S+[/.]")  # of many no single one sums up the run
+NOTHING_ELSE = re.compile(r"[;,] (?:0 \w+(?: out)?|finished in [\d.]+ ?s)\b")  # of a sum: `0 failed; 0 ignored`
 PASSED = re.compile(r"\b(\d+) passed\b")
 PUBLISHES = re.compile(r"\bgit\b|\bjj\b")
 ELSEWHERE = re.compile(r"^\s*cd ([~/][^\s;&|]+)\s*(?:&&|;)|\bgit -C ([~/]\S+)")  # the repository, where it is said
@@ -50,6 +52,7 @@ JJ_COMMITS = re.compile(r"^jj (?:commit|ci|describe|desc)\b[^\n]*?(?:-m|--messag
 MERGES = re.compile(r"\bgh pr merge\b(?:[ \t]+(\d{1,7})\b)?")
 EVERYTHING = frozenset(("./...", "...", ".", "./"))  # what a broad command is about
 PULL = re.compile(r"https?://[^\s\"']{1,200}/(?:pull|merge_requests)/\d+")
+TRAILS = re.compile(r"\s+(?:[A-Z][a-z]+-)+[A-Za-z]+: \S.*$")  # of a message that was printed on one line
 LOGGED = re.compile(r"^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S.{3,200})$", re.M)
 DEFINES = re.compile(
     r"^[ \t]*(?:export[ \t]+)?(?:default[ \t]+)?(?:pub(?:\([^)\n]{0,40}\))?[ \t]+)?"
@@ -143,8 +146,10 @@ def _sum(said: str) -> tuple[str, str]:
     passed = [int(found[1]) for found in PASSED.finditer(OF_FILES.sub("", said[-20_000:]))]
     total = f"{sum(passed)} passed in all" if len(passed) > 1 else ""
     sums = [*filter(SUMS.search, reversed(said[-END:].splitlines()))]
+    if len(packages := [line for line in sums if OF_PACKAGE.match(line)]) > 1:
+        return total, f"{len(packages)} packages ok"
     summed = max(sums, key=lambda line: sum(map(int, PASSED.findall(line))), default="")  # of equals the last
-    return total, one_line(summed.strip("=─ "), LINE)
+    return total, one_line(NOTHING_ELSE.sub("", summed.strip("=─ ")), LINE)
 
 
 def as_typed(command: str) -> str:
@@ -185,6 +190,11 @@ def _is_fixed(failed: Run, later: Sequence[tuple[Run, bool, bool]]) -> bool:
     return False
 
 
+def _subject(text: str) -> str:
+    """What a commit is called, without what is set behind it."""
+    return one_line(TRAILS.sub("", text), SUBJECT)
+
+
 def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
     """Commits, pushes and pull requests."""
     line, at, place, cites = run.command, run.result.at, run.place * EACH, (run.call.id, run.result.id)
@@ -193,10 +203,10 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
     if commits(line):
         made = COMMITTED.findall(said)
         for branch, digest, subject in made:
-            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], where, branch)
+            yield Fact("commit", _subject(subject), cites, at, "tool", turn, place, digest[:8], where, branch)
         if not made and (subject := quiet_commit(line)):
             digest = next((found[1] for found in LOGGED.finditer(said) if found[2].startswith(subject[:20])), "")
-            yield Fact("commit", one_line(subject, SUBJECT), cites, at, "tool", turn, place, digest[:8], where)
+            yield Fact("commit", _subject(subject), cites, at, "tool", turn, place, digest[:8], where)
     for found in filter(None, map(JJ_COMMITS.match, works(line))):
         yield Fact("commit", one_line(found[1] or found[2], SUBJECT), cites, at, "tool", turn, place, why=where)
     if any(map(PUSHES.match, works(line))) and "rejected" not in said:
