@@ -24,7 +24,6 @@ USUAL = 0.6  # how like a name another one is that may have been meant: the shar
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout, nothing else."""
-
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
     sys.stdout.write("\n")
 
@@ -91,7 +90,6 @@ def _rows(line: str, first: str, rest: str, room: int, whole: bool) -> list[str]
 
 def _split(row: str, room: int) -> tuple[str, str]:
     """As much as so many columns hold, and what is left."""
-
     head = ""
     for part in re.findall(r"\x1b\[[0-9;]*m|.", row):
         if _cells(head + part) > room:
@@ -144,7 +142,6 @@ def remark(text: str) -> None:
 
 def from_here(path: str) -> str:
     """A path as it can be typed where we are: short if it lies beneath."""
-
     return path.removeprefix(os.path.join(os.getcwd(), ""))
 
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.capture.payload import SUMMARY as TAGS
+from memory_keeper.capture.payload import read_summary
+from memory_keeper.capture.project import head
 from memory_keeper.policy import decide
 from memory_keeper.request import Status
 from memory_keeper.store import spool
@@ -165,8 +168,6 @@ def _surroundings(call: Call, home: str, environ: dict[str, str], at: float) -> 
     if call.event == "SessionStart":
         return _process(call, home, environ, at)
     if call.event == "SessionEnd":
-        from memory_keeper.capture.project import head
-
         branch, commit = head(config.find_root(call.folder)) if call.folder else ("", "")
         return {"place": [branch, commit]}  # another may be checked out when somebody asks
     if call.event == "PreCompact" and call.source == "auto" and not call.agent:
@@ -185,9 +186,6 @@ def _summary(call: Call, home: str) -> str:
     """
     if call.event not in ("SubagentStop", "PostCompact") or call.agent_type or not call.text:
         return ""
-    from memory_keeper.capture.payload import SUMMARY as TAGS
-    from memory_keeper.capture.payload import read_summary
-
     if call.event == "SubagentStop" and TAGS[0] not in call.text:
         return ""
     from memory_keeper.store.context import read_context

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import posix
+import sys
 
 
 def start_catch_up(home: str, what: str = "", session: str = "") -> int:
     """Start the detached writer, in a session of its own so that it outlives the host; its process."""
-    import sys
-
     here = __file__.rpartition("/")[0]
     return posix.posix_spawn(
         sys.executable,

@@ -6,10 +6,13 @@ a hook loads. A status line of the user's own is run beside it and comes first.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import posix
+import sys
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.capture.gauge import COUNTS, find_limits, read_gauge
 from memory_keeper.capture.payload import read_path, read_text, safe_name
 from memory_keeper.hooks import PARSER, enter
 from memory_keeper.named import NamedTuple
@@ -57,8 +60,6 @@ def main(argv: list[str]) -> None:
     """`statusline [--wrap CMD] [--width N]`: exit 0 whatever happens. Other options are for the parser."""
     options = read_options(argv[1:])
     if options is None:
-        import sys
-
         sys.exit(enter(PARSER, argv))
     try:
         serve(*options)
@@ -122,8 +123,6 @@ def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
         return None
     if not isinstance(payload, dict):
         return None
-    from memory_keeper.capture.gauge import find_limits, read_gauge
-
     shown = read(payload)
     if not shown.tokens and shown.transcript:  # after a compaction the host says 0, and its transcript knows better
         gauge = read_gauge(shown.transcript)
@@ -143,8 +142,6 @@ def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:
 
 def read(payload: Json) -> Shown:
     """A payload, read forgivingly: whatever is not as expected is not there."""
-    from memory_keeper.capture.gauge import COUNTS
-
     model, place, about = (_part(payload, name) for name in ("model", "workspace", "context_window"))
     usage = _part(about, "current_usage")
     tokens = sum(wire.count(usage.get(name)) for name in COUNTS)
@@ -267,8 +264,6 @@ class Other:
     """The user's own status line: a shell command that is given the same payload and may take its time."""
 
     def __init__(self, command: str, data: bytes) -> None:
-        import _signal  # type: ignore[import-not-found]
-
         thrown_away = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)  # by the host
         self.until, self.left = monotonic() + PATIENCE, data
         given, self.to = posix.pipe()

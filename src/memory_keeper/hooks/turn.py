@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import posix
 
+from memory_keeper import config, wire
+from memory_keeper.capture.payload import safe_name
+from memory_keeper.hooks.actions.fullness import replaces
+from memory_keeper.hooks.actions.turn_end import settle
+from memory_keeper.hooks.problems import complain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.model import Json
@@ -15,12 +21,6 @@ if TYPE_CHECKING:
 
 def main(argv: list[str]) -> None:
     """Whatever happens, exit 0."""
-    from memory_keeper import config, wire
-    from memory_keeper.capture.payload import safe_name
-    from memory_keeper.hooks.actions.compaction import replaces
-    from memory_keeper.hooks.actions.turn_end import settle
-    from memory_keeper.hooks.problems import complain
-
     home = ""
     try:
         environ = config.environment()

@@ -127,7 +127,6 @@ def _keep_habits(keeper: Keeper, project: str, segment: Sequence[Event], everyth
 
 def keep_patterns(keeper: Keeper, project: str, now: float) -> Iterator[Note]:
     """Observations of what recurs in the tasks that were done."""
-
     for text in patterns(done(keeper.store, project)):
         id, extra = "note-" + digest_of(project, "pattern", text), wire.dumps({"by": "rule", "written": now})
         note = Note(id, now, "observation", 0, project, text, "", measure(text), extra)

@@ -81,7 +81,6 @@ def reduce_session(
     complain: Callable[[Exception], None] | None = None,
 ) -> Iterator[Note]:
     """Cover what is open of a session with notes, as far as notes may end there; what it teaches is kept before."""
-
     folder = next(iter(keeper.store.roots(open.project)), "")
     for segment in segments_of(keeper, open, settings, now, force):
         note = write_note(segment.events, settings["reduce.noteTokens"], folder, segment.midway)
@@ -95,7 +94,6 @@ def reduce_session(
 
 def write_note(segment: Sequence[Event], most: int, folder: str, midway: bool = False) -> Note:
     """The note of a segment of one session; without words when nothing was said in it."""
-
     draft, last = write(segment, most, folder, midway), segment[-1]
     id = "note-" + digest_of(last.session, *[event.id for event in segment])
     extra = wire.dumps(about(draft, segment) | ({"midway": True} if midway else {}))
@@ -106,7 +104,6 @@ def write_note(segment: Sequence[Event], most: int, folder: str, midway: bool = 
 def outline_project(keeper: Keeper, project: str, settings: Json, everything: bool = False) -> Iterator[Note]:
     """Cover the oldest open notes of a project with an outline where they have grown too many, level by level;
     `everything`: all that are open at the first level."""
-
     most, carry = (
         settings["reduce.memoryTokens"],
         min(settings["reduce.carryOverTokens"], settings["reduce.memoryTokens"] // 2),
@@ -125,7 +122,6 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
 
 def write_outline(keeper: Keeper, notes: Sequence[Note], most: int) -> Note:
     """The note above some notes of one project."""
-
     titles = {session: keeper.store.title(session) for session in {note.session for note in notes} - {""}}
     draft, last = outline(notes, most, {session: title for session, title in titles.items() if title}), notes[-1]
     id = "note-" + digest_of(last.project, *[origin(note) for note in notes])

@@ -11,15 +11,19 @@ import posix
 from time import time
 
 from memory_keeper import config, wire
+from memory_keeper.briefs import CHARACTERS, View, compose
+from memory_keeper.capture.project import YOURS, choose, claimed, find_place, first_commit, has_commit, holds
+from memory_keeper.extract.facts import facts_of
 from memory_keeper.keeper.provisional import PREFIX, find_all, find_one, unmoved
 from memory_keeper.model import APART, Event, Note, Placed, Source, origin
+from memory_keeper.notes.kept_note import measure
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store import archive, open_store, spool
 from memory_keeper.store.context import find_chain, read_context
 from memory_keeper.store.events import newest_id, outcome
 from memory_keeper.store.home import Lock, about, read_salt
 from memory_keeper.store.rules_cache import forget_rules
-from memory_keeper.text import digest_of, family
+from memory_keeper.text import digest_of, family, storable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,7 +182,6 @@ class Keeper:
     def redacted(self, text: str, project: str) -> str:
         """A text of a project as it may be kept; only under the lock."""
         from memory_keeper.capture.redact import redact
-        from memory_keeper.text import storable
 
         text = redact(storable(text), self.salt, self.secrets_of(project))
         return self.forgotten.mask(text) if self.forgotten else text
@@ -218,8 +221,6 @@ class Keeper:
         """Give a note another wording, in force from now on; without a text it is taken away, and stays in the store.
 
         What is said `about` it is said beside what was."""
-        from memory_keeper.notes.kept_note import measure
-
         now = now or time()
         extra = wire.dumps({**wire.read_object(note.extra), "by": who or "rule", "written": now, **(about or {})})
         id = f"{note.kind}-{digest_of(origin(note), note.id, text, repr(now))}"
@@ -260,15 +261,11 @@ class Keeper:
         return self._found[directory]
 
     def _find_project(self, directory: str) -> str:
-        from memory_keeper.capture.project import choose, find_place, holds
-
         root = config.find_root(directory)
         known = self.store.project("dir:" + root)
         return known if known and holds(root, known, self.store) else choose(find_place(directory), self.store)
 
     def _name_project(self, directory: str) -> str:
-        from memory_keeper.capture.project import choose, claimed, find_place
-
         place = find_place(directory)
         project = choose(place, self.writer)
         told = place.keys[1:] if claimed(place, project, self.writer) else place.keys
@@ -281,8 +278,6 @@ class Keeper:
     def _first_commit(self, project: str, place: Place) -> tuple[str, ...]:
         """The key by which a project is known again when its remote has another name, if nobody has it; one for each
         history that its folders have: a shallow clone begins later."""
-        from memory_keeper.capture.project import first_commit, has_commit
-
         known = self.writer.first_commits(project)
         if not place.keys[0].startswith("remote:") or any(has_commit(place.root, commit) for commit in known):
             return ()
@@ -292,8 +287,6 @@ class Keeper:
     def join(self, directory: str) -> str:
         """Have a folder be of the project that it says it is of, as its user says so too; empty where that is no
         other than it is."""
-        from memory_keeper.capture.project import YOURS, choose, claimed, find_place
-
         with self.writing(5.0):
             place = find_place(directory)
             project = claimed(place, choose(place, self.writer), self.writer)
@@ -326,8 +319,6 @@ class Keeper:
         session and those it took over from. `before` says more of the session it goes on from; `notes` are the tokens
         that standing notes may take. `where` says what the session is on, when that is known better than by its
         lines."""
-        from memory_keeper.briefs import View
-
         of = of or (session if source == "compact" else "")
         chain = find_chain(self.home, of) if of else ()
         project = (self.store.project_of(of) or project) if of else project
@@ -351,8 +342,6 @@ class Keeper:
     def brief(self, name: str, view: View, budget: int, room: int = 0) -> Brief:
         """What a model is told of a view: within so many tokens, and characters where fewer are left than a hook may
         say."""
-        from memory_keeper.briefs import CHARACTERS, compose
-
         return compose(name, view, budget, posix.urandom(4).hex(), room or CHARACTERS)
 
     def handed(self, session: str) -> tuple[Fact, ...]:
@@ -360,8 +349,6 @@ class Keeper:
         note = self.store.handoff(session) if session else None
         if not note or note.id != self.handoff_id(session):
             return ()
-        from memory_keeper.extract.facts import facts_of
-
         return tuple(facts_of(note))
 
     def save(self, session: str, budget: int, now: float = 0.0, folder: str = "", patience: float = 5.0) -> Note | None:

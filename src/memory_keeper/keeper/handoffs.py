@@ -19,7 +19,6 @@ DETACHED = "HEAD"  # what the host calls the branch when none is checked out
 
 def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float, folder: str) -> Note | None:
     """The handoff of a session as it stands; None: there is nothing to say."""
-
     where = find_where(keeper, session, folder)
     view = keeper.view(session, "", of=session, where=say_where(**where))
     facts = handoff.find(view)
@@ -33,7 +32,6 @@ def make_handoff(keeper: Keeper, id: str, session: str, budget: int, now: float,
 def find_where(keeper: Keeper, session: str, folder: str) -> dict[str, str]:
     """The branch and the commit that a session is on; of one that is over, those that its end noted, else the
     branch that its last lines name: another may be checked out by now."""
-
     context = read_context(keeper.home, session)
     if context.ended and any(context.place):
         return {"branch": context.place[0], "commit": context.place[1]}

@@ -10,6 +10,8 @@ import posix
 from time import monotonic, time
 
 from memory_keeper import config, wire
+from memory_keeper.capture.payload import is_name, safe_name
+from memory_keeper.capture.tail import CHUNK, read_new
 from memory_keeper.errors import KeeperError
 from memory_keeper.keeper.provisional import unmoved
 from memory_keeper.model import Event, NamedTuple, Placed, Source, Usage
@@ -128,8 +130,6 @@ class Mover:
 
     def _read_spool(self, session: str, wanted: dict[str, Source]) -> list[Moved]:
         """The new records of a spool: the events among them, and the transcripts they name."""
-        from memory_keeper.capture.tail import read_new
-
         path = spool.path_of(self.keeper.home, session)
         source = self.store.source(path) or self.store.begin(Source(path, session, ""))
         found = []
@@ -173,8 +173,6 @@ class Mover:
         """Transcripts of the project, beside this one, that no hook ever named, written since we began to keep: the
         hooks were off. Two projects may share a folder there, so each has to say itself where it was."""
         from memory_keeper.capture.claude_code import first_folder
-        from memory_keeper.capture.payload import is_name
-        from memory_keeper.capture.tail import read_new
 
         folder, since = transcript.rpartition("/")[0], self.store.began()
         for name in _listed(folder) if since else ():
@@ -216,8 +214,6 @@ class Mover:
         opened: int | None = None,
     ) -> Added:
         """The new lines of one transcript; after `deadline` (monotonic), or `once`, no more than a stretch of them."""
-        from memory_keeper.capture.tail import CHUNK, read_new
-
         added = Added()
         known = self.store.source(source.path)
         known = (
@@ -312,8 +308,6 @@ def with_agents(source: Source) -> list[Source]:
     names = [name for name in _listed(folder) if name.endswith(".jsonl")]
     if not names:
         return [source]
-    from memory_keeper.capture.payload import safe_name
-
     agents = [
         source._replace(path=f"{folder}/{name}", agent=safe_name(name.removeprefix("agent-").removesuffix(".jsonl")))
         for name in names

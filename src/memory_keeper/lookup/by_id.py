@@ -30,7 +30,6 @@ def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives 
 def unwritten(keeper: Keeper, id: str) -> Note | None:
     """What a context is told that no note in the store has: a rule as it came with us, or what the user said just
     now, as it will be kept."""
-
     if id.startswith("rule-"):
         texts = {rule.id: rule.text for rule in rules_of(None, "")}
         extra = wire.dumps({"by": "Memory Keeper, with which it comes"})

@@ -11,8 +11,10 @@ what it needs while the host goes on.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import posix
 import select
+import sys
 from time import monotonic, time
 
 from memory_keeper import wire
@@ -44,16 +46,12 @@ def main(argv: list[str]) -> None:
 
         words, home, project = read_options(argv[1:])
         if words:
-            import sys
-
             sys.exit(enter(PARSER, argv))
     serve(home, project)
 
 
 def serve(home: str = "", project: str = "") -> None:
     """Serve until the host closes stdin or ends us; in a home and for a project, where they were named."""
-    import _signal  # type: ignore[import-not-found]
-
     for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGCHLD):
         _signal.signal(number, _signal.SIG_DFL)  # at once: the host waits for us before it ends the session
     _signal.signal(_signal.SIGPIPE, _signal.SIG_IGN)

@@ -88,7 +88,6 @@ def answer(
 
 def _asked(keeper: Keeper, at: float, named: str, catch_up: Callable[[str], object]) -> Asked:
     """The session of the host that started us, and its project unless one was named; else where we were started."""
-
     session = find_own(keeper.home, keeper.environ)
     folder = named or (read_context(keeper.home, session).folder if session else "")
     return Asked(keeper, session, folder or keeper.environ.get("CLAUDE_PROJECT_DIR") or os.getcwd(), at, catch_up)
@@ -108,7 +107,6 @@ def search(
     limit: int = HITS,
 ) -> str:
     """One line for each of the best hits."""
-
     _wait_for_index(asked)
     of = _session(asked, session)[1] if session else ""
     scope = Scope(None if all_projects else asked.project, kind=kind, file=file, since=since, session=of)
@@ -255,7 +253,6 @@ def remember(asked: Asked, text: str, kind: str = "fact") -> str:
 
 def context(asked: Asked) -> str:
     """How full the context is, and what fills it."""
-
     transcript = read_context(asked.keeper.home, asked.session).transcript if asked.session else ""
     if not transcript:
         raise KeeperError("No session is known that runs here")
@@ -271,7 +268,6 @@ def context(asked: Asked) -> str:
 
 def _shares(asked: Asked, transcript: str) -> Iterator[tuple[str, int]]:
     """What takes most of it: kinds of words and tools, then files."""
-
     lines = newest_lines(transcript, asked.session, LARGE)
     if not lines:
         return

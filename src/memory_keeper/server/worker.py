@@ -131,7 +131,6 @@ class Worker:
 
     def _handoff(self, asked: Json) -> str:
         """What a model hears; empty when no session is known that it runs in."""
-
         session, budget = find_own(self.home, self.environ), asked.get("budget")
         if not session or config.is_inside(self.environ):
             return ""

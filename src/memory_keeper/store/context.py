@@ -11,6 +11,7 @@ import posix
 
 from memory_keeper import wire
 from memory_keeper.config import open_plain
+from memory_keeper.errors import KeeperError
 from memory_keeper.named import NamedTuple
 from memory_keeper.request import Context
 from memory_keeper.store import open_store, spool
@@ -293,7 +294,6 @@ def _stored(home: str, session: str) -> Context:
     """The context as the store knows it: for a session whose spool was taken away."""
     if not posix.access(home + "/store.db", posix.F_OK):
         return Context()
-    from memory_keeper.errors import KeeperError
     from memory_keeper.store.events import marks
 
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posix
+from fcntl import LOCK_EX, LOCK_NB, flock
 from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, KeeperError
@@ -43,8 +44,6 @@ class Lock:
         self.home, self.patience, self.name, self.fd = home, patience, name, -1
 
     def __enter__(self) -> None:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-
         make_folder(self.home)
         self.fd = posix.open(
             f"{self.home}/{self.name}.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posix
 import zlib
+from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
 
 from memory_keeper import wire
 from memory_keeper.config import open_plain
@@ -72,8 +73,6 @@ def frame(record: Json) -> bytes:
 
 def _open(home: str, session: str) -> int:
     """The session's spool, locked against being removed while we write to it."""
-    from fcntl import LOCK_SH, flock
-
     path = path_of(home, session)
     flags = posix.O_RDWR | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_CLOEXEC
     while True:
@@ -162,8 +161,6 @@ def names(home: str) -> list[str]:
 
 def remove(home: str, session: str, size: int) -> bool:
     """Take a spool away once all its `size` bytes have been moved; False when somebody uses it or added to it."""
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
     path = path_of(home, session)
     try:
         fd = posix.open(path, posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
@@ -183,8 +180,6 @@ def remove(home: str, session: str, size: int) -> bool:
 
 def rewrite(home: str, session: str, change: Callable[[Json], Json | None]) -> None:
     """Have a spool without some of its records, or with others in their place: another file, whole or not at all."""
-    from fcntl import LOCK_EX, flock
-
     path = path_of(home, session)
     try:
         fd = posix.open(path, posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)

@@ -11,7 +11,8 @@ import pytest
 
 from memory_keeper.capture.repeated import OPENING
 from memory_keeper.hooks.actions.boundary import at_boundary
-from memory_keeper.hooks.actions.compaction import describe, find_own, replace, replaces, tell
+from memory_keeper.hooks.actions.compaction import describe, find_own, replace, tell
+from memory_keeper.hooks.actions.fullness import replaces
 from memory_keeper.hooks.actions.turn_end import TTL, settle
 from memory_keeper.server.protocol import TOOLS
 from memory_keeper.server.worker import Worker

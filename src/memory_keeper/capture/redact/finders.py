@@ -205,7 +205,6 @@ def _credential(scheme: bytes, value: bytes) -> bool:
 
 def _basic(value: bytes) -> bool:
     """Whether this is base64 of user:password."""
-
     try:
         plain = a2b_base64(value + b"=" * (-len(value) % 4))
     except ValueError:

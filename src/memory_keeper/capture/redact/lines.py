@@ -15,7 +15,6 @@ from memory_keeper.capture.redact.scrub import String, is_touched, scrub
 
 def scrub_line(line: bytes, leads: list[Lead], salt: bytes, known: tuple[str, ...]) -> bytes | None:
     """The line without its secrets; None when it is no JSON."""
-
     try:
         text = line.decode()
         strings = strings_of(json.loads(text, object_pairs_hook=list))  # pairs: a repeated key hides nothing
@@ -115,7 +114,6 @@ def _pattern(name: str) -> Pattern[bytes]:
 
 def patch(line: bytes, changes: Mapping[String, str]) -> bytes:
     """The line with changed strings spliced into their own bytes."""
-
     news = {old: new for (old, _), new in changes.items()}
 
     def swap(match: Match[bytes]) -> bytes:
@@ -127,7 +125,6 @@ def patch(line: bytes, changes: Mapping[String, str]) -> bytes:
 
 def _splice(literal: bytes, new: str) -> bytes:
     """A JSON string changed into another that differs by marks only; what stays keeps its bytes, escapes and all."""
-
     units = _pattern("unit").findall(literal[1:-1])
     old = "".join([json.loads(b'"%b"' % unit) if unit[:1] == b"\\" else unit.decode() for unit in units])
     data = encode(new)

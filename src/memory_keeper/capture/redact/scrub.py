@@ -44,7 +44,6 @@ def spans_in(data: bytes, leads: list[Lead], exact: Mapping[bytes, str]) -> list
 
 def _back(span: Span, origin: list[tuple[int, int]]) -> Span:
     """A span of the plain copy as one of the data."""
-
     start, end = (
         at + origin[number][1] - origin[number][0]
         for at in (span[0], span[1] - 1)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.main import build_parser
 from memory_keeper.terminal import print_json
 
 # in the first two: the words typed so far lead to a place such as `note list`, and a place has words that may follow
@@ -50,8 +51,6 @@ if [ "$funcstack[1]" = _memory-keeper ]; then _memory_keeper "$@"; else compdef 
 
 def run(args: Namespace) -> int:
     """Print the script."""
-    from memory_keeper.cli.main import build_parser  # noqa: PLC0415  it loads this
-
     script = SHELLS[args.shell](build_parser())
     if args.json:
         print_json({"shell": args.shell, "script": script})

@@ -12,6 +12,7 @@ on: `rules`, `recall`, and as it fills (`fullness`) `warning`. It ends: `handoff
 from __future__ import annotations
 
 from memory_keeper import config
+from memory_keeper.hooks.problems import complain
 from memory_keeper.named import NamedTuple
 
 TYPE_CHECKING = False
@@ -79,8 +80,6 @@ def perform(action: Action, request: Request) -> Json | str:
     except Exception as error:
         if action.what == "start":
             raise  # the user hears that this session is not kept
-        from memory_keeper.hooks.problems import complain
-
         complain(request.home, action.what or action.do, error)
         return {}
 

@@ -7,8 +7,14 @@ from time import monotonic
 
 from memory_keeper import config
 from memory_keeper.briefs import CHARACTERS
+from memory_keeper.briefs.files import changed
+from memory_keeper.capture.host import find_terminal
+from memory_keeper.errors import Busy, NotSetUp, Outdated
 from memory_keeper.hooks.actions import FRESH
-from memory_keeper.hooks.actions.handoff import CATCH_UP
+from memory_keeper.hooks.actions.handoff import CATCH_UP, tell_cleared, try_to_keep
+from memory_keeper.hooks.actions.previous import find_before, where_it_stood
+from memory_keeper.hooks.actions.telling import heard, record_told
+from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_restored, welcome
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
 from memory_keeper.request import Brief, Context
@@ -36,9 +42,6 @@ def begin(request: Request) -> Json:
 
     A context that takes the place of one that was cleared is told that one's handoff.
     """
-    from memory_keeper.errors import NotSetUp
-    from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_restored, welcome
-
     call, home, environ, at = request.call, request.home, request.environ, request.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
     said = say_broken(broken)
@@ -56,8 +59,6 @@ def begin(request: Request) -> Json:
         except NotSetUp:
             return said  # the very first session: nothing to tell
     if briefs:
-        from memory_keeper.hooks.actions.telling import heard, record_told
-
         record_told(home, call.session, call.folder, call.id, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
         said |= heard(call.event, text)
@@ -128,8 +129,6 @@ def _where_it_was(keeper: Keeper, call: Call, project: str, settings: Json, at: 
         return NOTHING
     if _was_handed(keeper, project, session):
         return NOTHING
-    from memory_keeper.hooks.actions.previous import where_it_stood
-
     return where_it_stood(keeper, session, call.folder, budget, at)
 
 
@@ -150,9 +149,6 @@ def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
 
 def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | None:
     """What a new session is handed; when that cannot be found out, the rest is told all the same."""
-    from memory_keeper.capture.host import find_terminal
-    from memory_keeper.hooks.actions.previous import find_before
-
     try:
         return find_before(keeper, project, call.session, call.folder, find_terminal(keeper.environ), at)
     except Exception as error:  # noqa: BLE001
@@ -162,8 +158,6 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
 
 def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
-    from memory_keeper.hooks.actions.handoff import tell_cleared, try_to_keep
-
     where = try_to_keep(keeper, session, call.folder)
     project = keeper.project(call.folder)
     view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
@@ -200,8 +194,6 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 
     When that fails the user hears of it, and what is kept is told all the same.
     """
-    from memory_keeper.errors import Busy, NotSetUp, Outdated
-
     fresh = call.session if call.source == "startup" else ""  # all it left so far is the record of this very call
     try:
         behind = keeper.behind(keeper.project(call.folder), fresh)
@@ -226,9 +218,6 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
 def _adopt(keeper: Keeper, call: Call, project: str, at: float) -> list[Note]:
     """Read what somebody changed in the project's pages since they were written: the new context is told it. The pages
     themselves are written again with the next notes."""
-    from memory_keeper.briefs.files import changed
-    from memory_keeper.errors import Busy
-
     root = config.find_root(call.folder)
     try:
         if changed(root):

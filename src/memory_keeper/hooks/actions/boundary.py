@@ -16,14 +16,12 @@ LATEST = 400  # events in which a turn's commit is looked for
 
 def at_boundary(store: Store, session: str) -> bool:
     """Whether a task has just been done: nothing on the model's list is in progress, or the turn made a commit."""
-
     doing = any(todo.status == DOING for todo in todos(todo_events(store, session)))
     return not doing or _committed(newest_events(store, (session,), LATEST))
 
 
 def _committed(events: Sequence[Event]) -> bool:
     """Whether a commit was made since the last prompt."""
-
     answered: dict[str, bool] = {}
     for event in reversed(events):
         if event.kind == "prompt" and not event.agent:
@@ -37,5 +35,4 @@ def _committed(events: Sequence[Event]) -> bool:
 
 def size_after(store: Store, session: str, at: float) -> int:
     """The tokens of the first response after the compaction that we answered then; 0 when none is known."""
-
     return next((size for when, size in sizes(store.usages(session)) if when > at), 0) if at else 0

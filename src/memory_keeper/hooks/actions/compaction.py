@@ -7,16 +7,20 @@ asked. Whatever is in doubt is answered with nothing, and the host compacts itse
 
 from __future__ import annotations
 
-from memory_keeper import config
+from memory_keeper.briefs.kept import keep, repeated
+from memory_keeper.capture.host import born
+from memory_keeper.capture.messages import read
+from memory_keeper.capture.repeated import OPENING
+from memory_keeper.hooks.actions import Request
+from memory_keeper.hooks.actions.fullness import settings_of
+from memory_keeper.hooks.actions.handoff import save
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Json
 from memory_keeper.policy import shares
 from memory_keeper.settings import INSTRUCTIONS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_running, read_context
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from memory_keeper.hooks.actions import Request
-    from memory_keeper.model import Json
+from memory_keeper.text import clean, one_line
 
 LONGEST = 4_000  # characters of instructions
 PATIENCE = 1.5  # seconds for what is new and nobody has read
@@ -25,20 +29,10 @@ BY_HAND = ("manual", "plugin")  # what sets a compaction off between two turns
 LARGEST = 4_000  # tokens of a handoff that a model asks for
 
 
-def replaces(home: str, environ: dict[str, str], session: str) -> bool:
-    """Whether compactions of this session are to be answered by us."""
-    return bool(_settings(home, environ, session)["compaction.mode"] == "replace")
-
-
 def replace(home: str, environ: dict[str, str], question: Json, session: str, call: str, at: float) -> Json:
     """What takes the place of a conversation that is about to be compacted; else the host is to do it itself, and what
     its summarizer is told besides."""
-    from memory_keeper.briefs.kept import keep, repeated
-    from memory_keeper.capture.messages import read
-    from memory_keeper.hooks.actions.handoff import save
-    from memory_keeper.keeper import Keeper
-
-    settings, trigger = _settings(home, environ, session), str(question.get("trigger") or "")
+    settings, trigger = settings_of(home, environ, session), str(question.get("trigger") or "")
     if settings["compaction.mode"] != "replace":
         told = _instructions(settings)
         return {"instructions": told} if told else {}
@@ -87,9 +81,6 @@ def refuse(request: Request) -> Json:
 
 def describe(tokens: int, instructions: str) -> str:
     """The line that the user and the model read at the head of a context that was compacted."""
-    from memory_keeper.capture.repeated import OPENING
-    from memory_keeper.text import clean, one_line
-
     size = f" ({tokens:,} tokens before)" if tokens else ""
     asked = one_line(clean(instructions), ASKED)
     wanted = f' The user wants kept: "{asked}".' if asked else ""
@@ -98,26 +89,16 @@ def describe(tokens: int, instructions: str) -> str:
 
 def tell(home: str, environ: dict[str, str], session: str, budget: int) -> str:
     """The handoff of a session, up to now, for the model that runs in it."""
-    from memory_keeper.hooks.actions.handoff import save
-    from memory_keeper.keeper import Keeper
-
     folder = read_context(home, session).folder
     if not save(home, session, folder, environ, PATIENCE):
         return ""
-    budget = min(max(budget, 0) or _settings(home, environ, session)["tell.handoffBudget"], LARGEST)
+    budget = min(max(budget, 0) or settings_of(home, environ, session)["tell.handoffBudget"], LARGEST)
     with Keeper(home, environ) as keeper:
         return keeper.brief("handoff", keeper.view(session, "", of=session), budget).text
 
 
 def find_own(home: str, environ: dict[str, str]) -> str:
     """The session whose host has started us; empty when it has told us nothing of itself."""
-    from memory_keeper.capture.host import born
-
     said = environ.get("CLAUDE_PID", "")
     pid = int(said) if said.isdecimal() else 0
     return find_running(home, pid, born(pid)) if pid else ""
-
-
-def _settings(home: str, environ: dict[str, str], session: str) -> Json:
-    folder = read_context(home, session).folder
-    return config.load(home, config.find_root(folder) if folder else "", environ)[0]

@@ -21,7 +21,6 @@ def find_origin(keeper: Keeper, call: Call, project: str, at: float) -> str:
 def _by_lines(keeper: Keeper, transcript: str, fork: str) -> str:
     """By its transcript: that begins with its origin's lines, which may themselves begin with another one's, so that
     the last of them tells. There is none before its first prompt was taken."""
-
     fd = open_regular(transcript) if transcript else None
     if fd is None:
         return ""

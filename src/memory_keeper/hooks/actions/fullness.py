@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posix
+from fcntl import LOCK_EX, LOCK_NB, flock
 from time import gmtime, strftime
 
 from memory_keeper import config
@@ -103,6 +104,17 @@ def _is_before(gauge: Gauge, at: float) -> bool:
     return gauge.stamp[: len(moment)] < moment
 
 
+def settings_of(home: str, environ: dict[str, str], session: str) -> Json:
+    """The settings in force where a session runs."""
+    folder = read_context(home, session).folder
+    return config.load(home, config.find_root(folder) if folder else "", environ)[0]
+
+
+def replaces(home: str, environ: dict[str, str], session: str) -> bool:
+    """Whether compactions of a session are to be answered by us."""
+    return bool(settings_of(home, environ, session)["compaction.mode"] == "replace")
+
+
 def can_answer(home: str, context: Context) -> str:
     """Who will clear a context when asked; empty when nobody is there who could."""
     if context.module:
@@ -118,8 +130,6 @@ def is_watched(home: str) -> bool:
         fd = posix.open(f"{home}/{WATCHING}", posix.O_RDWR | posix.O_NOFOLLOW | posix.O_CLOEXEC)
     except OSError:
         return False
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
     try:
         flock(fd, LOCK_EX | LOCK_NB)
     except BlockingIOError:

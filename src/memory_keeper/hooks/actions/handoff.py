@@ -5,6 +5,8 @@ from __future__ import annotations
 from time import monotonic
 
 from memory_keeper import config
+from memory_keeper.briefs import short
+from memory_keeper.briefs.files import is_hosts, write_handoff
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.hooks.problems import complain
@@ -12,6 +14,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import as_of
+from memory_keeper.text import clean, clip_middle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,9 +70,6 @@ def try_to_keep(keeper: Keeper, session: str, folder: str, over: bool = False) -
 def tell_cleared(keeper: Keeper, session: str, where: str, tokens: int) -> Json:
     """What the user hears when a session was cleared. When it was not the user who did it, also what the last answer
     was: the host has wiped it from the screen."""
-    from memory_keeper.briefs import short
-    from memory_keeper.text import clean, clip_middle
-
     if not where:
         return {}
     if not read_context(keeper.home, session).asked:
@@ -88,8 +88,6 @@ def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, 
     A file that cannot be written costs only the file: the note is what counts. Of a session that was over before, the
     branch and the commit that are checked out now say nothing, and its handoff is as old as its end.
     """
-    from memory_keeper.briefs.files import is_hosts, write_handoff
-
     if folder and not _is_of(keeper, session, folder):
         folder = ""  # the session is another project's: this one gets no file of it
     root = find_root(folder) if folder else ""

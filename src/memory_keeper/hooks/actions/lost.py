@@ -158,7 +158,6 @@ def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list
 
     Of a context that has gone on, only what was kept then.
     """
-
     note = keeper.store.handoff(session)
     gone_on = max(context.prompted, context.stopped) > context.begun
     if note and gone_on and note.at >= context.compacted:
@@ -173,7 +172,6 @@ def _own(facts: Iterable[Fact]) -> list[Fact]:
 
 def _find(keeper: Keeper, session: str, folder: str) -> list[Fact]:
     """Keep the handoff anew; none when that cannot be done now."""
-
     try_to_keep(keeper, session, folder)
     return list(keeper.handed(session))
 

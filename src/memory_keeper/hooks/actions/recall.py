@@ -114,7 +114,6 @@ class Finding:
 
     def recall(self, prompt: str) -> Recalled:
         """What is kept about what a prompt names, and what helped against an error in it."""
-
         names = names_in(prompt)
         found = about(self.keeper.store, names, self.project, self.fresh) if names else []
         fix = self.fix(prompt) if says_error(prompt) else None
@@ -126,7 +125,6 @@ class Finding:
 
     def files(self, prompt: str) -> list[Likely]:
         """The files that a first prompt will very likely lead to, but those that it names by their whole path."""
-
         if FILES in self.keys:
             return []
         found = likely(self.keeper.store, prompt, self.project, FORESEEN)
@@ -149,7 +147,6 @@ class Finding:
 
     def fix(self, error: str) -> Fix | None:
         """What helped against an error in another session, of which this context was not told."""
-
         fix = hint(self.keeper.store, error, Scope(self.project), self.session)
         return fix if fix and fix.solved not in self.keys else None
 
@@ -160,7 +157,6 @@ class Finding:
 
     def knows(self, line: Line) -> bool:
         """Whether a context was told a line, or a brief that has it."""
-
         quote, told = letters(line.quote), map(letters, self.context.told.split("\n"))
         return (
             line.key in self.keys
@@ -181,7 +177,6 @@ class Finding:
 
     def _ask_the_store(self) -> None:
         """What a session was told that goes on: its records may be of an earlier start, or gone from the spool."""
-
         for one in told(self.keeper.store, self.project, self.session, self.context.compacted):
             for name, known in (("cites", self.cites), ("lines", self.keys)):
                 ids = one.said.get(name)

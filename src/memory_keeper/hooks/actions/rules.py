@@ -71,7 +71,6 @@ def _tell(request: Request, context: Context, settings: Json) -> Json:
 
 def fail_safe(event: str, home: str) -> Json:
     """The rules that come with us: what a prompt brings when nothing else can be found out."""
-
     settings = config.load(home, "", config.environment())[0]
     if not settings["rules.enabled"] or not settings["rules.shipped"]:
         return {}
@@ -144,7 +143,6 @@ def full_brief(
     home: str, folder: str, environ: dict[str, str], settings: Json, said: bool = True, fenced: bool = True
 ) -> Brief:
     """The rules in full for a folder, and what the user said besides; not `fenced`: for people."""
-
     rules, besides = find_rules(home, folder, environ, settings, said)
     return full(rules, besides, settings["rules.budget"], posix.urandom(4).hex() if fenced else "")
 
@@ -154,7 +152,6 @@ def find_rules(
 ) -> tuple[list[Rule], list[Observed]]:
     """The rules in force in a folder, and what the user `said` besides; where nothing was ever kept, those that come
     with us."""
-
     shipped = settings["rules.shipped"]
     try:
         with Keeper(home, environ) as keeper:
@@ -171,7 +168,6 @@ def find_rules(
 def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], since: int) -> Json:
     """The short line and what tells one set of rules from another, kept for the next prompt; `since` is the store's
     stamp from before they were read."""
-
     line = reminder(rules)
     ready = {
         "hash": digest_of(*(rule.text for rule in rules)),
@@ -187,6 +183,5 @@ def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], sin
 
 def _newest(rules: Sequence[Rule]) -> str:
     """How the rule begins that was written or changed last; empty when none was."""
-
     written = [(wire.read_object(rule.note.extra).get("written") or 0.0, rule) for rule in rules if rule.note]
     return one_line(clean(max(written, key=lambda one: float(one[0]))[1].text), SHOWN) if written else ""

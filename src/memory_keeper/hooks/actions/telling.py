@@ -8,6 +8,7 @@ from __future__ import annotations
 from memory_keeper import wire
 from memory_keeper.request import Brief
 from memory_keeper.store import spool
+from memory_keeper.text import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +67,4 @@ def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) 
 
 def record_warning(home: str, session: str, folder: str, call: str, at: float, on: str, text: str) -> None:
     """Keep what the model was told of how full its context is."""
-    from memory_keeper.text import tokens
-
     record_told(home, session, folder, call, at, (Brief("warning", text, tokens(text)),), on=on)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from time import monotonic, sleep, time
 
 from memory_keeper.capture.tail import LAG
+from memory_keeper.errors import Busy
 from memory_keeper.hooks.actions.fullness import Fullness, measure
 from memory_keeper.policy import clear_is_due, compaction_is_due
 from memory_keeper.request import Gauge
@@ -72,7 +73,6 @@ def _compacts(home: str, session: str, environ: dict[str, str], fullness: Fullne
 
 def _look(home: str, session: str, environ: dict[str, str], context: Context) -> tuple[int, bool]:
     """What the last compaction of ours left, and whether a task is done, by all that has happened."""
-    from memory_keeper.errors import Busy
     from memory_keeper.hooks.actions.boundary import at_boundary, size_after
     from memory_keeper.keeper import Keeper
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import posix
 
 from memory_keeper import config
+from memory_keeper.capture.project import claimed, find_place
 from memory_keeper.errors import NotSetUp
+from memory_keeper.keeper import Keeper
+from memory_keeper.notes.kept_note import page_of
 from memory_keeper.store.spool import FOLDER
 
 TYPE_CHECKING = False
@@ -37,8 +40,6 @@ def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
 
 def _say_claimed(keeper: Keeper, call: Call, said: Json) -> Json:
     """That a folder nobody has worked in with us names the remote of a project that it shares no commit with."""
-    from memory_keeper.capture.project import claimed, find_place
-
     root = config.find_root(call.folder) if call.folder else ""
     if not root or not _is_there(root + "/.git") or _is_known(keeper, root):
         return {}
@@ -58,8 +59,6 @@ def welcome_late(request: Request, said: Json) -> Json:
     name, attended = ATTENDED
     if request.environ.get(name) != attended:
         return said
-    from memory_keeper.keeper import Keeper
-
     with Keeper(request.home, request.environ) as keeper:
         if _is_known(keeper):
             return said
@@ -107,8 +106,6 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said
     """That a page of the project was edited, and sessions are told so from now on: it need not have been the user."""
     if not notes or not _is_read(call, environ):
         return {}
-    from memory_keeper.notes.kept_note import page_of
-
     pages = ", ".join(sorted({page_of(note) for note in notes} - {""}))
     return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 

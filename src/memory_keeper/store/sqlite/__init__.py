@@ -64,13 +64,11 @@ class SqliteStore(Notes):
             raise nothing_in(path)
 
     def close(self) -> None:
-        """Give the file back."""
         self.db.close()
 
     # --- recording -------------------------------------------------------------------------------------------------
 
     def begin(self, source: Source) -> Source:
-        """A file is read from its start, for the first time or because it was replaced: its old rows stay."""
         fresh = source._replace(offset=0, inode=0, head="", tail="", at=0.0)
         with self._change():
             self.db.execute(
@@ -89,7 +87,6 @@ class SqliteStore(Notes):
         member: Member | None = None,
         now: float = 0.0,
     ) -> int:
-        """Keep the events of a stretch of a file together with how far it was read; how many were new."""
         with self._change():
             (before,) = self._first("select coalesce(max(seq), 0) from event")
             self.db.executemany(
@@ -139,7 +136,6 @@ class SqliteStore(Notes):
         )
 
     def name_project(self, keys: Sequence[str], project: str) -> None:
-        """From now on each of these keys means this project."""
         with self._change():
             self.db.executemany(
                 "insert into alias values (?, ?) on conflict do update set project = excluded.project",
@@ -149,7 +145,6 @@ class SqliteStore(Notes):
     # --- health ----------------------------------------------------------------------------------------------------
 
     def counts(self, project: str | None = None) -> dict[str, Any]:
-        """How much is kept, and when something was last added."""
         only, given = (" where project = ?", (project,)) if project is not None else ("", ())
         one = self._first(
             "select count(*), count(distinct nullif(session, '')), coalesce(max(at), 0),"
@@ -208,7 +203,6 @@ class SqliteStore(Notes):
         return ""
 
     def rebuild_index(self) -> None:
-        """Make the search index again from the texts, however broken it is."""
         try:
             with self._change():
                 self._renew_index()
@@ -218,31 +212,26 @@ class SqliteStore(Notes):
                 self._renew_index()
 
     def forget(self, events: Collection[int], notes: Collection[str], moved: Mapping[int, Moved | None]) -> None:
-        """Delete events, notes and what is known of files; what the notes covered is open again."""
         from memory_keeper.store.sqlite import forgetting
 
         forgetting.forget(self, events, notes, moved)
 
     def copy(self, path: str) -> None:
-        """Write all of it as of this moment into another store, whose search index is to be made anew."""
         from memory_keeper.store.sqlite import copies
 
         copies.copy(self, path)
 
     def mask(self, change: Callable[[str], str], dry: bool = False) -> int:
-        """Have every text of events and notes as `change` gives it back; how many rows are not as they were."""
         from memory_keeper.store.sqlite import forgetting
 
         return forgetting.mask(self, change, dry)
 
     def compact(self, patience: float = 30.0) -> None:
-        """Leave no byte anywhere of what was deleted."""
         from memory_keeper.store.sqlite import forgetting
 
         forgetting.compact(self, patience)
 
     def dump(self, project: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The rows of a project as they are kept: the name of the table, and the columns by name."""
         from memory_keeper.store.sqlite.dump import TABLES
 
         for table, columns, rows in TABLES:
@@ -251,7 +240,6 @@ class SqliteStore(Notes):
                 yield table, dict(zip(names, row, strict=True))
 
     def sizes(self, project: str) -> dict[str, int]:
-        """How many rows of each table that are."""
         from memory_keeper.store.sqlite.dump import TABLES
 
         given = {"project": project}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import posix
 import sys
+from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, Damaged, KeeperError, NothingKept
+from memory_keeper.store.home import make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +108,6 @@ class Transaction:
 
 def open_file(path: str, write: bool, prepare: Callable[[Database], int], more: int = TRIES) -> tuple[Database, int]:
     """A store and its version; who finds it while it is made, or closed by the last who had it open, tries again."""
-    from time import sleep
-
     try:
         db = connect(path, write)
         try:
@@ -151,8 +151,6 @@ def connect(path: str, write: bool) -> Database:
 
 def _write_ahead(db: Database) -> None:
     """Turn WAL on. SQLite does not wait for others here, as it does everywhere else, so we do."""
-    from time import monotonic, sleep
-
     until = monotonic() + WAIT
     while True:
         try:
@@ -169,8 +167,6 @@ def make_private(path: str) -> None:
 
     One that is there is not opened: closing it again would drop the locks that this process has on it.
     """
-    from memory_keeper.store.home import make_folder
-
     make_folder(path.rpartition("/")[0])
     try:
         posix.close(posix.open(path, posix.O_RDWR | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC, 0o600))

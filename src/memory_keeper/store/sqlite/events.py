@@ -46,7 +46,6 @@ class Events(FullText):
     levelled = True  # the indexes are there: not yet in a store that only a reader has opened since an update
 
     def find(self, which: Filter) -> Iterator[Kept]:
-        """The events that are asked for, one at a time."""
         where, given = _where(which)
         open = which.covered is False and which.sessions is not None
         query = (
@@ -56,7 +55,6 @@ class Events(FullText):
         return (Kept(row[0], read_event(row[1:])) for row in self._each(query, [*given, which.limit]))
 
     def results(self, calls: Sequence[int], text: int = -1) -> dict[int, Kept]:
-        """What came of some calls, by their keys; not of those that nothing came of."""
         found: dict[int, Kept] = {}
         for start in range(0, len(calls), AT_ONCE):
             # each is looked for from its call on: else all results would be asked for their call
@@ -68,7 +66,6 @@ class Events(FullText):
         return found
 
     def count(self, which: Filter) -> int:
-        """How many events are asked for."""
         where, given = _where(which)
         return int(
             self._value(f"select count(*) from (select 1 from event where {where} limit ?)", [*given, which.limit])
@@ -130,7 +127,6 @@ class Events(FullText):
         return ""
 
     def sessions(self, project: str | None = None, limit: int = 10) -> list[Session]:
-        """The sessions of a project, or of all; the newest first."""
         only, given = (" where project = ?", (project,)) if project is not None else (" where project != ''", ())
         rows = self._all(
             "select s.session, s.project, min(e.at), max(e.at), count(*), sum(e.kind = 'prompt')"
@@ -150,14 +146,12 @@ class Events(FullText):
         return [session for (session,) in rows]
 
     def project_of(self, session: str) -> str:
-        """The project a session belongs to; empty when it is unknown."""
         row = self._first(
             "select project from source where session = ? and project != '' order by seq desc limit 1", (session,)
         )
         return row[0] if row else ""
 
     def source(self, path: str) -> Source | None:
-        """How far a file has been read."""
         row = self._first(f"select {SOURCE} from source where path = ? order by seq desc limit 1", (path,))
         return Source._make(row) if row else None
 
@@ -173,7 +167,6 @@ class Events(FullText):
         return [Source._make(row) for row in dict.fromkeys(lively + unread)]
 
     def last_of(self, source: Source, limit: int) -> list[Event]:
-        """The last events that a file says, newest first, without their texts."""
         rows = self._all(
             f"select {BARE} from place p join event e on e.seq = p.event where p.source = ?"
             " order by p.event desc limit ?",
@@ -182,7 +175,6 @@ class Events(FullText):
         return read_events(rows)
 
     def last_member(self, source: Source) -> Member | None:
-        """The end of a transcript's archive, as far as it counts."""
         row = self._first(
             "select offset, size, start, length from member where source = ? order by offset desc limit 1",
             (source.seq,),
@@ -190,11 +182,9 @@ class Events(FullText):
         return Member._make(row) if row else None
 
     def sources(self) -> list[Source]:
-        """Every file that was read, in the order of their numbers."""
         return [Source._make(row) for row in self._all(f"select {SOURCE} from source order by seq")]
 
     def members(self) -> list[tuple[Source, Member]]:
-        """Every member of every archive."""
         rows = self._all(
             f"select {PLACED}, m.offset, m.size, m.start, m.length"
             " from member m join source s on s.seq = m.source order by m.source, m.offset"
@@ -203,7 +193,6 @@ class Events(FullText):
         return [(Source._make(row[:width]), Member._make(row[width:])) for row in rows]
 
     def line(self, id: str) -> tuple[Source, Member, int] | None:
-        """Where an event's raw line lies: its transcript, the member, and the offset within that."""
         row = self._first(
             f"select {PLACED}, m.offset, m.size, m.start, m.length, p.offset"
             " from event e join source s on s.session = e.session join place p on p.source = s.seq and p.event = e.seq"
@@ -218,7 +207,6 @@ class Events(FullText):
         return Source._make(row[:width]), member, row[-1] - member.offset
 
     def lines(self, source: int) -> list[tuple[int, int, float]]:
-        """The lines of a transcript as kept: the offset of each, and the key and moment of its first event."""
         rows = self._all(
             "select p.offset, min(p.event), e.at from place p join event e on e.seq = p.event"
             " where p.source = ? and p.offset >= 0 group by p.offset",
@@ -227,7 +215,6 @@ class Events(FullText):
         return rows
 
     def transcript(self, session: str) -> str:
-        """Where the host wrote a session down; empty when that is not known."""
         row = self._first(
             "select path from source where session = ? and agent = '' and path not like '%.spool'"
             " order by seq desc limit 1",
@@ -236,39 +223,32 @@ class Events(FullText):
         return row[0] if row else ""
 
     def began(self) -> float:
-        """When something was first read into this store."""
         return float(self._value("select coalesce(min(looked), 0) from source where looked > 0"))
 
     def last_moment(self, session: str) -> float:
-        """When a session's transcript was last added to, by its own clock."""
         only = "session = ? and path like '%.jsonl'"
         return float(self._value(f"select coalesce(max(at), 0) from source where {only}", (session,)))
 
     def project(self, key: str) -> str:
-        """The project a key was given to; empty when it is unknown."""
         row = self._first("select project from alias where key = ?", (key,))
         return row[0] if row else ""
 
     def first_commits(self, project: str) -> list[str]:
-        """The first commits by which a project is known."""
         rows = self._all("select key from alias where project = ? and key like 'root:%'", (project,))
         return [key[5:] for (key,) in rows]
 
     def roots(self, project: str | None = None) -> list[str]:
-        """The directories a project, or any, was seen in, the deepest first."""
         only, given = (" and project = ?", (project,)) if project is not None else ("", ())
         rows = self._all(f"select key from alias where key like 'dir:%'{only}", given)
         return sorted((key[4:] for (key,) in rows), key=len, reverse=True)
 
     def last_moments(self, project: str) -> dict[str, float]:
-        """When something last happened in each session of a project."""
         rows = self._all(
             "select session, max(at) from source where project = ? group by session having max(at) > 0", (project,)
         )
         return dict(rows)
 
     def last_usage(self, session: str) -> Usage | None:
-        """The newest response of a session's main thread."""
         row = self._first(
             f"select {USAGE} from usage where session = ? and agent = '' order by at desc limit 1",
             (session,),
@@ -276,7 +256,6 @@ class Events(FullText):
         return Usage._make(row) if row else None
 
     def usages(self, session: str) -> list[Usage]:
-        """The responses of a session, its subagents' too, each once, oldest first."""
         rows = self._all(f"select {USAGE} from usage where session = ? order by at, message", (session,))
         return [Usage._make(row) for row in rows]
 
@@ -302,7 +281,6 @@ class Events(FullText):
         return [Spending._make(row) for row in rows]
 
     def used(self, project: str | None = None, since: float = 0.0, until: float = 0.0) -> list[Used]:
-        """The sessions that had a response in a time, the largest context first."""
         only, given = _time(project, since, until)
         main = f"case when agent = '' then {CONTEXT} else 0 end"
         first = f"(select {CONTEXT} from usage where session = u.session and agent = '' and {only} order by at limit 1)"
@@ -332,7 +310,6 @@ class Events(FullText):
         )
 
     def ids(self, beginning: str, limit: int) -> list[str]:
-        """The ids that begin so, of events and notes; an event's without its block unless one is named."""
         base, colon, block = beginning.partition(":")
         if not base:
             return []
@@ -343,7 +320,6 @@ class Events(FullText):
         return [*dict.fromkeys([*named, *(id for (id,) in notes if not colon)])][:limit]
 
     def projects(self) -> list[str]:
-        """All that something was kept of."""
         return [project for (project,) in self._all(PROJECTS)]
 
 

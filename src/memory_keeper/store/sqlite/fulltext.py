@@ -99,7 +99,6 @@ class FullText(Connection):
         return [Row._make((*row[:7], _first_number(row[7]), *row[8:])) for row in found]
 
     def texts(self, keys: Sequence[int], most: int = -1) -> dict[int, str]:
-        """The texts of rows, or their first characters."""
         found: dict[int, str] = {}
         for table, sign in (("event", 1), ("note", -1)):
             wanted = numbers(key * sign for key in keys if key * sign > 0)
@@ -110,11 +109,9 @@ class FullText(Connection):
         return found
 
     def newest_key(self) -> int:
-        """The number of the newest event."""
         return int(self._value("select coalesce(max(seq), 0) from event"))
 
     def scan(self, scope: Scope, notes: bool = False) -> Iterator[tuple[int, str]]:
-        """The keys and texts of the rows of a scope, the newest first, one by one."""
         table, sign = ("note", -1) if notes else ("event", 1)
         clauses, given = _limits(scope)
         if scope.kinds:
@@ -127,7 +124,6 @@ class FullText(Connection):
     # --- vectors ---
 
     def has_vectors(self, model: str = "") -> bool:
-        """Whether there are vectors, or some of this model."""
         return any(model in ("", found) for found in self._models())
 
     def _models(self) -> list[str]:
@@ -139,7 +135,6 @@ class FullText(Connection):
         return [model for (model,) in self._all(ends)]
 
     def count_lacking(self) -> int:
-        """How many texts have no vector yet."""
         return sum(int(self._value(f"select count(*) {those}")) for those in LACKING.values())
 
     def lacking(self, limit: int) -> list[tuple[int, str]]:
@@ -161,7 +156,6 @@ class FullText(Connection):
             )
 
     def vectors(self, model: str, keys: Iterable[int] = (), scope: Scope | None = None) -> list[tuple[int, bytes]]:
-        """The vectors of some rows, or the newest of a scope."""
         if scope:
             return self._vectors_within(model, scope)
         return self._all(f"select key, data from vector where key in ({numbers(keys)}) and model = ?", (model,))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memory_keeper.store.sqlite.fulltext import FullText
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -128,8 +130,6 @@ def _levels(db: Connection) -> None:
 
 def _index(db: Connection) -> None:
     """Words, pieces of names, and tags: made new from all the texts, which takes a while in a large store."""
-    from memory_keeper.store.sqlite.fulltext import FullText
-
     words = FullText()
     words.db = db
     words._renew_index()

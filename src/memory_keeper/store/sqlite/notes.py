@@ -80,12 +80,10 @@ class Notes(Events):
         return int(seq)
 
     def note(self, id: str) -> Note | None:
-        """One note, by its id."""
         row = self._first(f"select {NOTE} from note where id = ?", (id,))
         return Note._make(row) if row else None
 
     def wording(self, id: str) -> Note | None:
-        """The wording in force of a note, by the id of any of its wordings."""
         row = self._first(
             f"select {NOTE} from note where id = ({IN_FORCE} from note first"
             " where first.id = (select case replaces when '' then id else replaces end from note where id = ?))",
@@ -94,7 +92,6 @@ class Notes(Events):
         return Note._make(row) if row else None
 
     def wordings(self, id: str) -> list[Note]:
-        """Every wording of a note, the first one first, by the id of any."""
         rows = self._all(
             f"with first (id) as (select case replaces when '' then id else replaces end from note where id = ?)"
             f" select {NOTE} from note where id in (select id from first) or replaces in (select id from first)"
@@ -132,7 +129,6 @@ class Notes(Events):
         return [Note._make(row) for row in reversed(rows)]
 
     def handoff(self, session: str = "", project: str = "") -> Note | None:
-        """The newest handoff of a session, or of a project."""
         only, given = ("session", session) if session else ("project", project)
         row = self._first(
             f"select {NOTE} from note where {only} = ? and kind = 'handoff' order by seq desc limit 1", (given,)
@@ -140,7 +136,6 @@ class Notes(Events):
         return Note._make(row) if row else None
 
     def handoffs(self, project: str, limit: int) -> list[Note]:
-        """The newest handoff of each session of a project, the newest first."""
         those = "project = :project and kind = 'handoff' and replaces = ''"
         rows = self._all(
             f"select {NOTE} from note where {those} and seq in (select max(seq) from note where {those}"
@@ -150,7 +145,6 @@ class Notes(Events):
         return [Note._make(row) for row in rows]
 
     def pending(self, project: str, level: int = 0) -> list[str]:
-        """What no note covers yet: events at level 0, notes above; oldest first."""
         table, extra = ("event", "") if level == 0 else ("note", f" and level = {int(level)} and replaces = ''")
         rows = self._all(
             f"select id from {table} where project = ? and covered_by is null{extra} order by seq", (project,)
@@ -158,7 +152,6 @@ class Notes(Events):
         return [id for (id,) in rows]
 
     def children(self, id: str) -> list[str]:
-        """What a note covers, by the id of any of its wordings."""
         rows = self._all(
             "with first (id) as (select case replaces when '' then id else replaces end from note where id = ?)"
             " select id from event where covered_by in (select id from first)"
@@ -168,7 +161,6 @@ class Notes(Events):
         return [child for (child,) in rows]
 
     def open_tokens(self, project: str | None = None) -> list[tuple[str, int]]:
-        """The projects, or the one, that have open notes, and how long these are at the level that has most."""
         only, given = (" and first.project = ?", (project,)) if project is not None else ("", ())
         rows = self._all(
             "select project, max(size) from (select first.project, sum(said.tokens) as size from note first"
@@ -179,7 +171,6 @@ class Notes(Events):
         return rows
 
     def open_sessions(self, project: str | None = None, session: str = "") -> list[Open]:
-        """The sessions of a project, or of all, or the one, that have events which no note covers."""
         only, given = (" and session = ?", (session,)) if session else ("", ())
         if project is not None:
             only, given = only + " and project = ?", (*given, project)
@@ -195,14 +186,12 @@ class Notes(Events):
         return [Open._make((*row[:6], bool(row[6]), bool(row[7]))) for row in rows]
 
     def cover(self, id: str) -> str:
-        """The id of the note that covers an event or a note; empty when none does."""
         for table in ("event", "note"):
             if row := self._first(f"select covered_by from {table} where id = ?", (id,)):
                 return row[0] or ""
         return ""
 
     def notes_of(self, session: str) -> list[Note]:
-        """What was written of a session and its handoffs, as they were made."""
         rows = self._all(
             f"select {NOTE} from note where session = ? and (level = 1 or kind = 'handoff') and replaces = ''"
             " order by seq",
