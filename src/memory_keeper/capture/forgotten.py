@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2s
 from typing import Any
 
-from memory_keeper import wire
+from memory_keeper import config, wire
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.model import Event, NamedTuple, Source
 
@@ -75,7 +75,7 @@ class Forgotten:
             os.fsync(fd)
         finally:
             os.close(fd)
-        sync_folder(self.home)
+        config.sync(self.home)
         for stone in new:
             self._put(stone)
 
@@ -164,17 +164,6 @@ def mask_value(value: Any, mask: Callable[[str], str]) -> Any:
 def mask_text(text: str, mask: Callable[[str], str]) -> str:
     """A text, or JSON as a text, masked."""
     new = mask(text)
-    return (
-        mask_line(new.encode("utf-8", "surrogatepass"), mask).decode("utf-8", "surrogatepass")
-        if (text[:1] in ("{", "["))
-        else new
-    )
-
-
-def sync_folder(path: str) -> None:
-    """Let what was put into a folder, or taken out, survive a power cut."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    if text[:1] not in ("{", "["):
+        return new
+    return mask_line(new.encode("utf-8", "surrogatepass"), mask).decode("utf-8", "surrogatepass")

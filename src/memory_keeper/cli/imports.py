@@ -14,6 +14,7 @@ from memory_keeper.imports import IMPORTERS, Where, counted, reader
 from memory_keeper.jobs.bring_in import Brought, Importing
 from memory_keeper.keeper import Keeper
 from memory_keeper.project_settings import Settings
+from memory_keeper.store.home import about
 from memory_keeper.terminal import Bar, as_called, print_json, say, say_problem
 from memory_keeper.text import many
 
@@ -32,13 +33,13 @@ def bring_in(args: Namespace) -> int:
             f"No memory of {tool} was found in {importer.finds}", hint=f"memory-keeper import {tool} PATH"
         )
     problems: list[str] = []
-    with Keeper(args.home) as keeper, Bar("importing", sum(map(_size, files))) as bar:
+    with Keeper(args.home) as keeper, Bar("importing", sum(about(file).st_size for file in files)) as bar:
         project = _project(keeper, root, args.dry_run)
         most = 0 if args.dry_run else Settings(keeper).of(project)["reduce.outlineTokens"]
         importing = Importing(keeper, tool, project, most, args.dry_run)
         brought = importing.bring(module.read(where, files, problems.append, bar.advance))
         written = 0 if args.dry_run else _finish(keeper, project, root, files, problems)
-    about = {
+    result = {
         "tool": tool,
         "files": len(files),
         "lines": brought.found.total(),
@@ -52,7 +53,7 @@ def bring_in(args: Namespace) -> int:
         "project": project,
         "dry_run": args.dry_run,
     }
-    print_json(about) if args.json else _say(tool, brought, args.dry_run)
+    print_json(result) if args.json else _say(tool, brought, args.dry_run)
     for problem in problems:
         say_problem(problem)
     if problems and not brought.found:
@@ -94,10 +95,3 @@ def _say(tool: str, brought: Brought, dry: bool) -> None:
     elif new:
         say("It is told as imported, never as your word, and no rule is made of it.")
         say(as_called("`memory-keeper search WORDS` finds it; `memory-keeper brief memory` tells what is remembered."))
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0

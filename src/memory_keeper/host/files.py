@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from fcntl import LOCK_EX, LOCK_NB, flock
+from contextlib import suppress
 from glob import escape, glob
-from time import monotonic, sleep
 
 from memory_keeper import config
-from memory_keeper.errors import Busy
 
-PATIENCE = 10.0  # seconds for somebody else's change
 OWN = ".memory-keeper."  # and our process: the new file until it takes the place of the old one
 
 
@@ -66,22 +63,14 @@ def _copy_attributes(path: str, fd: int) -> None:
     except (AttributeError, OSError):
         return
     for name in names:
-        try:
+        with suppress(OSError):
             os.setxattr(fd, name, os.getxattr(path, name))
-        except OSError:
-            pass
 
 
 def _sync_folder(path: str) -> None:
     """The file is in its place already: that a file system cannot do this, or fails now, changes nothing."""
-    try:
-        fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-    except OSError:
-        pass
+    with suppress(OSError):
+        config.sync(os.path.dirname(path))
 
 
 def sweep(path: str) -> None:
@@ -114,21 +103,4 @@ def _runs(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         pass
-    return True
-
-
-def wait_for(fd: int, busy: str, patience: float = PATIENCE) -> None:
-    """Lock an open file or folder, once whoever else has it is done."""
-    until = monotonic() + patience
-    while not _locked(fd):
-        if monotonic() >= until:
-            raise Busy(busy, hint="try again in a moment")
-        sleep(0.01)
-
-
-def _locked(fd: int) -> bool:
-    try:
-        flock(fd, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return False
     return True

@@ -27,7 +27,7 @@ INSTALLERS = "`pipx uninstall memory-keeper` (or uv's, or pip's)"
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
     "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md",
-    "changed-settings.*", "forgotten", "forget.json", "forget.json.[0-9]*",
+    "changed-settings.*", "forgotten", "forget.json", "forget.json.*",
     "backups", "restoring", "before-restore-[0-9]*",
 )  # fmt: skip
 OURS = (

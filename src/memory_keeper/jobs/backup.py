@@ -16,7 +16,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from io import BytesIO
 from time import localtime, strftime, time
 from typing import Any
@@ -66,9 +66,9 @@ def take(keeper: Keeper, path: str = "", full: bool = False, locked: bool = Fals
             keeper.store.copy(copy)
             _write(keeper.home, own, copy, full, at)
             taken = check(own, f"{own}.check")
-            _sync(own)
+            config.sync(own)
             os.rename(own, path)
-            _sync(above, os.O_DIRECTORY)
+            config.sync(above)
         except OSError as error:
             raise KeeperError(f"{path} cannot be written: {error.strerror}") from None
         finally:
@@ -77,11 +77,8 @@ def take(keeper: Keeper, path: str = "", full: bool = False, locked: bool = Fals
 
 
 def _write(home: str, path: str, copy: str, full: bool, at: float) -> None:
-    store = open_store(copy, write=False)
-    try:
+    with closing(open_store(copy, write=False)) as store:
         counts, members = store.counts(), store.members() if full else []
-    finally:
-        store.close()
     sums: dict[str, str] = {}
     with open(path, "xb", opener=_private) as file, tarfile.open(fileobj=file, mode="w") as tar:
         _add(tar, sums, "store.db.z", _packed(copy))
@@ -136,12 +133,9 @@ def check(path: str, folder: str, keep: bool = False) -> Backup:
     os.mkdir(folder, 0o700)
     try:
         about = _unpack(path, folder)
-        store = open_store(f"{folder}/store.db", write=False)
-        try:
+        with closing(open_store(f"{folder}/store.db", write=False)) as store:
             if problems := store.problems():
                 raise _broken(path, problems[0])
-        finally:
-            store.close()
     except (OSError, EOFError, tarfile.TarError, zlib.error, ValueError, KeyError, TypeError) as error:
         raise _broken(path, getattr(error, "strerror", None) or str(error) or type(error).__name__) from None
     finally:
@@ -232,8 +226,8 @@ def restore(keeper: Keeper, path: str) -> str:
             file.write(aside)
             file.flush()
             os.fsync(file.fileno())
-        _sync(coming, os.O_DIRECTORY)
-        _sync(home, os.O_DIRECTORY)
+        config.sync(coming)
+        config.sync(home)
         return _put_back(keeper) or aside
 
 
@@ -263,11 +257,11 @@ def _put_back(keeper: Keeper) -> str:
                     os.rename(f"{home}/{old}", _free(f"{aside}/{old}"))
                 os.rename(f"{coming}/{name}", f"{home}/{name}")
         _fill_in(home, coming)
-        _sync(home, os.O_DIRECTORY)
+        config.sync(home)
         keeper.writer.rebuild_index()
         keeper.close()
         shutil.rmtree(coming)
-        _sync(home, os.O_DIRECTORY)
+        config.sync(home)
     return aside
 
 
@@ -276,9 +270,8 @@ def _spare_archives(home: str, coming: str, aside: str) -> None:
     those of which the backup has its own."""
     if not os.path.exists(f"{coming}/store.db") or not os.path.isdir(f"{home}/archive"):
         return
-    store = open_store(f"{coming}/store.db", write=False)
-    ends = {archive.archive_path(home, source): member.start + member.length for source, member in store.members()}
-    store.close()
+    with closing(open_store(f"{coming}/store.db", write=False)) as store:
+        ends = {archive.archive_path(home, source): member.start + member.length for source, member in store.members()}
     for name in os.listdir(f"{home}/archive"):
         path, own = f"{home}/archive/{name}", f"{coming}/archive/{name}"
         if os.path.exists(own) or path not in ends:
@@ -314,11 +307,3 @@ def _sweep(*paths: str) -> None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-def _sync(path: str, flags: int = 0) -> None:
-    fd = os.open(path, os.O_RDONLY | flags | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

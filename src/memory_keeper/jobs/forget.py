@@ -13,14 +13,16 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from time import time
 from typing import Any
 
-from memory_keeper import wire
+from memory_keeper import config, wire
 from memory_keeper.briefs.files import removable, write_handoff
 from memory_keeper.capture.claude_code import read_line
-from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, mask_text, mask_value, sync_folder
+from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, mask_text, mask_value
 from memory_keeper.errors import KeeperError
+from memory_keeper.host.files import write_file
 from memory_keeper.jobs import backup
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source
@@ -274,23 +276,13 @@ def go_on(keeper: Keeper) -> bool:
 
 
 def _write_plan(home: str, what: What) -> None:
-    own = f"{home}{PLAN}.{os.getpid()}"
-    fd = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(fd, wire.dumps(what._asdict()).encode())
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    os.rename(own, home + PLAN)
-    sync_folder(home)
+    write_file(home + PLAN, wire.dumps(what._asdict()).encode())
 
 
 def _carry_out(keeper: Keeper, what: What) -> Chosen:
     with Lock(keeper.home, PATIENCE, "distil"):
-        try:
+        with suppress(OSError):  # a transcript that cannot be read; what is kept goes all the same
             keeper.catch_up(patience=PATIENCE)
-        except OSError:
-            pass  # a transcript that cannot be read; what is kept goes all the same
         for root in what.roots:
             _pages(keeper, root)  # what somebody wrote there is a note from now on
         keeper.close()
@@ -310,7 +302,7 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
         for root in what.roots:
             _clean_pages(keeper, root)
     os.unlink(keeper.home + PLAN)
-    sync_folder(keeper.home)
+    config.sync(keeper.home)
     return chosen
 
 
@@ -401,10 +393,8 @@ def _write_archive(
     """An archive under another number, with the lines that are left, or all of them."""
     new = source._replace(seq=seq)
     if lines is None:
-        try:
+        with suppress(FileNotFoundError):
             shutil.copyfile(archive.archive_path(keeper.home, source), archive.archive_path(keeper.home, new))
-        except FileNotFoundError:
-            pass
         return Moved(seq, members, {})
     before, after, offsets = 0, 0, {}
     kept: list[bytes] = []
@@ -420,7 +410,8 @@ def _write_archive(
     if not kept:
         return Moved(seq, (), {})
     member = archive.append(keeper.home, new, None, after, archive.compress(b"\n".join([*kept, b""])))
-    _sync(path)
+    config.sync(path)
+    config.sync(os.path.dirname(path))
     return Moved(seq, (member,), offsets)
 
 
@@ -432,16 +423,7 @@ def _drop_archives(home: str, store: Store) -> None:
         if name not in known and not name.endswith(".orphan.jsonl.gz"):
             os.unlink(f"{folder}/{name}")
     if os.path.isdir(folder):
-        sync_folder(folder)
-
-
-def _sync(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-    sync_folder(os.path.dirname(path))
+        config.sync(folder)
 
 
 # --- the rest of the home, and the pages ------------------------------------------------------------------------------
@@ -530,11 +512,9 @@ def _mask_files(folder: str, text: str) -> None:
 
 
 def _pages(keeper: Keeper, root: str) -> None:
-    try:
+    with suppress(KeeperError, OSError):
         if os.path.isdir(root):
             render(Pages(keeper, keeper.project(root), root))
-    except (KeeperError, OSError):
-        pass
 
 
 def _clean_pages(keeper: Keeper, root: str) -> None:

@@ -10,22 +10,23 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import unified_diff
 
 from memory_keeper import config
 from memory_keeper.briefs.claude_md import Malformed, block_text, find_block, with_block, without_block
 from memory_keeper.briefs.rules import rules_of
 from memory_keeper.errors import Busy, KeeperError
-from memory_keeper.host.files import replace_file, sweep, wait_for, write_file
+from memory_keeper.host.files import replace_file, sweep, write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import NamedTuple
+from memory_keeper.store.home import try_lock
 from memory_keeper.text import clean
 
 NAME = "CLAUDE.md"
 BACKUP = ".before-memory-keeper"  # a file whose block was edited by hand, before `force` put ours back
 LARGEST = 5_000_000  # bytes: no model reads such a file
-TRIES = 5  # somebody else writes the file at the same moment
+PATIENCE, TRIES = 10.0, 5  # where somebody else writes the file at the same moment: seconds for the lock
 WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins
 UNTOUCHED = "nothing was changed"
 
@@ -237,10 +238,9 @@ def _alone(folder: str) -> Iterator[None]:
         yield  # not there, or not ours to read: what follows will say so
         return
     try:
-        try:
-            wait_for(fd, f"Somebody else is changing {folder}/{NAME}")
-        except OSError:
-            pass  # some network file systems lock no folders; the file is still read again before it is replaced
+        with suppress(OSError):  # some network file systems lock no folders; the file is read again before it goes
+            if not try_lock(fd, PATIENCE):
+                raise Busy(f"Somebody else is changing {folder}/{NAME}", hint="try again in a moment")
         yield
     finally:
         os.close(fd)

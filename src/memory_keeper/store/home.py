@@ -37,6 +37,19 @@ def make_folder(path: str, again: bool = True) -> None:
         make_folder(path, again=False)
 
 
+def try_lock(fd: int, patience: float = 0.0) -> bool:
+    """Lock an open file or folder; False when somebody else has it for longer than so many seconds."""
+    until = monotonic() + patience
+    while True:
+        try:
+            flock(fd, LOCK_EX | LOCK_NB)
+            return True
+        except BlockingIOError:
+            if monotonic() >= until:
+                return False
+            sleep(0.01)
+
+
 class Lock:
     """A lock of a home's, the writer's unless another is named: freed by the kernel when its holder dies."""
 
@@ -48,23 +61,15 @@ class Lock:
         self.fd = posix.open(
             f"{self.home}/{self.name}.lock", posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC, 0o600
         )
-        until = monotonic() + self.patience
-        while True:
-            try:
-                flock(self.fd, LOCK_EX | LOCK_NB)
-                return
-            except BlockingIOError:
-                if monotonic() >= until:
-                    posix.close(self.fd)
-                    raise Busy("Another process is writing to the store", hint="try again in a moment") from None
-                sleep(0.01)
-            except OSError as error:
-                posix.close(self.fd)
-                hint = "it has to lie on a file system that has locks"
-                raise KeeperError(f"{self.home} cannot be locked: {error.strerror}", hint=hint) from None
-            except BaseException:
-                posix.close(self.fd)
+        try:
+            if not try_lock(self.fd, self.patience):
+                raise Busy("Another process is writing to the store", hint="try again in a moment")
+        except BaseException as error:
+            posix.close(self.fd)
+            if not isinstance(error, OSError):
                 raise
+            hint = "it has to lie on a file system that has locks"
+            raise KeeperError(f"{self.home} cannot be locked: {error.strerror}", hint=hint) from None
 
     def __exit__(self, *_: object) -> None:
         posix.close(self.fd)

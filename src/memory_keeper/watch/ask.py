@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
 from memory_keeper.capture.host import born
 from memory_keeper.hooks.actions.turn_end import TTL, may_be_answered
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
+from memory_keeper.store.home import about
 
 MOMENT = 2.0  # seconds that the hooks module of a newer host has for it, before keys are typed
 
@@ -30,7 +30,7 @@ def open_asks(home: str, now: float) -> list[Ask]:
     """Clears that were asked for, can still be answered, and whose session sits idle; the oldest first."""
     found = []
     for session in spool.names(home):
-        if _touched(spool.path_of(home, session)) < now - 2 * TTL:
+        if about(spool.path_of(home, session)).st_mtime < now - 2 * TTL:
             continue
         context = read_context(home, session)
         if may_be_answered(context, now) and now - context.asked >= MOMENT:
@@ -41,10 +41,3 @@ def open_asks(home: str, now: float) -> list[Ask]:
 def still_there(ask: Ask) -> bool:
     """Whether the process lives, and is the one that was meant: numbers are given again."""
     return ask.pid > 1 and bool(ask.born) and born(ask.pid) == ask.born
-
-
-def _touched(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return 0.0

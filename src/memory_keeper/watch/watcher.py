@@ -6,14 +6,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from fcntl import LOCK_EX, LOCK_NB, flock
 from signal import SIG_BLOCK, SIG_SETMASK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask
-from time import monotonic, sleep, time
+from time import time
 from typing import NamedTuple
 
 from memory_keeper.errors import Busy
 from memory_keeper.hooks.actions.fullness import WATCHING
-from memory_keeper.store.home import make_folder
+from memory_keeper.store.home import make_folder, try_lock
 from memory_keeper.watch import Terminal, signal
 from memory_keeper.watch.ask import Ask
 from memory_keeper.watch.clear import Refused, send_clear
@@ -43,15 +42,8 @@ def alone(home: str, patience: float = PATIENCE) -> Iterator[int]:
     make_folder(home)
     fd = os.open(f"{home}/{WATCHING}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        end = monotonic() + patience
-        while True:
-            try:
-                flock(fd, LOCK_EX | LOCK_NB)
-                break
-            except BlockingIOError:
-                if monotonic() > end:
-                    raise Busy("Another watcher answers for this home", hint="one is enough") from None
-                sleep(0.02)
+        if not try_lock(fd, patience):
+            raise Busy("Another watcher answers for this home", hint="one is enough")
         yield fd
     finally:
         os.close(fd)

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from time import strftime, time
 from typing import NamedTuple
 
-from memory_keeper import config
+from memory_keeper import config, wire
 from memory_keeper.briefs.report.prices import problem as prices_problem
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.commands.import_ import read_back
@@ -39,7 +39,7 @@ from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.events import model_calls
-from memory_keeper.store.home import Lock
+from memory_keeper.store.home import Lock, about
 from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
 from memory_keeper.text import ago, clean, many
 
@@ -201,7 +201,7 @@ def _home(home: str) -> Iterator[Finding]:
     if not os.access(home, os.W_OK):
         why = os.strerror(EROFS if os.statvfs(home).f_flag & os.ST_RDONLY else EACCES)
         yield Finding("home", "FAIL", f"{home} cannot be written: {why}. So nothing is kept", "let it be written")
-    exposed = [path for path in _paths(home) if _mode(path) & 0o077]
+    exposed = [path for path in _paths(home) if about(path).st_mode & 0o077]
     if exposed:
         more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
         said = f"others may get at {exposed[0]}{more}"
@@ -334,14 +334,8 @@ def _problems(home: str) -> Iterator[Finding]:
             lines = file.read().splitlines()[-1000:]
     except OSError:
         lines = []
-    recent = []
-    for line in lines:
-        try:
-            problem = json.loads(line)
-        except ValueError:
-            continue
-        if time() - problem.get("at", 0) < FRESH:
-            recent.append(problem)
+    problems = map(wire.read_object, lines)
+    recent = [problem for problem in problems if time() - problem.get("at", 0) < FRESH]
     if not recent:
         yield Finding("hooks", "OK", "no failure in the last week")
         return
@@ -367,13 +361,6 @@ def _paths(home: str) -> Iterator[str]:
             yield from (one for one in inside if not os.path.islink(one))
 
 
-def _mode(path: str) -> int:
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        return 0  # a spool that was moved meanwhile
-
-
 # --- repairing ----------------------------------------------------------------------------------------------------
 
 
@@ -382,8 +369,8 @@ def _fix(home: str, root: str) -> Iterator[Finding]:
     if not os.path.isdir(home):
         return
     for path in _paths(home):
-        if _mode(path) & 0o077:
-            os.chmod(path, _mode(path) & 0o700)
+        if (mode := about(path).st_mode) & 0o077:
+            os.chmod(path, mode & 0o700)
     problems = os.path.join(home, "problems.log")
     if os.path.exists(problems):
         os.replace(problems, problems + ".old")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import zlib
 from argparse import Namespace
@@ -12,6 +11,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import IO, Any, cast
 
+from memory_keeper import wire
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.capture.project import choose, find_place
@@ -25,7 +25,7 @@ from memory_keeper.host.registration import claude_folder
 from memory_keeper.imports import IMPORTERS
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.moving import Added
-from memory_keeper.model import APART, ELSEWHERE, Source
+from memory_keeper.model import APART, ELSEWHERE, Json, Source
 from memory_keeper.store.home import Lock
 from memory_keeper.terminal import Bar, as_called, say, say_problem
 from memory_keeper.text import clean, many
@@ -228,9 +228,8 @@ def _folders(path: str) -> set[str]:
     found: set[str] = set()
     with _opened(path) as file:
         for line in islice(iter(lambda: file.readline(1 << 22), b""), FIRST):
-            with suppress(ValueError, RecursionError):
-                entry = json.loads(line)
-                found |= {entry["cwd"]} if isinstance(entry, dict) and isinstance(entry.get("cwd"), str) else set()
+            cwd = _entry(line).get("cwd")
+            found |= {cwd} if isinstance(cwd, str) else set()
     return found
 
 
@@ -255,13 +254,10 @@ def read_back(keeper: Keeper, folder: str) -> Added:
 
 def _mended(path: str) -> str:
     """An archive that can be read to its end: itself, or a copy of what is whole in it."""
-    try:
-        with gzip.open(path) as file:
-            while file.read(1 << 20):
-                pass
+    with suppress(OSError, EOFError, zlib.error), gzip.open(path) as file:
+        while file.read(1 << 20):
+            pass
         return path
-    except (OSError, EOFError, zlib.error):
-        pass
     folder = os.path.join(os.path.dirname(path), "mended")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     copy = os.path.join(folder, os.path.basename(path))
@@ -325,13 +321,11 @@ def _is_transcript(path: str) -> bool:
 
 
 def _is_entry(line: bytes) -> bool:
-    if line[:1] != b"{" or b'"type"' not in line:
-        return False
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(entry, dict) and isinstance(entry.get("type"), str)
+    return line[:1] == b"{" and b'"type"' in line and isinstance(_entry(line).get("type"), str)
+
+
+def _entry(line: bytes) -> Json:
+    return wire.read_object(line.decode("utf-8", "replace"))
 
 
 def _first(path: str) -> dict[str, str]:
@@ -344,11 +338,6 @@ def _first(path: str) -> dict[str, str]:
             if not line:
                 break
             read += bool(line.strip())
-            try:
-                entry = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            for key in ("cwd", "sessionId"):
-                if isinstance(entry, dict) and isinstance(entry.get(key), str):
-                    found.setdefault(key, entry[key])
+            entry = _entry(line)
+            found = {key: entry[key] for key in ("cwd", "sessionId") if isinstance(entry.get(key), str)} | found
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posix
-from fcntl import LOCK_EX, LOCK_NB, flock
 from time import gmtime, strftime
 
 from memory_keeper import config
@@ -13,6 +12,7 @@ from memory_keeper.named import NamedTuple
 from memory_keeper.policy import clears_at, compacts_from, level, passed
 from memory_keeper.request import Context, Gauge, Limits
 from memory_keeper.store.context import read_context
+from memory_keeper.store.home import try_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,12 +131,9 @@ def is_watched(home: str) -> bool:
     except OSError:
         return False
     try:
-        flock(fd, LOCK_EX | LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not try_lock(fd)
     finally:
         posix.close(fd)
-    return False
 
 
 def describe(fullness: Fullness) -> str:
