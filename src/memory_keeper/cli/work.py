@@ -32,10 +32,11 @@ from memory_keeper.text import clean, digest_of, one_line
 PATIENCE = 60.0  # seconds for another process that writes notes
 
 
-def catch_up(keeper: Keeper, projects: Iterable[str]) -> None:
-    """Read what is new of some projects; while another process does it, or nothing can be written, what there is will
-    do."""
-    behind = [grown for project in projects if (grown := keeper.behind(project)) is not None]
+def catch_up(keeper: Keeper, projects: Iterable[str] | None = None) -> None:
+    """Read what is new, of some projects or of all; while another process does it, or nothing can be written, what
+    there is will do."""
+    known = [()] if projects is None else map(keeper.behind, projects)
+    behind = [grown for grown in known if grown is not None]
     if not behind:
         return
     with suppress(Busy):

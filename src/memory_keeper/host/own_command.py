@@ -36,11 +36,11 @@ def put_all(home: str) -> OwnCommand:
     return put(home)
 
 
-def remove_all(home: str, dry_run: bool = False) -> OwnCommand:
+def remove_all(home: str) -> OwnCommand:
     """Take every command away; what became of the main one."""
     for name in OTHERS:
-        remove(home, dry_run, name)
-    return remove(home, dry_run)
+        remove(home, name=name)
+    return remove(home)
 
 
 def put(home: str, name: str = NAME) -> OwnCommand:

@@ -30,49 +30,28 @@ def told(
     store: Store, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
 ) -> list[Told]:
     """What was told in a project or in one of its sessions, the oldest first; `until` 0 is now."""
-    return heard(recorded(store, project, session, since, until, reminders), begun(store, project, session))
-
-
-def recorded(
-    store: Store, project: str, session: str = "", since: float = 0.0, until: float = 0.0, reminders: bool = False
-) -> list[Told]:
-    """What was to be told, whether it was heard or not."""
-    kept = store.find(
-        Filter(project, _one(session), kinds=("told",), since=since, until=until or None, by_time=True, text=0)
-    )
-    found = [one.event for one in kept if reminders or one.event.tool != REMINDER]
-    return [Told(event.id, event.at, event.session, wire.read_object(event.extra)) for event in found]
-
-
-def begun(store: Store, project: str, session: str = "") -> list[tuple[float, str]]:
-    """When contexts of a project, or of one of its sessions, began, and whose they are."""
-    found = store.find(Filter(project, _one(session), kinds=BEGINS, bare=True))
-    return [(one.event.at, one.event.session) for one in found]
+    which = Filter(project, (session,) if session else None)
+    began = [(kept.event.at, kept.event.session) for kept in store.find(which._replace(kinds=BEGINS, bare=True))]
+    kept = store.find(which._replace(kinds=("told",), since=since, until=until or None, by_time=True, text=0))
+    events = [one.event for one in kept if reminders or one.event.tool != REMINDER]
+    tellings = [Told(event.id, event.at, event.session, wire.read_object(event.extra)) for event in events]
+    return _heard(tellings, began)
 
 
 def equipped(store: Store, project: str, session: str = "") -> list[tuple[float, str]]:
-    """When contexts of a project, or of one of its sessions, began that had our tools, and whose they are."""
-    starts = store.find(Filter(project, _one(session), kinds=("start",), by_time=True, bare=True))
-    return new_contexts((one.event.at, one.event.session, one.event.tool) for one in starts)
-
-
-def _one(session: str) -> tuple[str] | None:
-    return (session,) if session else None
-
-
-def new_contexts(starts: Iterable[tuple[float, str, str]]) -> list[tuple[float, str]]:
-    """The starts with which a context began, of those that hooks saw, the oldest first: what is resumed is the context
-    that it was, unless nobody saw that begin."""
+    """When contexts of a project, or of one of its sessions, began that had our tools, and whose they are, the oldest
+    first: what is resumed is the context that it was, unless nobody saw that begin."""
+    starts = store.find(Filter(project, (session,) if session else None, kinds=("start",), by_time=True, bare=True))
     known: set[str] = set()
     found = []
-    for at, session, source in starts:
-        if source != "resume" or session not in known:
-            found.append((at, session))
-        known.add(session)
+    for _, start in starts:
+        if start.tool != "resume" or start.session not in known:
+            found.append((start.at, start.session))
+        known.add(start.session)
     return found
 
 
-def heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list[Told]:
+def _heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list[Told]:
     """What contexts really heard. Of several who find the same at once each leaves a record, and then sees by the
     records whether it was the first: only that one is listened to."""
     known: dict[str, dict[str, str]] = {}

@@ -19,6 +19,7 @@ from memory_keeper import config, wire
 from memory_keeper.briefs.report.prices import problem as prices_problem
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.commands.import_ import read_back
+from memory_keeper.cli.output import respond
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
 from memory_keeper.host.registration import (
@@ -40,7 +41,7 @@ from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.events import model_calls
 from memory_keeper.store.home import Lock, about
-from memory_keeper.terminal import as_called, paint, print_json, say, say_problem, size
+from memory_keeper.terminal import as_called, paint, say, say_problem, size
 from memory_keeper.text import ago, clean, many
 
 COLOURS = {"OK": "green", "WARN": "yellow", "FAIL": "red"}
@@ -84,7 +85,7 @@ def run(args: Namespace) -> int:
     repairs = list(_fix(args.home, root)) if args.fix else []
     findings = [
         *repairs,
-        *_machine(),
+        Finding("interpreter", "OK", f"Python {'.'.join(map(str, sys.version_info[:3]))}"),
         *_plugin(),
         *_settings(args.home, root),
         *_home(args.home),
@@ -92,26 +93,19 @@ def run(args: Namespace) -> int:
     ]
     findings += _problems(args.home)
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
-    if args.json:
-        print_json({"verdict": worst, "checks": [finding._asdict() for finding in findings]})
-    else:
+
+    def show() -> None:
         for finding in findings:
             verdict = paint(f"{finding.verdict:4}", COLOURS[finding.verdict])
             say(f"{verdict}  {finding.check}: {finding.said}", rest=" " * 6)
             if finding.fix:
                 say(as_called(f"fix: {finding.fix}"), " " * 6, " " * 8)
         say(f"Verdict: {paint(worst, COLOURS[worst])}, {VERDICTS[worst]}", rest="  ")
+
+    respond(args, {"verdict": worst, "checks": [finding._asdict() for finding in findings]}, show)
     if worst == "FAIL":
         return 1
     return 5 if any(repair.verdict != "OK" for repair in repairs) else 0
-
-
-def _machine() -> Iterator[Finding]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    good = sys.version_info >= (3, 11)
-    yield Finding(
-        "interpreter", "OK" if good else "FAIL", f"Python {version}", "" if good else "use Python 3.11 or newer"
-    )
 
 
 def _plugin() -> Iterator[Finding]:

@@ -6,12 +6,13 @@ import os
 import shutil
 from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import NamedTuple
 
 from memory_keeper import store
 from memory_keeper.briefs.files import removable, remove_all
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
-from memory_keeper.cli.output import confirm
+from memory_keeper.cli.output import confirm, respond
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
 from memory_keeper.host import claude_settings, own_command, registration
 from memory_keeper.host.claude_settings import Outcome, Returned
@@ -21,7 +22,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.pages import claude_md
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import not_ours_alone
-from memory_keeper.terminal import as_called, print_json, say, say_problem
+from memory_keeper.terminal import as_called, say, say_problem
 from memory_keeper.text import many
 
 GOING = ("marketplace", registration.CURRENT, claude_settings.LEDGER)
@@ -44,16 +45,27 @@ def run(args: Namespace) -> int:
         return _say_what_would_go(args, known)
     if args.purge:
         confirm(args, _question(args.home), "--yes deletes without a question")
-    gone = _remove(args, known)
-    if args.json:
-        print_json(_about(args, known, gone))
-    else:
-        _say(args, known, gone)
+    gone = _remove(args)
+    about = {
+        "registered": known,
+        "unregistered": known and not gone.problem,
+        "problem": gone.problem or gone.stuck,
+        **gone.back._asdict(),
+        "settings": [one._asdict() for one in gone.settings],
+        "rules": gone.cleared,
+        "rules_left": gone.uncleared,
+        "command": gone.command._asdict(),
+        "kept": "" if args.purge else args.home,
+        "left": [*gone.left],
+        "rendered": gone.rendered,
+        "pages_left": [*gone.pages_left],
+    }
+    respond(args, about, lambda: _say(args, known, gone))
     return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared or gone.command.problem else 0
 
 
 def _question(home: str) -> str:
-    going, staying = _pages(home)
+    going, staying, _ = _pages(home)
     rendered = f", and {many(len(going), 'page')} in your projects" if going else ""
     stays = f" {many(len(staying), 'page')} with your own words, or of another home, stay." if staying else ""
     return f"Delete everything that was kept in {home}{rendered}?{stays}"
@@ -74,7 +86,7 @@ class Gone(NamedTuple):
     left: Sequence[str] = ()  # in the home, after a purge
 
 
-def _remove(args: Namespace, known: bool) -> Gone:
+def _remove(args: Namespace) -> Gone:
     # before Claude Code lays the file out anew, and before its bytes are compared
     settings, stuck = _restore_settings(args.home)
     if stuck and args.purge:
@@ -85,27 +97,10 @@ def _remove(args: Namespace, known: bool) -> Gone:
     gone = Gone(settings, stuck, problem, back, command, *_remove_rules(args.home))
     if not args.purge:
         return gone
-    going, staying = _pages(args.home)
-    for root in _roots(args.home):
+    going, staying, roots = _pages(args.home)
+    for root in roots:
         remove_all(root, keep=staying)
     return gone._replace(rendered=len(going), pages_left=staying, left=registration.purge(args.home))
-
-
-def _about(args: Namespace, known: bool, gone: Gone) -> dict[str, Any]:
-    return {
-        "registered": known,
-        "unregistered": known and not gone.problem,
-        "problem": gone.problem or gone.stuck,
-        **gone.back._asdict(),
-        "settings": [one._asdict() for one in gone.settings],
-        "rules": gone.cleared,
-        "rules_left": gone.uncleared,
-        "command": gone.command._asdict(),
-        "kept": "" if args.purge else args.home,
-        "left": list(gone.left),
-        "rendered": gone.rendered,
-        "pages_left": list(gone.pages_left),
-    }
 
 
 def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
@@ -120,39 +115,29 @@ def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], 
 def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
     """Take our rules out of the user's CLAUDE.md and the projects': those that had them, and why some keep theirs."""
     gone, left = [], []
-    for folder, within in [(registration.claude_folder(), ""), *((root, root) for root in _roots(home))]:
+    for folder, within in [(registration.claude_folder(), ""), *((root, root) for root in _pages(home)[2])]:
         path = os.path.join(folder, claude_md.NAME)
         try:
-            gone += [path] * claude_md.unsync(path, within=within, dry_run=dry_run).changed
-        except claude_md.OutOfReach:
-            pass
+            with suppress(claude_md.OutOfReach):
+                gone += [path] * claude_md.unsync(path, within=within, dry_run=dry_run).changed
         except KeeperError as error:
             left.append(str(error))
     return gone, left
 
 
-def _pages(home: str) -> tuple[list[str], list[str]]:
-    """The pages in the projects that the store knows: those that a purge takes away, and those that it leaves."""
+def _pages(home: str) -> tuple[list[str], list[str], list[str]]:
+    """The pages in the projects that the store knows: those that a purge takes away, those that it leaves, and the
+    folders of the projects."""
     going: list[str] = []
     staying: list[str] = []
-    try:
-        with Keeper(home) as keeper:
-            for root in keeper.store.roots():
-                paths = removable(root)
-                staying += (kept := not_ours_alone(Pages(keeper, keeper.project(root), root), paths))
-                going += [path for path in paths if path not in kept]
-    except KeeperError:
-        pass  # no store, or a damaged one: then nobody knows where they are
-    return going, staying
-
-
-def _roots(home: str) -> list[str]:
-    """The projects that the store knows."""
-    try:
-        with Keeper(home) as keeper:
-            return keeper.store.roots()
-    except KeeperError:
-        return []  # no store, or a damaged one: then nobody knows where they are
+    roots: list[str] = []
+    with suppress(KeeperError), Keeper(home) as keeper:  # of no store, or a damaged one, nobody knows where they are
+        roots = keeper.store.roots()
+        for root in roots:
+            paths = removable(root)
+            staying += (kept := not_ours_alone(Pages(keeper, keeper.project(root), root), paths))
+            going += [path for path in paths if path not in kept]
+    return going, staying, roots
 
 
 def _remove_program(home: str) -> OwnCommand:
@@ -189,20 +174,28 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += filter(None, commands)
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
-    pages, staying = _pages(args.home) if args.purge else ([], [])
+    pages, staying, _ = _pages(args.home) if args.purge else ([], [], [])
     going += pages
-    if args.json:
-        print_json({"would_remove": going, "rules_left": uncleared, "pages_left": staying, "problem": stuck})
-    else:
+
+    def show() -> None:
         say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
         _say_pages(staying)
         _say_settings([], stuck)
         _say_rules([], uncleared)
-    return 0
+
+    about = {"would_remove": going, "rules_left": uncleared, "pages_left": staying, "problem": stuck}
+    return respond(args, about, show)
 
 
 def _say(args: Namespace, known: bool, gone: Gone) -> None:
-    _say_plugin(known, gone)
+    if gone.problem:
+        say_problem(gone.problem, f"run `claude plugin uninstall {PLUGIN}`")
+    else:
+        say("Unregistered." if known else "The plugin was not registered with Claude Code.")
+    for path in gone.back.restored:
+        say(f"{path} is as it was before.")
+    for path in gone.back.changed:
+        say(f"{path} was changed since: it keeps your changes and lost only our entries.")
     _say_settings([one for one in gone.settings if one.path not in gone.back.restored], gone.stuck)
     if gone.command.problem:
         say_problem(f"{gone.command.path} stays: {gone.command.problem}", "delete it by hand")
@@ -212,7 +205,7 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
         say(f"{gone.command.left} stays, as somebody has changed it; what it runs is gone.")
     _say_rules(gone.cleared, gone.uncleared)
     if gone.rendered:
-        say(f"{gone.rendered} file{'s' * (gone.rendered != 1)} rendered into projects went as well.")
+        say(f"{many(gone.rendered, 'file')} rendered into projects went as well.")
     _say_pages(gone.pages_left)
     _say_home(args, gone)
 
@@ -220,17 +213,6 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
 def _say_pages(staying: Sequence[str]) -> None:
     for path in staying:
         say(f"{path} stays: it has words of your own, or another home wrote it.")
-
-
-def _say_plugin(known: bool, gone: Gone) -> None:
-    if gone.problem:
-        say_problem(gone.problem, f"run `claude plugin uninstall {PLUGIN}`")
-    else:
-        say("Unregistered." if known else "The plugin was not registered with Claude Code.")
-    for path in gone.back.restored:
-        say(f"{path} is as it was before.")
-    for path in gone.back.changed:
-        say(f"{path} was changed since: it keeps your changes and lost only our entries.")
 
 
 def _say_home(args: Namespace, gone: Gone) -> None:

@@ -17,25 +17,13 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import project_of, running_session
+from memory_keeper.cli.work import catch_up
 from memory_keeper.dates import month_of
-from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.keeper.moving import mark_id
 from memory_keeper.lookup.by_id import unwritten
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.store import spool
-from memory_keeper.store.injected import (
-    REMINDER,
-    TOOLS,
-    Told,
-    begun,
-    equipped,
-    heard,
-    new_contexts,
-    recorded,
-    tally,
-    told,
-)
+from memory_keeper.store.injected import REMINDER, TOOLS, Told, equipped, tally, told
 from memory_keeper.terminal import moment, paint, width, wrapped
 from memory_keeper.text import clean, local_moment, many, one_line
 
@@ -63,7 +51,6 @@ class Session(NamedTuple):
     id: str
     project: str
     told: list[Told]  # the oldest first
-    unmoved: list[Told]  # those of them that are not in the store yet
     starts: list[tuple[float, str]]  # when a context began, and how
     prompts: list[float]
 
@@ -101,30 +88,15 @@ def run(args: Namespace) -> int:
 
 
 def _read(keeper: Keeper, args: Namespace) -> Session:
-    """A session by the store, and by its spool: what was told just now is only there."""
+    """A session by the store, and its last prompts by its spool: a transcript may not have them yet."""
     id, _ = running_session(keeper, args)
-    records = list(spool.records(spool.read(keeper.home, id), "Told", PROMPT, START))
-    prompts = sorted(spool.time_of(one) for one in records if one.get("event") == PROMPT)
-    begins = [(spool.time_of(one), str(one.get("source") or "")) for one in records if one.get("event") == START]
-    new = [_told(id, one) for one in records if one.get("event") == "Told"]
-    try:
-        project = keeper.store.project_of(id) or project_of(keeper, args)
-        known, contexts = recorded(keeper.store, project, id, reminders=True), begun(keeper.store, project, id)
-        starts = [(event.at, event.tool) for event in keeper.store.latest(project, "start", STARTS, (id,))]
-        asked = [event.at for event in keeper.store.latest(project, "prompt", PROMPTS, (id,), text=False)]
-    except NotSetUp:
-        project, known, contexts, starts, asked = "", [], [], [], []
-    ids = {one.id for one in known}
-    tellings = heard({one.id: one for one in (*known, *new)}.values(), [*contexts, *((at, id) for at, _ in begins)])
-    unmoved = [one for one in tellings if one.id not in ids]
+    catch_up(keeper)
+    project = keeper.store.project_of(id) or project_of(keeper, args)
+    starts = [(event.at, event.tool) for event in keeper.store.latest(project, "start", STARTS, (id,))]
+    asked = [event.at for event in keeper.store.latest(project, "prompt", PROMPTS, (id,), text=False)]
+    prompts = sorted(map(spool.time_of, spool.records(spool.read(keeper.home, id), PROMPT)))
     before = [at - LAG for at in asked if not prompts or at < prompts[0] - LAG]
-    return Session(id, project, tellings, unmoved, [*starts, *begins], sorted([*before, *prompts]))
-
-
-def _told(session: str, record: dict[str, Any]) -> Told:
-    """A record as the event that it becomes."""
-    at = spool.time_of(record)
-    return Told(mark_id("told", session, record), at, session, wire.read_object(str(record.get("extra") or "")))
+    return Session(id, project, told(keeper.store, project, id, reminders=True), starts, sorted([*before, *prompts]))
 
 
 def _tellings(session: Session, one: Told) -> list[Telling]:
@@ -177,12 +149,9 @@ def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
 
 def _find(keeper: Keeper, id: str, told_at: float) -> Event | Note | None:
     """What has an id; of a note, the wording that it had then."""
-    try:
-        wordings = keeper.store.wordings(id)
-        then = [note for note in wordings if wire.read_object(note.extra).get("written", 0.0) <= told_at]
-        return (then or wordings[:1])[-1] if wordings else keeper.event(id) or unwritten(keeper, id)
-    except NotSetUp:
-        return None
+    wordings = keeper.store.wordings(id)
+    then = [note for note in wordings if wire.read_object(note.extra).get("written", 0.0) <= told_at]
+    return (then or wordings[:1])[-1] if wordings else keeper.event(id) or unwritten(keeper, id)
 
 
 def _kind(one: Event | Note) -> str:
@@ -266,8 +235,9 @@ def _show_costs(keeper: Keeper, session: Session) -> None:
         ("this project", 0.0, ""),
         (strftime("in %B %Y", localtime(now)), month_of(now)[0], ""),
     ):
-        costs = _costs(keeper, session, since, of)
-        briefs, contexts = sum(one[0] for one in costs.values()), len(_contexts(keeper, session, since, of))
+        costs = tally(told(keeper.store, session.project, of, since, reminders=True))
+        briefs = sum(one[0] for one in costs.values())
+        contexts = sum(at >= since for at, _ in equipped(keeper.store, session.project, of))
         costs |= {"tools": (contexts, TOOLS * contexts)} if contexts else {}
         each = ", ".join(
             f"{clean(brief)} {all:,}" for brief, (_, all) in sorted(costs.items(), key=lambda one: -one[1][1])
@@ -277,21 +247,3 @@ def _show_costs(keeper: Keeper, session: Session) -> None:
         said = f"{name}: {tokens:,} tokens in {many(briefs, 'brief')}{of_tools}{f' ({each})' if each else ''}"
         print(_wrapped(said, "  ", " " * 4))
     print(_wrapped(CARRIED, "  ", "  "))
-
-
-def _contexts(keeper: Keeper, session: Session, since: float, of: str) -> set[tuple[float, str]]:
-    """The contexts that had our tools, by when they began and whose they are."""
-    try:
-        moved = equipped(keeper.store, session.project, of)
-    except NotSetUp:
-        moved = []
-    mine = new_contexts((at, session.id, source) for at, source in sorted(session.starts))
-    return {one for one in (*moved, *mine) if one[0] >= since}
-
-
-def _costs(keeper: Keeper, session: Session, since: float, of: str) -> dict[str, tuple[int, int]]:
-    try:
-        moved = told(keeper.store, session.project, of, since, reminders=True)
-    except NotSetUp:
-        moved = []
-    return tally([*moved, *(one for one in session.unmoved if one.at >= since)])
