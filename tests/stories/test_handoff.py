@@ -171,9 +171,10 @@ def test_repositories_inside_one_another_are_apart(machine: Machine) -> None:
 
 @pytest.mark.git
 def test_a_clone_of_the_same_remote_elsewhere_is_the_same_project(machine: Machine) -> None:
-    one, two = repository(machine.project), repository(machine.folder("clone/app"))
-    for folder in (one, two):
-        git(folder, "remote", "add", "origin", "git@example.org:team/app.git")
+    one, two = repository(machine.project), machine.folder("clone") / "app"
+    git(machine.root, "clone", "-q", str(one), str(two))
+    git(one, "remote", "add", "origin", "git@example.org:team/app.git")
+    git(two, "remote", "set-url", "origin", "git@example.org:team/app.git")
     last = done(machine, "parser", project=one)
     assert_from(new(machine, two), last)
 

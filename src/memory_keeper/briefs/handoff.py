@@ -159,7 +159,7 @@ def _edited(view: View) -> Iterator[Fact]:
         if note.session in view.of and note.who and note.text:
             page = page_of(note)
             text = f"{f'edited in {page}' if page else 'the user wrote'}: {one_line(note.text, 400)}"
-            yield Fact("decision" if page else "next", text, (note.id,), note.at, "user")
+            yield Fact("decision" if page else "next", text, (note.id,), note.at, "tool" if page else "user")
 
 
 def choose(facts: Iterable[Fact], budget: int, room: int, nonce: str, family: str = NEWEST) -> list[Fact]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from time import time
+
 from memory_keeper.briefs import CHARACTERS, Said, handoff
 from memory_keeper.briefs.files import ONE_EACH
+from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.project import short_path
 from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
-from memory_keeper.model import HIGHEST, Event, Note
-from memory_keeper.notes.kept_note import begun, imported_from, lines_of, whose, written
+from memory_keeper.model import DAY, HIGHEST, Event, Note
+from memory_keeper.notes.kept_note import begun, imported_from, lines_of, page_of, whose, written
 from memory_keeper.store.events import not_covered, outcome
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
@@ -27,28 +30,39 @@ SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 STANDING = (*ONE_EACH, "decision", "issue", "fact")  # kinds of notes that the user wrote down to stay
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 85  # notes that are asked for, told whole first, and tokens of the others then
+FRESH = 7 * DAY  # after which what a model kept is found, and told at no start any more
 ALL = 1000  # notes that are asked for where the budget is large
 
 
 def standing(view: View) -> tuple[str, Iterable[Said]]:
     """What the user wrote down to stay: the project, its architecture and conventions, then decisions, issues and
     facts, the newest first. A handoff for people has no need of it."""
+    return "Standing notes, by the user", _standing(view, pages=False)
+
+
+def edited(view: View) -> tuple[str, Iterable[Said]]:
+    """The same as it was changed in a page of the project: by the user, or a script, or a model."""
+    return "Standing notes, in the words of whoever edited their files", _standing(view, pages=True)
+
+
+def _standing(view: View, pages: bool) -> Iterator[Said]:
     notes = (note for kind in STANDING for note in view.store.notes(view.project, 0, kind))
-    found = [note for note in notes if note.who and _stands(view, note)]
+    found = [note for note in notes if note.who and bool(page_of(note)) == pages and _stands(view, note)]
     each = [note for note in found if note.kind in ONE_EACH]
     many = sorted((note for note in found if note.kind not in ONE_EACH), key=lambda note: note.at, reverse=True)
-    return "Standing notes, by the user", _within(view.notes_budget, each, many)
+    return _within(view.notes_budget, each, many)
 
 
 def remembered(view: View) -> tuple[str, Iterable[Said]]:
-    """What models wanted remembered, the newest first: their words, never told as the user's."""
+    """What models wanted remembered, the newest first: their words, never told as the user's, nor at every start."""
     found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind, limit=NOTES)]
     theirs = sorted((note for note in found if not note.who), key=lambda note: note.at, reverse=True)
     whom = " or imported from other tools" if any(map(imported_from, theirs)) else ""
+    since = (view.now or time()) - FRESH if view.source else 0.0
     return f"Kept by models in earlier sessions{whom}", (
         Said(f"{note.kind} of {utc_day(note.at)}{_from(note)}: {clip(dense(note.text), STANDING_TOKENS)}", note.id)
         for note in theirs
-        if _stands(view, note)
+        if _stands(view, note) and (imported_from(note) or note.at >= since)
     )
 
 
@@ -329,7 +343,8 @@ def _prompts(view: View) -> list[Event]:
     """The user's prompts that this context does not have yet, newest first."""
     missing = [event for event in view.provisional if event.kind == "prompt"]
     known = view.store.latest(view.project, "prompt", PROMPTS, sessions=view.of)
-    return [event for event in missing + known if _counts(view, event) and event.text.strip()]
+    typed = (event._replace(text=own_text(event.text)) for event in missing + known if _counts(view, event))
+    return [event for event in typed if event.text]
 
 
 def _counts(view: View, event: Event) -> bool:

@@ -66,6 +66,7 @@ PLANS = {
         "reduce.memoryTokens",
         (
             (parts.standing, 0.3),
+            (parts.edited, 0.3),
             (parts.remembered, 0.2),
             (parts.unnoted, 0.4),
             (parts.todos, 0.2),
@@ -82,6 +83,7 @@ PLANS = {
         "tell.startBudget",
         (
             (parts.standing, 0.5),
+            (parts.edited, 0.3),
             (parts.handed, 0.9),
             (parts.carried_over, 0.9),
             (parts.remembered, 0.2),

@@ -43,6 +43,7 @@ MACHINES = frozenset(
 )
 EDITORS = frozenset({"claude-vscode", "claude-desktop"})  # in which people type what reaches the host by its SDK
 UNTYPED = json.dumps({"by": "program"})  # asked in the user's place, and not known to be typed by anybody
+PRINTED = "Error: The user doesn't want"  # of a refusal; an older host says the same of what a failed program prints
 REDACTED = "<REDACTED:"  # how a mark of redaction begins
 PATHS = ("file_path", "notebook_path", "path")
 COUNTS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
@@ -162,8 +163,10 @@ def _read_user(entry: Json, source: Source) -> Iterator[Block]:
             yield _said(said, _text(block.get("text")), entry, _name(entry.get("entrypoint")))
         elif kind == "tool_result":
             ref, failed = _name(block.get("tool_use_id")), block.get("is_error") is True
-            left = _file_left(entry.get("toolUseResult")) if len(content) == 1 and not failed else ""
-            yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed, extra=left)
+            kept = entry.get("toolUseResult")
+            left = _file_left(kept) if len(content) == 1 and not failed else ""
+            extra = UNTYPED if failed and isinstance(kept, str) and kept.startswith(PRINTED) else left
+            yield _block("result", _result_text(block.get("content")), ref=ref, failed=failed, extra=extra)
         else:
             yield _placeholder(block)
 

@@ -19,11 +19,16 @@ NOTICES = (
     "<teammate-message",
     "Unknown slash command: ",
     "[Request interrupted by user",
+    "Stop hook feedback:",
     "This session is being continued from a previous conversation",
 )
 TASK = '{"task_id":'  # how older hosts queue what a background task has to say
-# blocks that the host, or an editor, puts before or behind what was typed
-ADDED = ("system-reminder", "ide_selection", "ide_opened_file", "ide_diagnostics", "local-command-caveat")
+# blocks that the host, an editor or somebody else puts beside what was typed
+ADDED = (
+    *("system-reminder", "local-command-caveat", "user-prompt-submit-hook", "channel"),
+    *("ide_selection", "ide_opened_file", "ide_diagnostics", "ide_context"),
+    *("teammate-message", "agent-message", "cross-session-message", "task-notification", "bash-notification"),
+)
 COMMANDS = ("<command-name>", "<command-message>", "<local-command-", "<bash-")
 OWN_COMMAND = "/memory-keeper:"  # how ours begin, as they are typed
 PROVISIONAL = {
@@ -86,15 +91,14 @@ def _provisional(event: str, payload: Json) -> str:
 def own_text(text: str) -> str:
     """What of a text in the user's place is not the host's; empty where all of it is."""
     text = text.strip()
-    before = "" if text[:1] == "<" or text[-1:] == ">" else text
-    while text != before:
-        before = text
-        for tag in ADDED:
-            first, last = f"<{tag}>", f"</{tag}>"
-            if text.startswith(first) and last in text:
-                text = text.partition(last)[2].lstrip()
-            if text.endswith(last) and first in text:
-                text = text.rpartition(first)[0].rstrip()
+    if text.startswith((*NOTICES, *COMMANDS, TASK)):
+        return ""
+    for tag in ADDED if "</" in text else ():
+        first, last = f"<{tag}", f"</{tag}>"
+        begin, end = text.find(first), text.rfind(last)
+        # to the last end of it: what stands in a block may have another in it, and go on as if it were the user
+        if 0 <= begin < end and text[begin + len(first)] in "> \n":
+            text = f"{text[:begin].rstrip()} {text[end + len(last) :].lstrip()}".strip()
     return "" if text.startswith((*NOTICES, *COMMANDS, TASK)) else text
 
 

@@ -141,7 +141,7 @@ def _read_refusal(event: Event, call: Event | None) -> Iterator[Typed]:
     if call and call.tool == ASKS and words.startswith(ASIDE):
         for question, answer in ANSWERED.findall(words):
             yield Typed(answer.strip(), event.at, event.id, "answer", question)
-    elif words:
+    elif words and not (call and call.tool == "Bash" and event.extra):  # then a program may have printed them
         # a server that failed could have written the same
         by = "program" if not call or call.tool.startswith("mcp__") else ""
         yield Typed(words, event.at, event.id, "refusal", by=by)

@@ -27,7 +27,7 @@ SHOWN = "…"  # stands for what is left off
 def own_words(text: str) -> str:
     """A text without what it quotes: code, blocks between tags, lines after `>`, and long spans in quotation marks."""
     text = _without_blocks(text, "\n")
-    return _without_spans(QUOTED_LINE.sub("", text) if ">" in text else text)
+    return without_spans(QUOTED_LINE.sub("", text) if ">" in text else text)
 
 
 def _without_blocks(text: str, instead: str) -> str:
@@ -41,7 +41,8 @@ def _without_blocks(text: str, instead: str) -> str:
     return text
 
 
-def _without_spans(text: str) -> str:
+def without_spans(text: str) -> str:
+    """A text without what stands in quotation marks, if that is more than a name or a value."""
     if not any(mark in text for mark in '"“«'):
         return text
     return SPAN.sub(lambda span: f" {SHOWN} " if len(span[0]) >= SHORT + 2 else span[0], text)
@@ -179,7 +180,7 @@ def spoken(text: str) -> str:
     signed = SIGNED.search(text)
     kept: list[str] = []
     announced = quoted = False
-    for line in _without_spans(_without_blocks(text, f"\n{SHOWN}\n")).splitlines():
+    for line in without_spans(_without_blocks(text, f"\n{SHOWN}\n")).splitlines():
         said = line.strip()
         if not said or said == SHOWN or said[0] == ">":
             quoted = said[:1] == ">"

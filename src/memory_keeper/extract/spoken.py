@@ -15,6 +15,7 @@ from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.typed import Typed, typed_words
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.own_words import QUOTED_LINE, without_spans
 from memory_keeper.extract.prose import Sentence, sentences
 from memory_keeper.model import Event
 from memory_keeper.text import clean
@@ -179,6 +180,7 @@ def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
 
 def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: str = "") -> Iterator[Spoken]:
     text = clean(text).strip()  # before its lines are joined: an escape sequence may end with one
+    text = QUOTED_LINE.sub("", text) if source == "reply" and ">" in text else text
     found = list(
         _whole(sentences(text, titled=True), text)
         if source == "request"
@@ -189,7 +191,7 @@ def _quoted(source: str, text: str, event: Event, turn: int, place: int, who: st
     for number, one in enumerate(found):
         if TRAILER.match(one.text):
             continue
-        kind = "request" if source == "request" else kind_of(one.text)
+        kind = "request" if source == "request" else kind_of(without_spans(one.text))
         author = who or ("tool" if source == "report" else "model")
         where = place * EACH + min(one.place, EACH - 1)
         why = reason(one.text) if kind == "decision" else ""
