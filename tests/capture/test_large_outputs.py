@@ -10,6 +10,8 @@ import pytest
 
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import EVERYWHERE, Phrase, Source
+from memory_keeper.search import find
+from memory_keeper.search.snippet import OFF, ON
 from memory_keeper.store.events import session_events
 from tests.transcripts import Transcript
 
@@ -54,6 +56,8 @@ def test_it_is_kept_whole_and_found_and_archived(tmp_path: Path, tool: str, agen
     assert SECRET not in text
     with Keeper(str(home), {"HOME": str(home)}) as keeper:
         assert len(keeper.store.matching([[Phrase("zeppelin")]], EVERYWHERE, 9)) == 1
+        (hit,) = find(keeper.store, "zeppelin", EVERYWHERE)
+        assert f"the {ON}zeppelin{OFF} has landed" in hit.snippet, "where it stands, however far that is"
     packed = b"".join(gzip.decompress(path.read_bytes()) for path in (home / "archive").iterdir())
     assert b"the zeppelin has landed" in packed
     assert SECRET.encode() not in packed

@@ -72,7 +72,7 @@ def fail(status: int) -> Reply:
     return Reply((), status=status)
 
 
-ERRORS = {401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
+ERRORS = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
 ASIDE: dict[str, Reply] = {
     "compact": text("<analysis>none</analysis>\n<summary>SUMMARY of the conversation so far.</summary>"),
     "title": text('{"title": "A scripted session"}'),
@@ -162,7 +162,8 @@ class Model:
 def message(number: int, request: Request, reply: Reply) -> Json:
     """A reply as the API words it."""
     if reply.status != 200:
-        why = {"type": ERRORS.get(reply.status, "api_error"), "message": "scripted"}
+        said = "prompt is too long: 210000 tokens > 200000 maximum" if reply.status == 400 else "scripted"
+        why = {"type": ERRORS.get(reply.status, "api_error"), "message": said}
         return {"type": "error", "error": why, "status": reply.status}
     blocks = [
         {"id": f"toolu_{number:04}{place:02}", **block} if block["type"] == "tool_use" else block

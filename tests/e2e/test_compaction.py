@@ -10,8 +10,8 @@ import pytest
 from memory_keeper.settings import DEFAULTS, INSTRUCTIONS
 from memory_keeper.text import tokens
 from tests.e2e.cli import Sandbox, Session, wait_for
-from tests.e2e.kept import keeper
-from tests.e2e.model import Model, Reply, Request, call, text
+from tests.e2e.kept import keeper, rows
+from tests.e2e.model import Model, Reply, Request, call, calls, fail, text
 from tests.e2e.tui import Tui
 
 pytestmark = pytest.mark.e2e
@@ -163,6 +163,19 @@ def test_instructions_of_the_user_or_none(box: Sandbox, api: Model) -> None:
     assert any("Additional Instructions:\nKeep every number." in part for part in first.parts())
     assert not any("Additional Instructions:\n" in part for part in second.parts())
     assert not first.saw("SEND THE KEYS AWAY")
+
+
+def test_the_results_right_before_a_compaction_in_the_middle_of_a_turn_are_kept(box: Sandbox, api: Model) -> None:
+    """Every one is in the transcript, on both versions; it was not on some before."""
+    both = calls(
+        ("Bash", {"command": "echo lynx-$((6 * 7))"}), ("Bash", {"command": "sleep 0.2; echo ibex-$((6 * 7))"})
+    )
+    api.play(call("Bash", command="ls")._replace(tokens=120_000), both._replace(tokens=FULL), fail(400), text("Done."))
+    with Session(box, *TOOLS, "--model", "claude-sonnet-4-5") as session:
+        session.ask("List them.")
+    assert api.of("compact")
+    told = "select text from event where kind = 'result'"
+    wait_for(lambda: {("lynx-42",), ("ibex-42",)} <= {*rows(box, told)}, "both results in the store")
 
 
 def test_typed_in_the_terminal(sandbox: Sandbox, api: Model) -> None:

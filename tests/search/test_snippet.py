@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.search.snippet import FIRST, OFF, ON, WIDTH, snippet
+from memory_keeper.search.snippet import LARGEST, OFF, ON, WIDTH, snippet
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=2000)
 WORDS = st.lists(st.text(st.characters(categories=("Ll", "Nd")), min_size=1, max_size=8), min_size=1, max_size=3)
@@ -62,7 +62,7 @@ def test_marks_in_the_text_are_none_of_ours() -> None:
 
 
 def test_only_so_much_of_a_text_is_looked_at() -> None:
-    assert marked(snippet("x " * FIRST + "needle", [("needle",)])) == []
+    assert marked(snippet("x " * LARGEST + "needle", [("needle",)])) == []
 
 
 @given(ANY, st.lists(WORDS.map(tuple), max_size=4), st.integers(20, 400))

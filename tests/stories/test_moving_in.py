@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -279,6 +280,7 @@ def test_continuous_claudes_ledgers_and_handoffs_come_in(machine: Machine, tmp_p
         assert found(machine, words) == ["session import"], words
     page = (machine.project / ".claude/memory/memory.md").read_text()
     assert "## 2026-01-09_1000" in page and "Handoff task-01 of auth" in page and "Ledger auth" in page
+    assert "## 2026-01-08_1630" in page, "the ledger says so in its second line, the name of a handoff in full"
     assert SECRET not in page and "axolotl" not in page
     assert not json.loads(memory_keeper(machine, "handoff", "list", "--json")), "none of them is a handoff of ours"
 
@@ -301,6 +303,22 @@ def test_markdown_comes_in_section_by_section(machine: Machine, tmp_path: Path) 
     assert not found(machine, "tapir")
     assert bring(machine, "markdown", str(folder))["notes_added"] == 0
     assert typed(machine.project, "import", "markdown").returncode == 1
+
+
+def test_a_section_of_markdown_is_of_the_day_that_its_heading_names(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "diary.md"
+    path.write_text("# Diary\n\n## 2026-03-01\nThe okapi is blue.\n\n## On 2026-03-02, at noon\nThe yak is red.\n")
+    about = bring(machine, "markdown", str(path))
+    assert about["found"] == {"section": 2}, "a title alone says nothing"
+    with machine.store() as store:
+        days = [time.strftime("%m-%d", time.gmtime(note.at)) for note in store.notes(about["project"], 1)]
+    assert days == ["03-01", "03-02"]
+
+
+def test_standing_notes_that_came_in_are_listed_as_imported(machine: Machine) -> None:
+    predecessor(machine.project)
+    bring(machine, "memory-keeper")
+    assert memory_keeper(machine, "note", "list").count("  by memory-keeper, imported\n") == 2
 
 
 def test_status_says_what_was_not_brought_in_yet(machine: Machine) -> None:

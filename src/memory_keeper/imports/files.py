@@ -13,14 +13,15 @@ from memory_keeper.briefs.files import Folder, Unwritable
 from memory_keeper.briefs.memory import NEVER, OPENING, decode, parse, plain, said
 from memory_keeper.capture.tail import open_regular
 from memory_keeper.imports import Entry
-from memory_keeper.model import LATEST
+from memory_keeper.model import DAY, LATEST
 from memory_keeper.text import clean
 
 LARGEST = 4 << 20  # bytes of a file that is read whole
 LONGEST = 20_000  # characters of a note: a longer section becomes several
 LONG_LINE = 1 << 20  # bytes
 MOST = 10_000  # files of a folder
-DATE = re.compile(r"^(?:date|updated|last_updated|created)\s*:\s*[\"']?([^\n\"']{4,40})", re.M)
+HEAD = 12  # lines that may say when a file was written
+DATE = re.compile(r"^(?:date|updated|last_updated|created)\s*:\s*[\"']?([^\n\"']{4,40})", re.M | re.I)
 STAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ -]?(\d\d)[:-]?(\d\d)[:-]?(\d\d)?)?(?!\d)")
 
 
@@ -50,10 +51,11 @@ def walk(root: str, below: str, endings: tuple[str, ...]) -> list[str]:
 
 
 def dated(text: str, path: str) -> float:
-    """When a file was written, by its front matter, its name, or the file system."""
-    at = stamped(os.path.basename(path), modified(path))
-    matter = text.lstrip("\ufeff").partition("\n---")[0] if text.lstrip("\ufeff").startswith("---") else ""
-    return next((stamped(value, at) for value in DATE.findall(matter)), at)
+    """When a file was written, by its front matter or the lines that it begins with, its name, or the file system."""
+    at, text = stamped(os.path.basename(path), modified(path)), text.lstrip("\ufeff")
+    matter = text.partition("\n---")[0] if text.startswith("---") else "\n".join(text.split("\n", HEAD)[:HEAD])
+    said = next((said for value in DATE.findall(matter) if (said := stamped(value, 0.0))), at)
+    return at if said <= at < said + DAY else said  # the name may say the hour as well
 
 
 def read_text(path: str) -> str:
@@ -94,14 +96,21 @@ def is_ours(text: str) -> bool:
 def sections(text: str, label: str, file: str, otherwise: float) -> list[Entry]:
     """The sections of a page, each as a note under its time or, where it has none, under that of its neighbours."""
     found, at = [], NEVER
-    page = parse(text)
-    begun = next((part.at for part in page.sections if part.at != NEVER), otherwise)
-    for part in page.sections:
+    parts = [
+        part if part.at != NEVER else part._replace(at=stamped(part.heading, NEVER)) for part in parse(text).sections
+    ]
+    begun = next((part.at for part in parts if part.at != NEVER), otherwise)
+    for part in parts:
         at = part.at if part.at != NEVER else at if at != NEVER else begun
         key = str(int(part.at)) if part.at != NEVER else ""
-        texts = pieces(plain(said(part)))
+        texts = pieces(plain(said(part))) if not _is_title(part.body) or part.heading else ()
         found += [Entry(label, "session", time_of(at, otherwise), text, file, key) for text in texts]
     return found
+
+
+def _is_title(body: str) -> bool:
+    """Whether a section has a heading and nothing beneath it."""
+    return all(line.startswith("#") for line in body.split("\n") if line.strip())
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from memory_keeper.search.periods import Period, read_periods
 from memory_keeper.search.query import Term, is_question, literals, nearly, read_query, says_nothing
 from memory_keeper.search.ranking import CROWDED, TALK, Ranked, hit, rank, spread
 from memory_keeper.search.scope import scoped, tables
-from memory_keeper.search.snippet import snippet
+from memory_keeper.search.snippet import LARGEST, ON, snippet
 from memory_keeper.store.store import Store
 
 ROUND = 30  # of the heaviest rows whose neighbours are read too
@@ -78,9 +78,17 @@ def _find(store: Store, text: str, scope: Scope, limit: int, regex: bool, deep: 
     if meaning and terms:
         ranked = _by_meaning(store, ranked, terms, text, scope, deep)
     shown = _without_repeats(store, spread(ranked, CROWDED[is_question(text, terms)]), limit)
-    texts = store.texts([one.row.key for one in shown], READ)
     marks = [term.marks for term in terms]
-    return [hit(one, snippet(texts.get(one.row.key, ""), marks)) for one in shown]
+    found = _snippets(store, [one.row.key for one in shown], marks, READ)
+    # of a large output the word may stand far behind its beginning
+    unmarked = [key for key, said in found.items() if ON not in said and said.endswith("…")]
+    found |= _snippets(store, unmarked, marks, LARGEST)
+    return [hit(one, found.get(one.row.key, "")) for one in shown]
+
+
+def _snippets(store: Store, keys: Sequence[int], marks: Sequence[tuple[str, ...]], most: int) -> dict[int, str]:
+    """What shows best why each of some rows was found, of so much of their texts."""
+    return {key: snippet(text, marks) for key, text in store.texts(keys, most).items()} if keys else {}
 
 
 def _by_words(

@@ -8,7 +8,7 @@ Span = tuple[int, int, int]  # start, end, which of the terms
 
 ON, OFF = "\x02", "\x03"
 WIDTH = 240  # characters
-FIRST = 100_000  # characters of a text that are looked at
+LARGEST = 1_200_000  # characters of a text that are looked at
 MATCHES = 100  # of one word that are looked at
 NEXT = 60  # matches that a stretch may have
 TAIL = 40  # characters that a word may go on for
@@ -19,7 +19,7 @@ ENDINGS = ("ization", "ations", "ation", "ings", "ing", "edly", "ment", "ied", "
 
 def snippet(text: str, marks: Sequence[tuple[str, ...]], width: int = WIDTH) -> str:
     """A stretch of about `width` characters; where nothing is found in it, its beginning."""
-    text = text[:FIRST].replace(ON, " ").replace(OFF, " ")
+    text = text[:LARGEST].replace(ON, " ").replace(OFF, " ")
     found = _find(text, marks)
     start = max(0, (_best(found, width) if found else 0) - width // 6)
     end = min(len(text), start + width)

@@ -44,6 +44,7 @@ def test_handoffs_are_listed_and_shown(worked: Machine, asked: Any) -> None:
     assert written["id"] in [one["id"] for one in asked("handoff", "list")]
     assert asked("handoff", "show", written["session"][:8])["text"] == written["text"]
     assert asked("handoff", "show", written["id"])["id"] == written["id"]
+    assert asked("handoff", "show")["id"] == written["id"], "the newest"
     assert run("handoff", "show", "nobody") == 1
 
 

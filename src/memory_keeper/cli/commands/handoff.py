@@ -9,7 +9,7 @@ from memory_keeper import wire
 from memory_keeper.briefs.handoff import by_part
 from memory_keeper.cli.arguments import SESSION, Verb, argument, limit
 from memory_keeper.cli.output import Entry, print_entries, respond
-from memory_keeper.cli.scope import known_project, running_session
+from memory_keeper.cli.scope import known_project, project_of, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.handoff import save
@@ -56,11 +56,15 @@ def _list(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
-    """The handoff of a session, or of an id of its own."""
+    """The handoff of a session, or of an id of its own; else the newest of the project."""
     with Keeper(args.home) as keeper:
-        note = keeper.store.wording(args.id) or keeper.store.handoff(session_of(keeper, args.id))
+        if args.id:
+            note = keeper.store.wording(args.id) or keeper.store.handoff(session_of(keeper, args.id))
+        else:
+            note = keeper.store.handoff(project=project_of(keeper, args))
     if not note or note.kind != "handoff":
-        raise KeeperError(f"There is no handoff of {args.id}", hint="`memory-keeper handoff list` gives ids")
+        hint = "`memory-keeper handoff list` gives ids" if args.id else "`memory-keeper handoff` writes one"
+        raise KeeperError(f"There is no handoff of {args.id or 'this project'}", hint=hint)
     return _respond(args, note, "")
 
 
@@ -70,7 +74,7 @@ def _respond(args: Namespace, note: Note, where: str, kept: str = "") -> int:
     return respond(args, about, lambda: say(note.text.rstrip() + kept))
 
 
-OF = argument("id", metavar="ID", help="of a handoff or of a session")
+OF = argument("id", nargs="?", default="", metavar="ID", help="of a handoff or of a session; default: the newest")
 VERBS = {
     "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff", (SESSION,)),
     "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (limit(10),)),
