@@ -102,7 +102,7 @@ def serve() -> None:
     import memory_keeper
 
     for module in pkgutil.walk_packages(memory_keeper.__path__, "memory_keeper."):
-        if module.name.rpartition(".")[2] not in ("__main__", "start"):
+        if module.name.rpartition(".")[2] not in ("__main__", "start") and ".dashboard" not in module.name:  # an extra
             __import__(module.name)
     gc.freeze()
     begin = getattr(ctypes.CDLL(None), "faultpoint_begin", None)  # when that is preloaded

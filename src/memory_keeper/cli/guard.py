@@ -36,6 +36,8 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
     home = ""
     try:
         os.umask(0o077)
+        if refused := _flush(sys.stdout):  # a help that was printed: changing the stream would lose why
+            return _say(f"stdout: {refused.strerror}", "", 1)
         # a terminal that cannot show a character still shows the rest
         getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="replace")
         home = os.path.abspath(os.path.expanduser(given)) if given else config.find_home(config.environment())

@@ -101,6 +101,7 @@ COMMANDS = {
         "a month in figures, or one session: what it took, what compactions did, what we cost and saved",
         "memory-keeper report --format html --out report.html",
     ),
+    "serve": Command(MEMORY, "see all of this in a browser; needs the extra `dashboard`", "memory-keeper serve --open"),
     "completion": Command(
         CALLED,
         "print what bash, zsh or fish need to complete commands and options",

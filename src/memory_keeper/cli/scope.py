@@ -59,6 +59,11 @@ def live_sessions(keeper: Keeper, args: Namespace) -> list[str]:
     return [name for alive, _, name in _sessions_here(keeper, args) if alive]
 
 
+def runs(context: Context) -> bool:
+    """Whether the process of a session is still there."""
+    return not context.ended and bool(context.born) and born(context.pid) == context.born
+
+
 def _sessions_here(keeper: Keeper, args: Namespace) -> list[tuple[bool, float, str]]:
     """The sessions of this project that have a spool: whether they run, when something last happened, their id."""
     root = config.find_root(folder_of(args))
@@ -66,8 +71,7 @@ def _sessions_here(keeper: Keeper, args: Namespace) -> list[tuple[bool, float, s
     for name in spool.names(keeper.home):
         context = read_context(keeper.home, name)
         if context.folder and config.find_root(context.folder) == root:
-            runs = not context.ended and bool(context.born) and born(context.pid) == context.born
-            found.append((runs, os.lstat(spool.path_of(keeper.home, name)).st_mtime, name))
+            found.append((runs(context), os.lstat(spool.path_of(keeper.home, name)).st_mtime, name))
     return sorted(found, reverse=True)
 
 

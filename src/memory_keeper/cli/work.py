@@ -88,10 +88,15 @@ def session_here() -> str:
 def changed(args: Namespace, keeper: Keeper, words: str, **about: Any) -> int:
     """Bring the project's pages up to date and the block in CLAUDE.md where the user wants that; say what was done."""
     if not args.project or os.path.isdir(args.project):  # of a project that was imported there need not be one
-        render_memory(keeper, project_of(keeper, args), folder_of(args))
-        for problem in sync_where_wanted(keeper, folder_of(args)):
-            say_problem(problem)
+        refresh(keeper, project_of(keeper, args), folder_of(args))
     return respond(args, about, words)
+
+
+def refresh(keeper: Keeper, project: str, folder: str) -> None:
+    """Bring a project's pages up to date, and the block in CLAUDE.md where the user wants that."""
+    render_memory(keeper, project, folder)
+    for problem in sync_where_wanted(keeper, folder):
+        say_problem(problem)
 
 
 def remove(args: Namespace, keeper: Keeper, id: str, text: str, noun: str, act: Callable[[], Any], **about: Any) -> int:

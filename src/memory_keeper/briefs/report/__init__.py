@@ -2,4 +2,5 @@
 compactions did, and what we added. Verb: show.
 
 `month` and `session` find the figures, `sums`, `prices` and `savings` count them, `markdown` and `html` say them.
+`survival` finds what became of the facts of a session, and `survival_svg` draws it.
 """

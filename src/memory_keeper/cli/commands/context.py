@@ -50,11 +50,12 @@ def run(args: Namespace) -> int:
     if args.transcript and not any(line.usage for line in lines) and not fullness.gauge:
         raise KeeperError(f"{args.transcript} is no transcript of Claude Code, or has no response yet")
     found = breakdown.measure(*breakdown.since_compaction(lines))
-    about = _about(session, fullness, found, args.limit)
+    about = describe(session, fullness, found, args.limit)
     return respond(args, about, lambda: _show(about, fullness, found))
 
 
-def _about(session: str, fullness: Fullness, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+def describe(session: str, fullness: Fullness, found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
+    """How full a context is, how fast it fills, and what ate it."""
     gauge, limits, burn = fullness.gauge, fullness.limits, breakdown.burn(found)
     clears, compacts = clears_at(limits, fullness.settings), compacts_at(limits, fullness.settings, fullness.tended)
     end = clears or compacts or limits.refuses_at

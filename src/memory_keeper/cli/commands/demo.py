@@ -17,6 +17,7 @@ from typing import Any
 
 from memory_keeper.briefs import short
 from memory_keeper.cli.arguments import argument
+from memory_keeper.cli.commands.serve import check, serve
 from memory_keeper.cli.commands.show import raw_line
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks.actions.lost import scores
@@ -37,11 +38,16 @@ PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
 RECORDED_ON = (b"2026-03-03T", b"2026-03-02T")  # and its days, the last first: it is played as if it ended yesterday
 QUERY = "decided against tenacity"  # a decision that the compaction's summary lost
-ARGUMENTS = (argument("--keep", action="store_true", help="leave the temporary home behind and say where it is"),)
+ARGUMENTS = (
+    argument("--keep", action="store_true", help="leave the temporary home behind and say where it is"),
+    argument("--serve", action="store_true", help="show the dashboard of it, until Ctrl-C"),
+)
 
 
 def run(args: Namespace) -> int:
     """Play the session, then begin the next one."""
+    if args.serve:
+        check()
     root = os.path.realpath(tempfile.mkdtemp(prefix="memory-keeper-demo-"))
     say = _Say(quiet=args.json)
     try:
@@ -49,6 +55,8 @@ def run(args: Namespace) -> int:
         if args.keep:
             about["kept"] = root
             say(f"Everything is still in {root}")
+        if args.serve:
+            serve(os.path.join(root, "home"), os.path.join(root, "uploader"))
     finally:
         if not args.keep:
             shutil.rmtree(root, ignore_errors=True)

@@ -83,15 +83,7 @@ def run(args: Namespace) -> int:
     """One line for each check, one verdict, a fix line each."""
     root = find_root(os.path.abspath(args.project or "."))
     repairs = list(_fix(args.home, root)) if args.fix else []
-    findings = [
-        *repairs,
-        Finding("interpreter", "OK", f"Python {'.'.join(map(str, sys.version_info[:3]))}"),
-        *_plugin(),
-        *_settings(args.home, root),
-        *_home(args.home),
-        *_store(args.home, root),
-    ]
-    findings += _problems(args.home)
+    findings = [*repairs, *check(args.home, root)]
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
 
     def show() -> None:
@@ -106,6 +98,12 @@ def run(args: Namespace) -> int:
     if worst == "FAIL":
         return 1
     return 5 if any(repair.verdict != "OK" for repair in repairs) else 0
+
+
+def check(home: str, root: str) -> list[Finding]:
+    """Everything that is looked at, in order."""
+    python = Finding("interpreter", "OK", f"Python {'.'.join(map(str, sys.version_info[:3]))}")
+    return [python, *_plugin(), *_settings(home, root), *_home(home), *_store(home, root), *_problems(home)]
 
 
 def _plugin() -> Iterator[Finding]:

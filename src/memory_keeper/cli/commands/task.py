@@ -139,16 +139,22 @@ def _finish(args: Namespace) -> int:
         project = known_project(keeper, args)
         listed = [] if (mine := _by_hand(args, keeper)) else _called(args, _known(args, keeper)[1])
         one: Unfinished = the_one(mine or listed, "task that is not done", _asked(args), HINT)
-        if not one.note:
-            with keeper.writing(PATIENCE):
-                one = _write(keeper, project, keeper.redacted(one.text, project), one.id)
-        before = _is_done(keeper, one, project)
-        session = session_here() if in_a_session(args.home) else ""
-        if not before:
-            outcome = " ".join(clean(args.outcome).split())[:LONGEST]
-            keeper.mark("done", _note(keeper, one), session=session, text=outcome)
+        one, before = finish(keeper, project, one, args.outcome)
         words = f"{'Done before' if before else 'Done'}: {one.id}  {one_line(one.text, 160)}"
         return changed(args, keeper, words, id=one.id, note=one.note, done=not before)
+
+
+def finish(keeper: Keeper, project: str, one: Unfinished, outcome: str = "") -> tuple[Unfinished, bool]:
+    """Keep that a task is done; the task as it is written down, and whether that was known."""
+    if not one.note:
+        with keeper.writing(PATIENCE):
+            one = _write(keeper, project, keeper.redacted(one.text, project), one.id)
+    before = _is_done(keeper, one, project)
+    session = session_here() if in_a_session(keeper.home) else ""
+    if not before:
+        said = " ".join(clean(outcome).split())[:LONGEST]
+        keeper.mark("done", _note(keeper, one), session=session, text=said)
+    return one, before
 
 
 def _edit(args: Namespace) -> int:

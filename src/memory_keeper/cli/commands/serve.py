@@ -1,0 +1,47 @@
+"""`serve`: the dashboard, for this machine's user alone."""
+
+from __future__ import annotations
+
+import webbrowser
+from argparse import Namespace
+from contextlib import suppress
+from importlib import import_module
+from importlib.util import find_spec
+
+from memory_keeper.cli.arguments import argument, number
+from memory_keeper.cli.scope import folder_of
+from memory_keeper.errors import KeeperError
+from memory_keeper.terminal import say
+
+NEEDED = ("starlette", "uvicorn", "jinja2")
+ARGUMENTS = (
+    argument("--open", action="store_true", help="open it in the browser"),
+    argument("--port", type=number(0, 65_535), default=0, metavar="N", help="default: one that is free"),
+)
+
+
+def run(args: Namespace) -> int:
+    """Say the link, and answer until Ctrl-C."""
+    serve(args.home, folder_of(args), args.port, args.open)
+    return 0
+
+
+def check() -> None:
+    """KeeperError where the extra is not installed."""
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        hint = "pipx install --force '/path/to/the/checkout[dashboard]'"
+        raise KeeperError(f"The dashboard needs {', '.join(missing)}, which is not installed", hint=hint)
+
+
+def serve(home: str, folder: str, port: int = 0, open: bool = False) -> None:
+    """Serve a home; what is not installed everywhere is loaded only here."""
+    check()
+
+    def ready(link: str) -> None:
+        say(f"The dashboard is at {link}")
+        say("The link opens once, and only on this machine. Ctrl-C ends it.", style="dim")
+        if open and not webbrowser.open(link):
+            say("No browser could be opened: open the link yourself.")
+
+    with suppress(KeyboardInterrupt):  # that is how it is ended
+        import_module("memory_keeper.dashboard.serve").serve(home, folder, port, ready)
