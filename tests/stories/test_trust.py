@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import gzip
 import json
 import os
@@ -95,6 +94,7 @@ def test_a_dotenv_hides_no_words_and_crowds_out_no_secret() -> None:
     phrases = "A_KEY=Use pnpm, never npm.\nB_TOKEN=PostgreSQL\nC_SECRET=src/billing/charge.py\nD_KEY=use-pnpm-not-npm"
     known = known_values(mine, [junk, phrases, "REAL_TOKEN=kq7Lm2xVb9"])
     assert {"zq8Tn4vWk2", "kq7Lm2xVb9"} <= {*known}
+    assert "correct-horse-battery" in known_values({}, ["DB_PASSWORD=correct-horse-battery"])
     told = "Use pnpm, never npm. Keep PostgreSQL in src/billing/charge.py; use-pnpm-not-npm."
     assert redact(told, SALT, known) == told
 
@@ -157,7 +157,7 @@ def test_a_folder_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(fcntl, "flock", refuse)
+    monkeypatch.setattr("memory_keeper.store.home.flock", refuse)
     with pytest.raises(KeeperError, match="cannot be locked: No locks available"), Lock(str(tmp_path), 1.0):
         pass
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posix
 
 FILE = "hooks/hooks.json"
-NAMES = b'{"modules": ["../plugin/hooks/module.js"]}\n'
+NAMES = b'{"hooks": {}, "modules": ["../plugin/hooks/module.js"]}\n'
 
 
 def have_loaded(root: str) -> bool:

@@ -50,6 +50,7 @@ def redact_line(line: bytes, salt: bytes, known: tuple[str, ...] = ()) -> bytes:
 # --- known values ----------------------------------------------------------------------------------------------------
 
 _SECRET = words("KEY TOKEN SECRET PASSW PASSPHRASE PASS PWD CREDENTIAL DSN AUTH JWT COOKIE PAT")
+_PASSWORDS = words("PASSW PASSPHRASE PWD")
 _ENDS = words("KEY TOKEN SECRET PASSWORD PASS PWD")
 _ABOUT = words("SOCK FILE PATH DIR HOST ID NAME TYPE PID LIFETIME EXPIRY TTL AGENT PORT USER COUNT")
 _STORES = words("DATABASE POSTGRES MYSQL REDIS MONGO MONGODB AMQP RABBITMQ")
@@ -59,22 +60,28 @@ _PLAIN = words("disabled enabled required optional password changeme anonymous u
 def known_values(environ: Mapping[str, str], dotenv: Iterable[str] = ()) -> tuple[str, ...]:
     """Values to hide wherever they stand: what environment and .env texts hold under a secret's name; longest first.
 
-    A repository brings such texts too: theirs crowd out no value of the user's, and hide neither words nor names.
+    A repository brings such texts too: theirs crowd out no value of the user's, and hide neither words nor names; only
+    what is called a password may be made of words, joined to one.
     """
     found = set(_hidden(environ.items(), MOST))
     for text in dotenv:
         pairs = (line.strip().removeprefix("export ").partition("=") for line in text.splitlines())
         given = ((name.strip(), _unquoted(value.strip())) for name, assigned, value in pairs if assigned)
-        random = (
-            (name, value) for name, value in given if mess(encode(value)) > 1 and not any(map(str.isspace, value))
-        )
-        found.update(_hidden(random, FEW))
+        found.update(_hidden(((name, value) for name, value in given if _no_words(name, value)), FEW))
     return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
 def _hidden(pairs: Iterable[tuple[str, str]], most: int) -> list[str]:
     found = {value for name, value in pairs if _says_secret(name.upper()) and _worth_hiding(value)}
     return sorted(found, key=lambda value: (-len(value), value))[:most]
+
+
+def _no_words(name: str, value: str) -> bool:
+    """Whether hiding a value of a project's file blanks no text that means something else."""
+    if any(map(str.isspace, value)):
+        return False
+    joined = "/" not in value and not value.isalnum() and any(word in name.upper() for word in _PASSWORDS)
+    return joined or mess(encode(value)) > 1
 
 
 def _unquoted(value: str) -> str:

@@ -41,6 +41,7 @@ NAMES = {  # and what each is
     "replay": "the last messages of a session, as they were",
 }
 NOTHING = {  # what is said of those that may well be empty
+    "memory": "Nothing is saved of this project yet.",
     "observations": "No observation is open.",
     "report": "No tokens were used in this project this month.",
     "sessions": "No context was compacted or cleared yet.",
@@ -80,10 +81,11 @@ def run(args: Namespace) -> int:
         brief = keeper.brief(args.name, view, budget, UNLIMITED)
         if not brief.text and view.session and args.name == "memory":  # there may be nothing but what it says itself
             brief = keeper.brief(args.name, view._replace(session=""), budget, UNLIMITED)
-        kept = session or keeper.store.counts(project)["events"]  # the session may be another project's
+        counts = keeper.store.counts(project)
+        kept = session or counts["events"]  # the session may be another project's
     if args.json or brief.text:
         return _show(args, brief, session)
-    if args.name in NOTHING:
+    if args.name in NOTHING and (args.name != "memory" or (kept and not counts["notes"])):
         say(NOTHING[args.name])
         return 0
     if kept:
