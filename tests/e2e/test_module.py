@@ -100,7 +100,7 @@ def ended(told: list[Json]) -> list[str]:
 def test_the_module_is_valid(bare: Sandbox, checkout: Path) -> None:
     said = bare.plugin("validate", str(checkout))
     assert "Validation passed" in said
-    assert "./module.js hooks: turn.start, turn.complete, session.compact" in said
+    assert "/module.js hooks: turn.start, turn.complete, session.compact" in said
 
 
 def test_asks_once_per_turn_of_the_main_thread_with_the_hosts_own_figures(
