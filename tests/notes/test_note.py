@@ -141,10 +141,11 @@ def test_what_the_model_says_it_does_meanwhile_came_of_nothing() -> None:
     story = Story()
     story.prompt("Make the acceptance tests green on the runners.")
     story.reply("The scheme App has no test action. Wait - let me re-read the fixture first.")
+    story.reply("Both use the folder of the scheme, so the paths should be equal... Wait - one is a link.")
     story.run("mise run ci", "queued")
     story.reply("In the meantime, let me check the Linux job. ✅ The scheme App has a test action since the rename.")
     told = check(story.events, 700).text
-    assert "re-read" not in told and "meantime" not in told
+    assert "re-read" not in told and "meantime" not in told and "should be equal" not in told
     assert "The scheme App has a test action since the rename." in told and "✅" not in told
 
 

@@ -1,7 +1,12 @@
-"""What whoever takes over has to understand, and what handoffs once lost: one story for each loss, by its number."""
+"""What whoever takes over has to understand, and what handoffs once lost: one story for each loss, by its number.
+
+Loss 12 has more of its stories in `test_once` and `test_rules`, loss 13, one wish in several wordings, all of them in
+`test_observations`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +15,11 @@ from typing import Any
 
 import pytest
 
+from memory_keeper.jobs.summarize import distil, outline_project
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Source
+from memory_keeper.project_settings import Settings
+from memory_keeper.store.home import Lock
 from memory_keeper.text import tokens
 from tests.machine import Machine
 from tests.rows import rows
@@ -55,6 +63,18 @@ class Desk:
         with Keeper(str(self.root / "keeper"), {}) as keeper:
             keeper.catch_up([Source(str(path), SESSION, keeper.project(str(self.folder), change=True))])
             return keeper.brief("handoff", keeper.view("", "", of=SESSION), budget).text
+
+    def outline(self) -> tuple[str, dict[str, Any]]:
+        """What the notes of it say, and the outline above them."""
+        path = self.t.write(self.root / f"{SESSION}.jsonl")
+        with Keeper(str(self.root / "keeper"), {}) as keeper:
+            project = keeper.project(str(self.folder), change=True)
+            keeper.catch_up([Source(str(path), SESSION, project)])
+            distil(keeper, time())
+            with Lock(keeper.home, 5.0, "distil"):
+                (made,) = outline_project(keeper, project, Settings(keeper).of(project), everything=True)
+            notes = "\n".join(note.text for note in keeper.store.notes(project, 1))
+            return f"{notes}\n{made.text}", json.loads(made.extra)["outline"]
 
 
 @pytest.fixture
@@ -321,6 +341,46 @@ def test_loss_9_what_was_not_done_is_said_too(desk: Desk, work: Callable[[Desk],
     assert said in line
 
 
+# --- 10: notes and outlines -------------------------------------------------------------------------------------------
+
+
+def test_loss_10_an_outline_has_titles_of_its_own_and_issues_that_are_open(desk: Desk) -> None:
+    desk.t.lines.append({"type": "summary", "summary": "Vienna opera tickets", "leafUuid": "of-another-session"})
+    desk.t.prompt("hi")
+    desk.t.reply("Hello! What shall we do today?")
+    desk.t.prompt(REQUEST)
+    desk.run("ls src/uplaod", "ls: cannot access 'src/uplaod': No such file or directory", failed=True)
+    desk.edit("src/upload.py", "def retry(): pass")
+    desk.run("make license-check", "license-check failed after 1m1s", failed=True)
+    desk.run("make license-check", "license-check pass 1m1s")
+    desk.run("pytest -q tests/test_upload.py", "FAILED tests/test_upload.py::test_tries - assert 4 == 5", failed=True)
+    desk.t.todo([("Add the retry", "completed"), ("Log each try", "in_progress")])
+    desk.t.reply("The retry is in place; the log of each try is missing, and one test fails.")
+    _, body = desk.outline()
+    assert [theme["name"][:40] for theme in body["themes"]] == [REQUEST[:40]]
+    issues = {one["issue"] for one in body["issues"] if one["status"] == "open"}
+    assert any(issue.startswith("Log each try") for issue in issues)
+    assert any("assert 4 == 5" in issue for issue in issues)
+    assert len(issues) == 2
+    assert "Vienna" not in json.dumps(body)
+
+
+def test_loss_10_notes_and_outlines_are_sentences_and_not_lists_of_names(desk: Desk) -> None:
+    desk.t.prompt(REQUEST)
+    for number in range(30):
+        desk.t.call(
+            "Grep", {"pattern": f"backoffHandler{number}", "path": f"src/part_{number}"}, f"src/p_{number}.py:1:x"
+        )
+        desk.t.call("Read", {"file_path": f"{desk.folder}/src/part_{number}/handler_{number}.py"}, "code")
+    desk.edit("src/upload.py", "def retry(): pass")
+    desk.t.reply("Uploads are retried at most five times, because the server answers 503 while it restarts.")
+    text, body = desk.outline()
+    assert "because the server answers 503 while it restarts" in text
+    assert text.count("src/upload.py") >= 1 and text.count("handler_") + text.count("backoffHandler") <= 2
+    assert "because the server answers 503" in body["themes"][0]["summary"]
+    assert body["overallSummary"].startswith("On 20")
+
+
 # --- 11: age ----------------------------------------------------------------------------------------------------------
 
 
@@ -359,3 +419,14 @@ def test_loss_12_a_question_for_which_much_was_read_does_not_fill_its_budget(des
     text = desk.handoff(2000)
     assert "Only the cart calls it" in text
     assert tokens(text) <= 700
+
+
+def test_loss_12_a_folder_is_said_once_for_its_files(desk: Desk) -> None:
+    desk.t.prompt("Rename the clerk to cashier in all services of the billing department.")
+    for name in ("invoice", "refund", "ledger", "dunning"):
+        desk.edit(f"services/billing_department/internal/{name}.py")
+    desk.t.reply("Renamed it in four services.")
+    text = desk.handoff(2000)
+    (state,) = [line for line in text.splitlines() if line.startswith("| State: ")]
+    assert state.count("services/billing_department/internal") == 1
+    assert all(f"{name}.py" in state for name in ("invoice", "refund", "ledger", "dunning"))

@@ -8,11 +8,13 @@ from memory_keeper.extract.spoken import spoken
 from memory_keeper.model import Event
 from memory_keeper.text import clean, clip, one_line, tokens
 
+SHARES = {"item": 0.5, "done": 0.5, "row": 0.1, "code": 0.1}  # an item says little without its list
+
 
 def gist(event: Event, budget: int) -> list[Fact]:
     """As many sentences of a message as fit, none twice; its beginning where none does."""
     said, _ = spoken([event])
-    _, worth, _ = rank(said, [event])
+    _, worth, _ = rank(said, [event], concepts=False, weigh=lambda one, *_: SHARES.get(one.form, 1.0))
     chosen: dict[str, Fact] = {}
     for _, one in sorted(zip(worth, said, strict=True), key=lambda pair: -pair[0]):
         cost = tokens(one.fact.text) + 1

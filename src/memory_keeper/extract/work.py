@@ -62,6 +62,7 @@ DEFINES = re.compile(
     re.M,
 )
 TAKEN_BACK = "took back changes of"  # the status of an edit that was undone
+OF_TESTS = re.compile(r"(?:^|/)(?:test_|[^/]*[._-](?:test|spec)s?\.)[^/]*$|[a-z]Tests?\.\w+$")
 DEFINED = 8  # names that are told of a file
 SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
 FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
@@ -78,7 +79,7 @@ def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -
     for place, event in enumerate(events):
         if event.kind != "call" or event.tool not in WRITES or event.ref in refused or not event.path:
             continue
-        if event.path.endswith((".md", ".txt", ".json")):
+        if event.path.endswith((".md", ".txt", ".json")) or OF_TESTS.search(event.path):
             continue
         given = fields(event)
         new, old = given.get("new_string") or given.get("content") or "", given.get("old_string", "")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memory_keeper.extract import head, ranker
-from memory_keeper.extract.concepts import concepts
+from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.extraction import Shorten
 from memory_keeper.extract.facts import Fact, dump, say
 from memory_keeper.extract.settled import reason
@@ -65,6 +65,7 @@ NARRATES = re.compile(
 GUESSES = re.compile(
     r"\b(?:likely|probably|perhaps|maybe|might|suspect|suggests?|seems?|may (?:have|be)|i think)\b", re.I
 )
+AGAIN = re.compile(r"[.!?…] (?:but )?(?:wait|hmm+|actually)\b", re.I)  # the model thinks better of it
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
 WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.3, "definition": 0.16}
@@ -341,12 +342,14 @@ def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float
         return 1.0
     # a question, an introduction, what goes on from a line that was passed over, a torn line of code
     half = text[-1] in ":：?？" or text[0] in "(,;)]}" or text.count("`") % 2 or "``" in text or "\\`" in text
+    half = half or bool(AGAIN.search(text))
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if _concludes(one, session):
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
     else:
         plain = one.form == "prose" and (fact.kind in KINDS or one.source == "reply") and not GUESSES.search(text)
+        plain = plain and (fact.kind in KINDS or any(map(is_name, found)))
         plain = plain and (one.source != "thinking" or fact.kind == "finding")
         worth = SOURCES.get(one.source, 0.0) * KINDS.get(fact.kind, 1.0) * plain
         worth *= REASONED if fact.kind == "decision" and fact.why else 1.0
