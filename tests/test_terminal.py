@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memory_keeper.terminal import Bar, moment, say_problem, wrapped
+from memory_keeper.terminal import Bar, format_time, say_problem, wrapped
 
 
 def test_without_a_terminal_progress_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,5 +31,5 @@ def test_a_problem_is_one_line_where_nobody_looks(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("at", [1e15, -1e15, float("inf")])
 def test_a_time_that_no_calendar_has_is_shown_as_one(at: float) -> None:
-    assert len(moment(at)) >= len("1970-01-01 00:00")
-    assert moment(0.0) == "never"
+    assert len(format_time(at)) >= len("1970-01-01 00:00")
+    assert format_time(0.0) == "never"

@@ -180,8 +180,8 @@ def _switch(path: str) -> bool | None:
         return None
     mark = about.st_mtime, about.st_size
     if _switches.get(path, (None, None))[0] != mark:
-        said = read_small(path, 64 * LARGEST, links=True) or ""
-        value = (_parse(said) or {}).get(SWITCH) if f'"{SWITCH}"' in said else None
+        text = read_small(path, 64 * LARGEST, links=True) or ""
+        value = (_parse(text) or {}).get(SWITCH) if f'"{SWITCH}"' in text else None
         _switches[path] = mark, value if isinstance(value, bool) else None
     return _switches[path][1]
 
@@ -234,9 +234,9 @@ def _set_in_claude_code(hosts: list[tuple[str, Json]], users: str) -> Iterator[t
 
 def _set_by_user(path: str, root: str) -> Iterator[tuple[str, Json | None]]:
     """For every project, and for the one here."""
-    if (said := read_small(path, links=True)) is None:
+    if (text := read_small(path, links=True)) is None:
         return
-    if (given := _parse(said)) is None:
+    if (given := _parse(text)) is None:
         yield path, None
         return
     yield path, valid(flatten(given))
@@ -247,9 +247,9 @@ def _set_by_user(path: str, root: str) -> Iterator[tuple[str, Json | None]]:
 
 
 def _set_by_project(root: str, name: str) -> Iterator[tuple[str, Json | None]]:
-    if link_beneath(root, name) or (said := read_small(root + name)) is None:
+    if link_beneath(root, name) or (text := read_small(root + name)) is None:
         return
-    given = _parse(said)
+    given = _parse(text)
     allowed = {key: value for key, value in valid(flatten(given)).items() if key not in USERS_ONLY} if given else given
     yield root + name, allowed
 
@@ -260,8 +260,8 @@ def refused(home: str, root: str) -> Iterator[tuple[str, str]]:
     for _, given in _set_by_user(home + "/config.json", root):
         own |= given or {}
     for name in PROJECT_FILES:
-        said = None if link_beneath(root, name) else read_small(root + name)
-        wanted = valid(flatten(_parse(said) or {})) if said else {}
+        text = None if link_beneath(root, name) else read_small(root + name)
+        wanted = valid(flatten(_parse(text) or {})) if text else {}
         kept = bounded({key: value for key, value in wanted.items() if key not in USERS_ONLY}, own)
         for key in wanted:
             if kept.get(key) != wanted[key]:
@@ -312,8 +312,8 @@ def _set_by(folder: str) -> set[str]:
     for path in (folder + name for name in CLAUDE_FILES):
         if not _is_there(path):
             continue
-        said = read_small(path, 4 * LARGEST, links=True)
-        given = _parse(said.removeprefix("\ufeff")) if said is not None else None
+        text = read_small(path, 4 * LARGEST, links=True)
+        given = _parse(text.removeprefix("\ufeff")) if text is not None else None
         if given is None:
             return {ANYTHING}
         block = given.get("env")
@@ -325,13 +325,13 @@ def _set_by(folder: str) -> set[str]:
 
 
 def _read(path: str, links: bool = False) -> Json | None:
-    said = read_small(path, links=links)
-    return None if said is None else _parse(said)
+    text = read_small(path, links=links)
+    return None if text is None else _parse(text)
 
 
-def _parse(said: str) -> Json | None:
+def _parse(text: str) -> Json | None:
     try:
-        given = wire.loads(said)
+        given = wire.loads(text)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
     return given if isinstance(given, dict) else None

@@ -163,7 +163,7 @@ def as_called(text: str) -> str:
     return re.sub(rf"(?<![\w./~<-]){NAME}(?= [a-zA-Z[-])", lambda _: typed, text)
 
 
-def moment(at: float) -> str:
+def format_time(at: float) -> str:
     """A time for people, in their zone."""
     return local_moment(at) if at else "never"
 

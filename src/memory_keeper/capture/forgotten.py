@@ -100,7 +100,7 @@ class Forgotten:
             place += len(line) + 1
 
     def _in_span(self, kind: str, value: str, at: float) -> bool:
-        return any(one.since <= at < one.until for one in self.spans.get(self._hash(kind, value), ()))
+        return any(stone.since <= at < stone.until for stone in self.spans.get(self._hash(kind, value), ()))
 
     def mask(self, text: str) -> str:
         """A text without the words that were forgotten."""

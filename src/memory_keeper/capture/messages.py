@@ -22,9 +22,9 @@ def read(given: Any) -> list[Message]:
     """The messages of a question, read forgivingly; none when they make no sense."""
     listed = given if isinstance(given, list) else []
     return [
-        Message(place, one["role"], _text(one.get("text")), tuple(_uses(one)), tuple(_results(one)))
-        for place, one in enumerate(listed, -len(listed))
-        if isinstance(one, dict) and one.get("role") in ("user", "assistant")
+        Message(place, entry["role"], _text(entry.get("text")), tuple(_uses(entry)), tuple(_results(entry)))
+        for place, entry in enumerate(listed, -len(listed))
+        if isinstance(entry, dict) and entry.get("role") in ("user", "assistant")
     ]
 
 
@@ -41,7 +41,7 @@ def _results(message: Json) -> Iterator[tuple[str, str, bool]]:
 
 
 def _dicts(value: Any) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:

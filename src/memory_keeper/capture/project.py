@@ -238,7 +238,7 @@ def _lists(index: str, id: bytes) -> bool:
         counts = posix.pread(fd, 8 + 1024, 0)
         if counts[:8] != PACK_INDEX:
             return False
-        low, high = (int.from_bytes(counts[4 + 4 * one : 8 + 4 * one], "big") for one in (id[0], id[0] + 1))
+        low, high = (int.from_bytes(counts[4 + 4 * number : 8 + 4 * number], "big") for number in (id[0], id[0] + 1))
         low = low if id[0] else 0
         while low < high:
             middle = (low + high) // 2

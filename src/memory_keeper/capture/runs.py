@@ -163,7 +163,7 @@ def _unwrapped(step: str) -> str:
 
 def as_run(line: str, step: str) -> str:
     """A step of a command line as it was run: `pytest -q` may have been `python3 -m pytest -q`."""
-    typed = (_unwrapped(one) for one in steps(SENT.sub("", line[: 2 * SHORT])))
+    typed = (_unwrapped(step) for step in steps(SENT.sub("", line[: 2 * SHORT])))
     return next((one for one in typed if MODULE.match(one) and bare(one) == step), step)
 
 
@@ -246,7 +246,7 @@ def in_order(calls: Sequence[tuple[int, Event]]) -> dict[int, tuple[float, int]]
     """What to sort calls of several sessions by: their time, but in each session as they came; clocks jump."""
     latest: dict[str, float] = {}
     found = {}
-    for seq, call in sorted(calls, key=lambda one: one[0]):
+    for seq, call in sorted(calls, key=lambda pair: pair[0]):
         latest[call.session] = max(call.at, latest.get(call.session, 0.0))
         found[seq] = latest[call.session], seq
     return found

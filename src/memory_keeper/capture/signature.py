@@ -180,7 +180,7 @@ def find_wrong(text: str, limit: int = MOST) -> list[Wrong]:
     """All that an output says went wrong, the most telling first, each once."""
     told = list(_telling(text)) or list(_only(text))
     tested = any(rank == OF_TESTS for rank, _, _ in told)  # beside a test that failed, what programs log says little
-    told.sort(key=lambda one: (-(OF_TESTS - 0.5 if tested and one[0] == SURE else one[0]), one[1]))
+    told.sort(key=lambda pair: (-(OF_TESTS - 0.5 if tested and pair[0] == SURE else pair[0]), pair[1]))
     found: dict[str, Wrong] = {}
     least = 0
     for rank, _, line in told[: 20 * limit]:
@@ -190,12 +190,14 @@ def find_wrong(text: str, limit: int = MOST) -> list[Wrong]:
         if said and said not in found and (rank == HARDLY or not EMPTY.search(said)) and _tells(said):
             found[said] = Wrong(said, _printed(line), rank)
             least = least or min(rank, BARELY + 1)  # a word like `failed` tells where nothing better does
-    return sorted(found.values(), key=lambda one: not words(one.signature))[:limit]  # `assert False` may be anything's
+    return sorted(found.values(), key=lambda wrong: not words(wrong.signature))[
+        :limit
+    ]  # `assert False` may be anything's
 
 
 def signatures(text: str, limit: int = MOST) -> list[str]:
     """The normalised forms of what an output says went wrong, the most telling first."""
-    return [one.signature for one in find_wrong(text, limit)]
+    return [wrong.signature for wrong in find_wrong(text, limit)]
 
 
 def signature(text: str) -> str:
@@ -205,7 +207,7 @@ def signature(text: str) -> str:
 
 def wrong_line(text: str) -> str:
     """The line of an output that says what went wrong, as it was printed; empty when none does."""
-    return next((one.line for one in find_wrong(text, 1)), "")
+    return next((wrong.line for wrong in find_wrong(text, 1)), "")
 
 
 def is_wrong(text: str) -> bool:
@@ -235,7 +237,7 @@ def normal(line: str) -> str:
     line = REFS.sub("", QUOTED.sub("<str>", line))  # before numbers go
     if not keeps:
         line = line if refused else PLACE.sub("", line)
-        line = TAIL_COUNT.sub("#", COUNT.sub(lambda one: _number(one, refused), line))
+        line = TAIL_COUNT.sub("#", COUNT.sub(lambda match: _number(match, refused), line))
     line = BLANKS.sub(" ", line).replace(":: ", ": ")  # `bash: line 1: make: …` without its place
     return line.removesuffix("(<span>)").strip(" .:━─═" if "[" in line else " .]:━─═")[:LONGEST].strip()
 

@@ -170,14 +170,14 @@ def _questions(call: Event) -> list[str]:
         asked = wire.loads(given)
     except (ValueError, RecursionError):
         return []
-    texts = [one.get("question") for one in asked if isinstance(one, dict)] if isinstance(asked, list) else []
+    texts = [entry.get("question") for entry in asked if isinstance(entry, dict)] if isinstance(asked, list) else []
     return [text for text in texts if isinstance(text, str) and text]
 
 
 def _answers(text: str, questions: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The questions that were answered and what was said to each, which may be of any length and have quotes in it."""
     text = text.rpartition(GOES_ON)[0] or text
-    marks = sorted({(text.find(f'"{one}"="'), one) for one in questions})
+    marks = sorted({(text.find(f'"{question}"="'), question) for question in questions})
     marks = [mark for mark in marks if mark[0] >= 0] or [(found.start(), found[1]) for found in PAIR.finditer(text)]
     ends = [*(start for start, _ in marks), len(text)][1:]
     for (start, question), end in zip(marks, ends, strict=True):

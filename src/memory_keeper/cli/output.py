@@ -62,7 +62,7 @@ def print_table(rows: Sequence[Sequence[str]], bold: Sequence[int] = (0,)) -> No
         row = " ".join(
             [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))]
         )
-        print(paint(row, "bold") if place in {one % len(rows) for one in bold} else row)
+        print(paint(row, "bold") if place in {number % len(rows) for number in bold} else row)
 
 
 def print_ways(*ways: str) -> None:

@@ -78,12 +78,12 @@ class Parser(argparse.ArgumentParser):
         formatter.start_section("verbs")
         for name, line in self._choices().items():
             takes = [action for action in parsers[name]._actions if not action.option_strings]
-            line.metavar = " ".join([name, *(formatter._format_args(one, one.dest.upper()) for one in takes)])
+            line.metavar = " ".join([name, *(formatter._format_args(action, action.dest.upper()) for action in takes)])
             formatter.add_argument(line)
         formatter.end_section()
         for name in self._choices():
             formatter.start_section(f"options of {name}")
-            own = [one for one in parsers[name]._actions if one.option_strings and one.dest not in COMMON]
+            own = [action for action in parsers[name]._actions if action.option_strings and action.dest not in COMMON]
             formatter.add_arguments(own)
             formatter.end_section()
         return self._end(formatter)

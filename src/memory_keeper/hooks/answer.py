@@ -84,7 +84,7 @@ def despite(event: str, home: str, error: BaseException) -> Json | None:
 def joined(said: Json, more: Json) -> Json:
     """Two answers as one; the model hears first what came first."""
     heard, also = said.get("hookSpecificOutput"), more.get("hookSpecificOutput")
-    shown = [one["systemMessage"] for one in (said, more) if one.get("systemMessage")]
+    shown = [entry["systemMessage"] for entry in (said, more) if entry.get("systemMessage")]
     both = {**said, **more, **({"systemMessage": "\n".join(shown)} if shown else {})}
     if not heard or not also:
         return both

@@ -111,8 +111,8 @@ def serve(wrap: str, width: int) -> None:
 
 def find_width(environ: dict[str, str]) -> int:
     """The cells the host shows of a line, of those its terminal has; 0 when it does not say."""
-    said = environ.get("COLUMNS", "")
-    return max(1, int(said) - MARGIN) if said.isdecimal() and len(said) < 6 and int(said) else 0
+    text = environ.get("COLUMNS", "")
+    return max(1, int(text) - MARGIN) if text.isdecimal() and len(text) < 6 and int(text) else 0
 
 
 def measure(data: bytes, home: str, environ: dict[str, str]) -> Answer | None:

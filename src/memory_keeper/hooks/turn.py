@@ -38,5 +38,5 @@ def main(argv: list[str]) -> None:
         posix._exit(0)
 
 
-def _number(said: str) -> int:
-    return int(said) if said.isdecimal() and len(said) < 10 else 0
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

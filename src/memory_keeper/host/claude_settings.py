@@ -86,7 +86,7 @@ def restore(home: str, path: str, key: str, dry_run: bool = False) -> Outcome:
         entry = known.keys.get(key) if known else None
         if known is None or entry is None:
             return "unchanged", given, known
-        others = known._replace(keys={name: one for name, one in known.keys.items() if name != key})
+        others = known._replace(keys={name: entry for name, entry in known.keys.items() if name != key})
         kept = others if others.keys or others.host else None
         before = {} if entry.was is None else {key: json.loads(entry.was)}
         if _is_one_of(given, key, entry.ours):
@@ -120,7 +120,7 @@ def get(path: str, key: str) -> Any:
 
 
 def _is_one_of(given: Json, key: str, values: list[Any]) -> bool:
-    return key in given and any(same(given[key], one) for one in values)
+    return key in given and any(same(given[key], value) for value in values)
 
 
 # --- what Claude Code edits for us -----------------------------------------------------------------------------------
@@ -135,8 +135,8 @@ def remember(home: str, path: str) -> None:
 
 def edited(home: str) -> list[str]:
     """The user's files that are not as they were before Claude Code edited them for us."""
-    known = {path: one for path, one in _read_ledger(home).items() if one.host}
-    return [path for path, one in known.items() if _read(path) not in (None, _without_host(one))]
+    known = {path: known for path, known in _read_ledger(home).items() if known.host}
+    return [path for path, before in known.items() if _read(path) not in (None, _without_host(before))]
 
 
 def put_back(home: str) -> Returned:
@@ -298,12 +298,12 @@ def _note(home: str, path: str, known: Known | None) -> None:
         return
     plain = {
         file: {
-            "before": None if one.before is None else base64.b64encode(one.before).decode("ascii"),
-            "link": one.link,
-            "keys": {key: entry._asdict() for key, entry in one.keys.items()},
-            "host": one.host,
+            "before": None if known.before is None else base64.b64encode(known.before).decode("ascii"),
+            "link": known.link,
+            "keys": {key: entry._asdict() for key, entry in known.keys.items()},
+            "host": known.host,
         }
-        for file, one in ledger.items()
+        for file, known in ledger.items()
     }
     sweep(place)
     write_file(place, lay_out(plain))

@@ -24,7 +24,11 @@ def in_a_session(home: str) -> bool:
         return True
     above = read_ancestors(os.getpid())
     contexts = (read_context(home, session) for session in spool.names(home))
-    hosts = {one.pid for one in contexts if one.pid in above and one.born and born(one.pid) == one.born}
+    hosts = {
+        context.pid
+        for context in contexts
+        if context.pid in above and context.born and born(context.pid) == context.born
+    }
     beneath = above[: min(above.index(pid) for pid in hosts)] if hosts else []
     return any(_was_told(pid) for pid in beneath)
 

@@ -89,8 +89,8 @@ def _lasts(found: str, home: str) -> bool:
 
 def _leads_to(path: str, home: str, name: str) -> bool:
     """Whether a script that somebody may have changed still runs the plugin in this home."""
-    said = _read(path)
-    return MARK in said and _script(home, name).rpartition("\n" + MARK + "\n")[2].strip() in said
+    text = _read(path)
+    return MARK in text and _script(home, name).rpartition("\n" + MARK + "\n")[2].strip() in text
 
 
 def _script(home: str, name: str) -> str:
@@ -103,14 +103,14 @@ def _running(program: str) -> str:
 
 def _is_ours(path: str) -> bool:
     """Whether a script is as we wrote it, for whichever home."""
-    said = _read(path)
-    if MARK not in said or os.path.islink(path):
+    text = _read(path)
+    if MARK not in text or os.path.islink(path):
         return False
     try:
-        program = shlex.split(said.partition("\nexec ")[2])[0]
+        program = shlex.split(text.partition("\nexec ")[2])[0]
     except (ValueError, IndexError):
         return False
-    return said == _running(program)
+    return text == _running(program)
 
 
 def _read(path: str) -> str:

@@ -88,7 +88,9 @@ def _read(db: sqlite3.Connection, path: str, name: str, progress: Callable[[int]
 def _rows(db: sqlite3.Connection, table: str, name: str) -> Iterator[Row]:
     """The rows of a project, the oldest first; of what is text no more than a bounded part."""
     columns = [column for _, column, *_ in db.execute(f"pragma table_info({table})")]
-    taken = ", ".join(f"case typeof({one}) when 'text' then substr({one}, 1, {TEXT}) else {one} end" for one in columns)
+    taken = ", ".join(
+        f"case typeof({column}) when 'text' then substr({column}, 1, {TEXT}) else {column} end" for column in columns
+    )
     of = [f"{column} = :name" for column in ("project", "merged_into_project") if column in columns]
     if not of:
         of = ["content_session_id in (select content_session_id from sdk_sessions where project = :name)"]
@@ -147,4 +149,4 @@ def _listed(value: object) -> list[str]:
         found = wire.loads(value) if isinstance(value, str) and value[:1] == "[" else []
     except (ValueError, RecursionError):
         found = []
-    return [said for one in found[:100] if (said := words(one, 2000))]
+    return [text for one in found[:100] if (text := words(one, 2000))]

@@ -159,28 +159,28 @@ def _summary(path: str, found: Sequence[Entry]) -> Entry:
 
 def _outline(value: Json) -> Json:
     themes = [
-        {"name": words(one.get("name"), 200) or "unnamed", "summary": said, "sessions": []}
-        for one in _objects(value.get("themes"))
-        if (said := words(one.get("summary"), 4000) or words(one.get("name"), 200))
+        {"name": words(entry.get("name"), 200) or "unnamed", "summary": text, "sessions": []}
+        for entry in _objects(value.get("themes"))
+        if (text := words(entry.get("summary"), 4000) or words(entry.get("name"), 200))
     ]
     decisions = [
-        {"decision": said, "reason": words(one.get("reason"), 2000)}
-        for one in _objects(value.get("keyDecisions"))
-        if (said := words(one.get("decision"), 1000))
+        {"decision": text, "reason": words(entry.get("reason"), 2000)}
+        for entry in _objects(value.get("keyDecisions"))
+        if (text := words(entry.get("decision"), 1000))
     ]
     issues = [
-        {"issue": said, "status": "resolved" if one.get("status") == "resolved" else "open"}
-        for one in _objects(value.get("issues"))
-        if (said := words(one.get("issue"), 1000))
+        {"issue": text, "status": "resolved" if entry.get("status") == "resolved" else "open"}
+        for entry in _objects(value.get("issues"))
+        if (text := words(entry.get("issue"), 1000))
     ]
     whole = words(value.get("overallSummary"), BODY["properties"]["overallSummary"]["maxLength"])
-    whole = whole or "\n".join(str(one["summary"]) for one in themes)
+    whole = whole or "\n".join(str(theme["summary"]) for theme in themes)
     made = {"themes": themes, "keyDecisions": decisions, "issues": issues, "overallSummary": whole}
     return {"sectionCount": 0, **{name: part[:MOST] if isinstance(part, list) else part for name, part in made.items()}}
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _told(outline: Json) -> str:

@@ -40,7 +40,7 @@ def attempts(events: Sequence[Event]) -> list[Attempt]:
     found: dict[str, Attempt] = {}
     for event in sorted(events, key=lambda event: event.id):  # its end, if there is one, after its beginning
         found[event.id.rpartition(":")[0]] = _attempt(event)
-    return sorted(found.values(), key=lambda one: one.at, reverse=True)
+    return sorted(found.values(), key=lambda attempt: attempt.at, reverse=True)
 
 
 def _attempt(event: Event) -> Attempt:
@@ -65,20 +65,22 @@ def unanswered(tried: Sequence[Attempt], settings: Json) -> list[Attempt]:
     """The last times, the newest first, in which a summarizer that the settings name could not be asked or said
     nothing; none where one has answered since."""
     named = {settings["summarize.level1"], settings["summarize.level2"]}
-    ended = [one for one in tried if one.by in named and (one.silent or one.ok or one.refused)]
-    return list(takewhile(lambda one: one.silent, ended))
+    ended = [attempt for attempt in tried if attempt.by in named and (attempt.silent or attempt.ok or attempt.refused)]
+    return list(takewhile(lambda attempt: attempt.silent, ended))
 
 
 def may_ask(store: Store, tokens: int, daily: int, now: float) -> bool:
     """Whether a model may be asked now in the background: that many tokens are left of what may be spent in a day, and
     it has not just failed."""
-    day = [one for one in attempts(model_calls(store, now - DAY)) if one.background and one.at < now + DAY]
-    left = daily - sum(one.tokens for one in day)
+    day = [
+        attempt for attempt in attempts(model_calls(store, now - DAY)) if attempt.background and attempt.at < now + DAY
+    ]
+    left = daily - sum(attempt.tokens for attempt in day)
     return tokens <= left and not backing_off(attempts(model_calls(store, limit=2 * STREAK)), now)
 
 
 def backing_off(tried: Sequence[Attempt], now: float) -> bool:
     """Whether it is too early to ask again after failures: a minute after one, and twice as long after each more."""
-    failed = next((number for number, one in enumerate(tried) if one.ok), len(tried))
+    failed = next((number for number, attempt in enumerate(tried) if attempt.ok), len(tried))
     wait = min(DAY, MINUTE * 2 ** (failed - 1)) if failed else 0.0
     return failed > 0 and abs(now - tried[0].at) < wait  # abs: the clock may have been set back

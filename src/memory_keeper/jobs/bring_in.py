@@ -148,7 +148,7 @@ class Importing:
         """A summary as the tool has it; one of ours where it had none."""
         said = {"by": "import", "from": self.tool, "file": entry.file, "written": entry.at}
         if entry.outline is None:
-            notes = [note for one in covers if (note := store.note(one))]
+            notes = [note for cover in covers if (note := store.note(cover))]
             note = write_outline(self.keeper, notes, self.outline_tokens)
             note = note._replace(extra=wire.dumps({**wire.read_object(note.extra), "from": self.tool}))
         else:

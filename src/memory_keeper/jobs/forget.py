@@ -85,7 +85,7 @@ def choose(store: Store, what: What, known: Forgotten | None = None) -> Chosen:
         return Chosen({}, [], (), tuple(store.projects()), rows)
     sessions: tuple[str, ...] = ()
     if what.everything:
-        sessions = tuple(one.id for one in store.sessions(what.project, EVERY))
+        sessions = tuple(session.id for session in store.sessions(what.project, EVERY))
     elif what.session and not (what.since or what.until or what.file):
         sessions = (what.session,)
     if what.again and known:
@@ -110,7 +110,7 @@ def _events(store: Store, what: What) -> Iterator[Any]:
     given: Json = {"since": what.since or None, "until": what.until or None}
     if what.ids:
         bases = {id.partition(":")[0] for id in what.ids}
-        found = [kept for base in bases if (one := store.event(base)) for kept in _line(store, one)]
+        found = [kept for base in bases if (event := store.event(base)) for kept in _line(store, event)]
         yield from found
         yield from _with_results(store, found)
         yield from _quoting(store, found)
@@ -234,7 +234,7 @@ def _shingles(text: str) -> set[int]:
 
 def _mask_of(what: What, known: Forgotten) -> Callable[[str], str] | None:
     if what.again:
-        return lambda said: mask_text(said, known.mask)
+        return lambda text: mask_text(text, known.mask)
     return _masker(what.text) if what.text else None
 
 

@@ -177,10 +177,10 @@ def estimate(matter: Matter) -> int:
 def draft_of(keeper: Keeper, matter: Matter, job: Job, outcome: Outcome, answer: str, begun: str = "") -> Draft:
     """What an answer would make of a note; without a wording, and with the reason, if it cannot be one."""
     safe = _without_secrets(keeper, job, answer)
-    said, extra, why = read_answer(matter, answer) if safe == answer else (safe, {}, "there is a secret in it")
+    text, extra, why = read_answer(matter, answer) if safe == answer else (safe, {}, "there is a secret in it")
     if why:
         return Draft(matter.first, outcome._replace(why=why, code=1), safe, begun=begun)
-    return _worded(matter.first, outcome, said, {**extra, **{name: getattr(outcome, name) for name in FACTS}}, begun)
+    return _worded(matter.first, outcome, text, {**extra, **{name: getattr(outcome, name) for name in FACTS}}, begun)
 
 
 def _recount(keeper: Keeper, matter: Matter, job: Job) -> Draft:
@@ -254,7 +254,7 @@ def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
         events = covered(keeper, first)
         found, rests = _stated(first)
         sources = [*(Record(event.id, (event.text, event.path, event.tool)) for event in events), *found]
-        texts = [*shown(events), *(f"found: {one.texts[0]}" for one in found)]
+        texts = [*shown(events), *(f"found: {record.texts[0]}" for record in found)]
         return Matter(first, sources, texts, min(settings["reduce.noteTokens"], max(LEAST, first.tokens)), rests)
     sources, texts, rests = [], [], {}
     for note in keeper.store.notes(first.project, above=first.id):
@@ -263,7 +263,7 @@ def read_matter(keeper: Keeper, first: Note, settings: Json) -> Matter:
             lines.append(Record(f"{origin(note)} {number}", (line,)))
             of[lines[-1].id] = cites or (origin(note),)  # where it does not say, as when a person wrote it
         sources += lines
-        texts += ["\n".join(one.texts[0] for one in lines)] if lines else []
+        texts += ["\n".join(record.texts[0] for record in lines)] if lines else []
         rests |= of
     return Matter(first, sources, texts, settings["reduce.outlineTokens"], rests)
 
@@ -272,7 +272,7 @@ def _stated(note: Note) -> tuple[list[Record], dict[str, Sequence[str]]]:
     """The facts that are kept with a note, each in words, and the events that state it."""
     facts = facts_of(note)
     found = [Record(f"{origin(note)} {number}", (clean(say(fact)),)) for number, fact in enumerate(facts)]
-    return found, {one.id: fact.cites or (origin(note),) for one, fact in zip(found, facts, strict=True)}
+    return found, {record.id: fact.cites or (origin(note),) for record, fact in zip(found, facts, strict=True)}
 
 
 def covered(keeper: Keeper, first: Note) -> list[Event]:
@@ -364,7 +364,7 @@ def _jobs(keeper: Keeper) -> Iterator[tuple[str, dict[int, Job]]]:
         root = next(iter(keeper.store.roots(project)), "")
         job = job_for(keeper, root)
         jobs = {level: job._replace(by=summarizer(job.settings, level), background=True) for level in (1, 2)}
-        if any(one.by != "extractive" for one in jobs.values()):
+        if any(job.by != "extractive" for job in jobs.values()):
             yield project, jobs
 
 
@@ -382,7 +382,10 @@ def summarizer(settings: Json, level: int) -> str:
 def _next(keeper: Keeper, jobs: Sequence[tuple[str, dict[int, Job]]]) -> tuple[Note, Job] | None:
     """The newest of the notes that wait for a better wording, and first one that has not failed yet."""
     tried = attempts(model_calls(keeper.store, limit=LATELY))
-    failed, refused = [one.note for one in tried if not one.ok], [one.note for one in tried if one.refused]
+    failed, refused = (
+        [attempt.note for attempt in tried if not attempt.ok],
+        [attempt.note for attempt in tried if attempt.refused],
+    )
     waiting = [pair for pair in _waiting(keeper, jobs) if refused.count(pair[0].id) < TRIES]
     return max(waiting, key=lambda pair: (-failed.count(pair[0].id), pair[0].at), default=None)
 

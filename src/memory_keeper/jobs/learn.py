@@ -64,7 +64,7 @@ def _keep_said(
         progress(1)
         for note in said(prompt, project):
             if known is None:
-                known = {origin(one) for one in keeper.store.notes(project, 0, "observation")}
+                known = {origin(note) for note in keeper.store.notes(project, 0, "observation")}
             if note.id not in known:
                 _confirm(keeper, note)  # first: whoever comes after a crash knows the note
                 if keeper.write(note, PATIENCE):
@@ -154,8 +154,10 @@ def _decide(keeper: Keeper, project: str, settings: Json, now: float) -> None:
     gone = [clash for clash in clashes(store, project, found) if is_automatic(clash.rule)]
     for clash in gone:
         keeper.reword(clash.rule, "", {"by": "rule", "instead": clash.said.id}, now=now, patience=PATIENCE)
-    come = [one for one in found if promotes and one.state == "proposed" and one.by in USERS]
-    for one in come:
-        add_rule(keeper, one.project, one.text, source=one.id, automatic=True)
+    come = [
+        observation for observation in found if promotes and observation.state == "proposed" and observation.by in USERS
+    ]
+    for observation in come:
+        add_rule(keeper, observation.project, observation.text, source=observation.id, automatic=True)
     if (gone or come) and (root := keeper.root_of(project)):
         sync_where_wanted(keeper, root)

@@ -115,7 +115,7 @@ def outline_project(keeper: Keeper, project: str, settings: Json, everything: bo
             if not taken:
                 break
             note = write_outline(keeper, taken, settings["reduce.outlineTokens"])
-            if not _kept(keeper, note, [origin(one) for one in taken]):
+            if not _kept(keeper, note, [origin(note) for note in taken]):
                 return  # somebody else is at it
             yield note
 

@@ -97,7 +97,7 @@ def upkeep(
         notes = {origin(note): note for note in (*unsaid, *keeper.store.notes(project, 0, "observation"))}
         found = fold(keeper.store, project, notes.values(), pages.settings, pages.now)
         counts[OBSERVATIONS] = _by_state(found)
-        new = _by_state(one for one in found if since and one.since > since)
+        new = _by_state(observation for observation in found if since and observation.since > since)
     if TASKS in what:
         tasks = done(keeper.store, project)
         kept, archived = kept_and_archived(tasks, keeper.store, project, pages.settings)
@@ -107,7 +107,7 @@ def upkeep(
 
 
 def _by_state(found: Iterable[Observed]) -> dict[str, int]:
-    states = [STATES.get(one.state, one.state) for one in found]
+    states = [STATES.get(observation.state, observation.state) for observation in found]
     return {state: states.count(state) for state in dict.fromkeys(states)}
 
 

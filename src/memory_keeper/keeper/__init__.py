@@ -376,8 +376,8 @@ class Keeper:
 
     def family(self, session: str, project: str) -> str:
         """Whose tokens the budgets of a session count: its model's, else that of the project's last session."""
-        sessions = [session, *(one.session for one in self.store.recent_sources(project, 1, agents=False))]
-        used = (self.store.last_usage(one) for one in sessions if one)
+        sessions = [session, *(source.session for source in self.store.recent_sources(project, 1, agents=False))]
+        used = (self.store.last_usage(session) for session in sessions if session)
         return family(next((usage.model for usage in used if usage), ""))
 
     def _where(self, session: str) -> str:

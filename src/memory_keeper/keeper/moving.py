@@ -113,8 +113,8 @@ class Mover:
         self.watched = dict([*wanted.items()][-WATCHED:])
         for source in wanted.values():
             with _Apart(failed, source.session):
-                for one in with_agents(source):
-                    added += self.read(one, deadline)
+                for transcript in with_agents(source):
+                    added += self.read(transcript, deadline)
         with _Apart(failed, ""):
             self._read_memory()
         if added.finished:  # else the spools still say where to go on

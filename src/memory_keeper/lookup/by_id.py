@@ -14,17 +14,17 @@ from memory_keeper.text import tokens
 
 def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
     """The note or the event of that id, in that wording, or the one whose id begins so."""
-    one: Event | Note | None = keeper.store.note(id) or keeper.event(id)
-    found = [] if one else keeper.store.ids(id, SEVERAL + 1)
+    item: Event | Note | None = keeper.store.note(id) or keeper.event(id)
+    found = [] if item else keeper.store.ids(id, SEVERAL + 1)
     if len(found) == 1:
-        one = keeper.store.note(found[0])
-    if not one and not found:
-        one = unwritten(keeper, id)
-    if not one and len(found) < 2:
+        item = keeper.store.note(found[0])
+    if not item and not found:
+        item = unwritten(keeper, id)
+    if not item and len(found) < 2:
         raise KeeperError(f"Nothing is called {id}", hint=hint)
-    if not one:
+    if not item:
         raise KeeperError(f"More than one thing is called {id}: {several(found)}", hint="give more of the id")
-    return one
+    return item
 
 
 def unwritten(keeper: Keeper, id: str) -> Note | None:

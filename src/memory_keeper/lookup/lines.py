@@ -58,8 +58,8 @@ def find_lines(
     newest = Newest(limit, known)
     archives = _archives(keeper, scope) if limit > 0 and not scope.level else {}
     unread = 0
-    with Bar("reading the archives", sum(one.size for members in archives.values() for one in members)) as bar:
-        for source, members in sorted(archives.items(), key=lambda one: -one[0].at):
+    with Bar("reading the archives", sum(member.size for members in archives.values() for member in members)) as bar:
+        for source, members in sorted(archives.items(), key=lambda pair: -pair[0].at):
             if source.at <= newest.least:
                 break  # all that follows is older
             lines = keeper.store.lines(source.seq)
@@ -118,7 +118,7 @@ def _read(
 
 def _plain(text: str) -> str:
     """A line as people read it: no letter of an escape clings to the word after it."""
-    return ESCAPED.sub(lambda one: " " if one[1] in "nrt" else one[1], text) if "\\" in text else text
+    return ESCAPED.sub(lambda match: " " if match[1] in "nrt" else match[1], text) if "\\" in text else text
 
 
 # --- what matches -----------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def _pattern(query: str) -> Wanted:
     pattern = read_pattern(query)
 
     def show(text: str) -> str:
-        one = pattern.search(text)
-        return shown(text, one) if one else ""
+        match = pattern.search(text)
+        return shown(text, match) if match else ""
 
     return Wanted(lambda text: pattern.search(text) is not None, show, anywhere=False)

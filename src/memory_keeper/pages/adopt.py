@@ -40,7 +40,7 @@ def adopt(pages: Pages, patience: float = PATIENCE) -> list[Note]:
     with Lock(pages.keeper.home, patience, "render"):
         try:
             with Folder(pages.root) as folder:
-                reads = [one for name in EDITED if (one := pages.read(folder, name))]
+                reads = [reading for name in EDITED if (reading := pages.read(folder, name))]
         except Unwritable:
             return []  # there is no such folder
         return adopt_all(pages, reads, patience=max(0.0, until - monotonic()))
@@ -51,8 +51,12 @@ def adopt(pages: Pages, patience: float = PATIENCE) -> list[Note]:
 
 def adopt_all(pages: Pages, reads: Iterable[Read], foreign: bool = False, patience: float = PATIENCE) -> list[Note]:
     """The notes that people made of some pages, now kept; `foreign`: also of files that are not ours."""
-    told = [one for one in reads if one.name not in (*LISTED, *SEALED) and (one.trusted or foreign) and not one.waits]
-    if all(one.found.ours and not any(_is_lost(pages, part) for part in one.page.sections) for one in told):
+    told = [
+        reading
+        for reading in reads
+        if reading.name not in (*LISTED, *SEALED) and (reading.trusted or foreign) and not reading.waits
+    ]
+    if all(reading.found.ours and not any(_is_lost(pages, part) for part in reading.page.sections) for reading in told):
         return []
     with pages.keeper.writing(patience):
         pages.keeper.project(pages.root, change=True)  # so that the secrets of this very folder are known
@@ -197,11 +201,11 @@ def adopt_rules(
     keeper = pages.keeper
     with Lock(keeper.home, PATIENCE, "render"):
         pages.observed = pages.observe()
-        reads = [one for one in pages.read_listed() if one.found.ours or not untouched]
+        reads = [reading for reading in pages.read_listed() if reading.found.ours or not untouched]
         with keeper.writing(PATIENCE):
             keeper.project(pages.root, change=True)  # so that the secrets of this very folder are known
             changes = list(pages.changes(reads, redact=True))
-        strange = [one.path for one in reads if not one.trusted]
+        strange = [reading.path for reading in reads if not reading.trusted]
         if strange and not changes:
             raise KeeperError(
                 f"{strange[0]} was not made here for this project, and makes no rule",
@@ -218,26 +222,26 @@ def adopt_rules(
             _take_over(pages, change)
         if reads and (not dry or not changes):  # one who was killed after taking it over left only this
             with Folder(pages.root) as folder:  # all that stands there is kept: the pages may be written over
-                for one in reads:
-                    if one.trusted:
-                        folder.keep(one.name, one.found)
+                for read in reads:
+                    if read.trusted:
+                        folder.keep(read.name, read.found)
         return lines
 
 
 def _take_over(pages: Pages, change: Change) -> None:
     """Keep a change as the user's word."""
-    keeper, now, one = pages.keeper, pages.now, change.observed
-    place = one.project if one else pages.project
+    keeper, now, observation = pages.keeper, pages.now, change.observed
+    place = observation.project if observation else pages.project
     if change.rule:
         change_rule(keeper, change.rule, change.text)
     elif change.kind == "rule":
-        add_rule(keeper, place, change.text, source=one.id if one else "")
+        add_rule(keeper, place, change.text, source=observation.id if observation else "")
     else:
         if change.text and not _open(pages, text=change.text):
             id = "note-" + digest_of(place, "observation", change.text, repr(now))
             extra = wire.dumps({"by": USER, "written": now})
             keeper.write(Note(id, now, "observation", 0, place, change.text, "", measure(change.text), extra, who=USER))
-        for old in _open(pages, id=one.id) if one else ():
+        for old in _open(pages, id=observation.id) if observation else ():
             note = keeper.store.note(old.id)
             if note and item(old.text) != change.text:  # else it goes on in these words
                 keeper.mark("contradicted", note, at=now)
@@ -245,5 +249,5 @@ def _take_over(pages: Pages, change: Change) -> None:
 
 def _open(pages: Pages, id: str = "", text: str = "") -> list[Observed]:
     """The observations that may become rules, one note of which has this id, or that say this."""
-    found = [one for one in pages.observe() if one.state in OPEN]
-    return [one for one in found if id in one.notes or item(one.text) == text]
+    found = [observation for observation in pages.observe() if observation.state in OPEN]
+    return [observation for observation in found if id in observation.notes or item(observation.text) == text]

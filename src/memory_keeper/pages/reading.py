@@ -80,17 +80,17 @@ class Pages(Place):
         """The pages of rules and observations."""
         try:
             with Folder(self.root) as folder:
-                return [one for name in LISTED if (one := self.read(folder, name))]
+                return [reading for name in LISTED if (reading := self.read(folder, name))]
         except Unwritable:
             return []  # there is no such folder
 
     def changes(self, reads: Iterable[Read], redact: bool = False) -> Iterator[Change]:
         """What was changed on some pages of ours; `redact` its secrets, which needs the writer's lock."""
-        reads = [one for one in reads if one.trusted]
+        reads = [reading for reading in reads if reading.trusted]
         kept = Kept(self.keeper.store, rules_of(self.keeper.store, self.project), self.observed)
-        untouched = {one.name for one in reads if one.found.ours}
+        untouched = {reading.name for reading in reads if reading.found.ours}
         safe = (lambda text: self.keeper.redacted(text, self.project)) if redact else str
-        return changes({one.name: one.page for one in reads}, untouched, kept, safe)
+        return changes({reading.name: reading.page for reading in reads}, untouched, kept, safe)
 
     def is_edited(self, read: Read) -> bool:
         """Whether a page of rules or observations says what nothing kept does, or says no more what it did."""
@@ -98,7 +98,7 @@ class Pages(Place):
 
     def waiting(self) -> list[str]:
         """The names of the pages of rules and observations that were changed, and wait for a person's word."""
-        return [one.name for one in self.read_listed() if self.is_edited(one)]
+        return [reading.name for reading in self.read_listed() if self.is_edited(reading)]
 
 
 def kind_of(name: str) -> str:

@@ -68,13 +68,13 @@ def bring(pages: Pages, foreign: bool = False, imported: Collection[str] = ()) -
             reads = _read_all(pages, folder, wanted, foreign)
             if adopt_all(pages, reads, foreign):
                 wanted = page_texts(pages)
-            known = {one.name: one for one in reads}
+            known = {reading.name: reading for reading in reads}
             done = {
                 name: _write(folder, name, text, known.get(name), foreign or name in imported)
                 for name, text in wanted.items()
             }
             done |= {name: _remove(folder, name, known.get(name)) for name in _names(folder) if name not in wanted}
-            written |= {f"{folder.path}/{name}": None for name, said in done.items() if said == "written"}
+            written |= {f"{folder.path}/{name}": None for name, text in done.items() if text == "written"}
             if "again" not in done.values():
                 break
     return list(written)
@@ -103,7 +103,7 @@ def foreign(pages: Pages) -> list[str]:
     """The files in the place of our pages that are not ours: a predecessor's, or a repository's."""
     try:
         with Folder(pages.root) as folder:
-            trusted = {one.name: one.trusted for one in _read_all(pages, folder, page_texts(pages))}
+            trusted = {reading.name: reading.trusted for reading in _read_all(pages, folder, page_texts(pages))}
             odd = [name for name in _names(folder) if not trusted.get(name, folder.read(name) is not None)]
             return [f"{folder.path}/{name}" for name in odd]
     except Unwritable:
@@ -119,7 +119,7 @@ def left_alone(pages: Pages) -> dict[str, str]:
 def not_ours_alone(pages: Pages, paths: Iterable[str]) -> list[str]:
     """Of our files in a project, those that a purge of one home must not take away: with a person's own words, or of
     another home."""
-    sessions = {safe_name(one.id) for one in pages.keeper.store.sessions(pages.project, EVERY)}
+    sessions = {safe_name(session.id) for session in pages.keeper.store.sessions(pages.project, EVERY)}
     return [path for path in paths if _stays(pages, path, sessions)]
 
 
@@ -127,7 +127,7 @@ def _stays(pages: Pages, path: str, sessions: set[str]) -> bool:
     *_, above, name = path.split("/")
     if above in OF_SESSIONS:  # of a session that this home does not know
         stem = name.removeprefix("HANDOFF-").removesuffix(".md").removesuffix(".l1.jsonl")
-        return not any(stem == one or stem.endswith("_" + one) for one in sessions)
+        return not any(stem == session or stem.endswith("_" + session) for session in sessions)
     if above != FOLDER[-1] or not _is_ours(name):
         return False
     with Folder(pages.root) as folder:
@@ -158,14 +158,16 @@ def _read_all(pages: Pages, folder: Folder, wanted: dict[str, str], foreign: boo
     """The files with our names that are not as they should be; `foreign`: those that are not ours with all they say."""
     reads: list[Read] = []
     for name in _names(folder):
-        one = pages.read(folder, name, foreign)
-        if one and name in wanted and one.found.data == wanted[name].encode():
-            if not one.found.ours:
-                folder.keep(name, one.found)
-        elif one:
-            reads.append(one._replace(waits=True) if pages.is_edited(one) else one)
-    trusted = {one.name: one.trusted for one in reads}
-    return [_with_page(one, trusted, wanted) if one.name.endswith(".summary.json") else one for one in reads]
+        reading = pages.read(folder, name, foreign)
+        if reading and name in wanted and reading.found.data == wanted[name].encode():
+            if not reading.found.ours:
+                folder.keep(name, reading.found)
+        elif reading:
+            reads.append(reading._replace(waits=True) if pages.is_edited(reading) else reading)
+    trusted = {reading.name: reading.trusted for reading in reads}
+    return [
+        _with_page(reading, trusted, wanted) if reading.name.endswith(".summary.json") else reading for reading in reads
+    ]
 
 
 def _with_page(read: Read, trusted: dict[str, bool], wanted: dict[str, str]) -> Read:

@@ -61,14 +61,16 @@ def find(
     found = _find(store, text, scope, limit, regex, deep, meaning)
     beside = scope._replace(project=APART + scope.project) if scope.project else None
     if beside and store.recent_sources(APART + (scope.project or ""), 1):
-        found = sorted([*found, *_find(store, text, beside, limit, regex, deep, meaning)], key=lambda one: -one.score)
-    told = [one._replace(by="import") if one.project.startswith(APART) else one for one in found]
-    return [one for one in told if not (one.session.endswith(ELSEWHERE) and _is_theirs(store, one))][:limit]
+        found = sorted(
+            [*found, *_find(store, text, beside, limit, regex, deep, meaning)], key=lambda result: -result.score
+        )
+    told = [result._replace(by="import") if result.project.startswith(APART) else result for result in found]
+    return [result for result in told if not (result.session.endswith(ELSEWHERE) and _is_theirs(store, result))][:limit]
 
 
-def _is_theirs(store: Store, one: Hit) -> bool:
+def _is_theirs(store: Store, result: Hit) -> bool:
     """Whether the user has the session that this is a copy of."""
-    return bool(store.project_of(one.session.removesuffix(ELSEWHERE)))
+    return bool(store.project_of(result.session.removesuffix(ELSEWHERE)))
 
 
 def _find(store: Store, text: str, scope: Scope, limit: int, regex: bool, deep: bool, meaning: bool) -> list[Hit]:
@@ -79,11 +81,11 @@ def _find(store: Store, text: str, scope: Scope, limit: int, regex: bool, deep: 
         ranked = _by_meaning(store, ranked, terms, text, scope, deep)
     shown = _without_repeats(store, spread(ranked, CROWDED[is_question(text, terms)]), limit)
     marks = [term.marks for term in terms]
-    found = _snippets(store, [one.row.key for one in shown], marks, READ)
+    found = _snippets(store, [ranked.row.key for ranked in shown], marks, READ)
     # of a large output the word may stand far behind its beginning
     unmarked = [key for key, said in found.items() if ON not in said and said.endswith("…")]
     found |= _snippets(store, unmarked, marks, LARGEST)
-    return [hit(one, found.get(one.row.key, "")) for one in shown]
+    return [hit(ranked, found.get(ranked.row.key, "")) for ranked in shown]
 
 
 def _snippets(store: Store, keys: Sequence[int], marks: Sequence[tuple[str, ...]], most: int) -> dict[int, str]:
@@ -148,17 +150,17 @@ def _to_the_letter(store: Store, ranked: list[Ranked], said: tuple[tuple[str, ..
     names, whole = said
     if not ranked or not (names or whole):
         return ranked
-    texts = store.texts([one.row.key for one in ranked[: LOOKED[bool(names)]]], LETTERS)
+    texts = store.texts([candidate.row.key for candidate in ranked[: LOOKED[bool(names)]]], LETTERS)
     found: list[Ranked] = []
-    for one in ranked:
-        text = texts.get(one.row.key, "").lower()
+    for candidate in ranked:
+        text = texts.get(candidate.row.key, "").lower()
         more = LITERAL * sum(name in text for name in names) / len(names) if names else 0.0
         more += WHOLE if whole and whole in text else 0.0
-        found.append(one._replace(score=one.score * (1 + more)))
-    best = max(one.score for one in found) or 1.0
+        found.append(candidate._replace(score=candidate.score * (1 + more)))
+    best = max(ranked.score for ranked in found) or 1.0
     top = ranked[0].score
-    found = [one._replace(score=one.score / best * max(top, min(1.0, best))) for one in found]
-    return sorted(found, key=lambda one: -one.score)
+    found = [ranked._replace(score=ranked.score / best * max(top, min(1.0, best))) for ranked in found]
+    return sorted(found, key=lambda ranked: -ranked.score)
 
 
 def _by_meaning(
@@ -206,7 +208,7 @@ def _of_times(store: Store, periods: Sequence[Period], scope: Scope, limit: int)
             there = there if there.kind or there.role else there._replace(kind="prompt")
             rows = scoped(there)(store.rows(store.matching((), there, 10 * limit)))
             found += [Ranked(row, 1.0, 1.0) for row in rows]
-    return sorted(found, key=lambda one: -one.row.at)
+    return sorted(found, key=lambda ranked: -ranked.row.at)
 
 
 # --- words that nobody said -------------------------------------------------------------------------------------------
@@ -252,10 +254,10 @@ def _without_repeats(store: Store, ranked: Iterable[Ranked], limit: int) -> list
     found: list[Ranked] = []
     rest = iter(ranked)
     while len(found) < limit and (some := list(islice(rest, limit))):
-        beginnings = store.texts([one.row.key for one in some], SAME)
-        for one in some:
-            same = one.row.project, one.row.size, " ".join(beginnings.get(one.row.key, "").split())
+        beginnings = store.texts([ranked.row.key for ranked in some], SAME)
+        for candidate in some:
+            same = candidate.row.project, candidate.row.size, " ".join(beginnings.get(candidate.row.key, "").split())
             if same not in seen:
                 seen.add(same)
-                found.append(one)
+                found.append(candidate)
     return found[:limit]

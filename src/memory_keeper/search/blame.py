@@ -89,17 +89,22 @@ class _Call(NamedTuple):
 def blame(store: Store, file: str, scope: Scope, limit: int = 10) -> Blame:
     """Which prompts touched a file, newest first; without touches and with `others` where several files are meant."""
     found = _find(store, file, scope)
-    several = len({one.project for one in found}) > 1
+    several = len({candidate.project for candidate in found}) > 1
     if not several and 1 < len(found) <= MOVED:  # those that were moved to be another of them are not meant
-        past = {before.name for one in found for before in _earlier(store, one)}
-        found = [one for one in found if one.name not in past] or found
+        past = {before.name for candidate in found for before in _earlier(store, candidate)}
+        found = [candidate for candidate in found if candidate.name not in past] or found
     if len(found) != 1:
-        others = (f"{one.name}  in {one.project.removeprefix('dir:')}" if several else one.name for one in found)
+        others = (
+            f"{candidate.name}  in {candidate.project.removeprefix('dir:')}" if several else candidate.name
+            for candidate in found
+        )
         return Blame("", [], "", tuple(sorted(others)))
     (meant,) = found
-    calls = {one.seq: one for known in reversed([meant, *_earlier(store, meant)]) for one in _calls(store, known)}
-    groups = _by_prompt(store, [one for one in calls.values() if scope.holds(one.call)], limit)
-    edited = any(one.edits for group in groups for one in group.calls)
+    calls = {
+        mention.seq: mention for known in reversed([meant, *_earlier(store, meant)]) for mention in _calls(store, known)
+    }
+    groups = _by_prompt(store, [mention for mention in calls.values() if scope.holds(mention.call)], limit)
+    edited = any(mention.edits for group in groups for mention in group.calls)
     gone = _taken_back(store, meant.project, [*calls.values()]) if edited else set()
     return Blame(meant.name, [_touch(store, group, gone) for group in groups], meant.project)
 
@@ -111,10 +116,10 @@ def _find(store: Store, file: str, scope: Scope) -> list[_File]:
     for path, project in paths_called(store, scope.project, asked.rpartition("/")[2], LOOKED_AT):
         known.setdefault((project, short_path(path, store.roots(project))), set()).add(path)
     files = [_File(project, name, frozenset(paths)) for (project, name), paths in known.items()]
-    return [one for one in files if asked in one.paths or name == one.name] or [
-        one
-        for one in files
-        if any(("/" + path.lstrip("/")).endswith("/" + name.lstrip("/")) for path in (one.name, *one.paths))
+    return [candidate for candidate in files if asked in candidate.paths or name == candidate.name] or [
+        candidate
+        for candidate in files
+        if any(("/" + path.lstrip("/")).endswith("/" + name.lstrip("/")) for path in (candidate.name, *candidate.paths))
     ]
 
 
@@ -187,26 +192,26 @@ class _Group(NamedTuple):
 def _by_prompt(store: Store, calls: Sequence[_Call], limit: int) -> list[_Group]:
     """The calls of the last prompts, the newest prompt first. Of each session they come from the last to the first,
     so that a prompt is looked for only once: whatever comes after it belongs to it."""
-    order = in_order([(one.seq, one.call) for one in calls])
+    order = in_order([(mention.seq, mention.call) for mention in calls])
     found: list[_Group] = []
     latest: dict[str, tuple[int, _Group | None]] = {}  # of each session the number of the prompt that it has come to
-    for one in sorted(calls, key=lambda one: order[one.seq], reverse=True):
-        begun, group = latest.get(one.call.session, (one.seq + 1, None))
-        if one.seq < begun:
+    for mention in sorted(calls, key=lambda mention: order[mention.seq], reverse=True):
+        begun, group = latest.get(mention.call.session, (mention.seq + 1, None))
+        if mention.seq < begun:
             if len(found) == limit:
                 continue
-            prompt = last_before(store, one.call.session, one.seq, "prompt")
+            prompt = last_before(store, mention.call.session, mention.seq, "prompt")
             group = _Group(prompt, [])
             found.append(group)
-            latest[one.call.session] = (prompt[0] if prompt else 0), group
+            latest[mention.call.session] = (prompt[0] if prompt else 0), group
         if group:
-            group.calls.insert(0, one)
+            group.calls.insert(0, mention)
     return found
 
 
 def _touch(store: Store, group: _Group, gone: set[str]) -> Touch:
     prompt, calls = group
-    edits = [one for one in calls if one.edits]
+    edits = [mention for mention in calls if mention.edits]
     last = calls[-1].call
     return Touch(
         last.session,
@@ -214,20 +219,20 @@ def _touch(store: Store, group: _Group, gone: set[str]) -> Touch:
         _step(prompt[1]) if prompt else None,
         tuple(
             Edit(
-                one.call.id,
-                one.call.at,
-                one.call.tool,
-                *(("", one_line(clean(one.ran), SAID)) if one.ran else changed_part(one.call)),
-                one.call.id in gone,
+                mention.call.id,
+                mention.call.at,
+                mention.call.tool,
+                *(("", one_line(clean(mention.ran), SAID)) if mention.ran else changed_part(mention.call)),
+                mention.call.id in gone,
             )
-            for one in edits
+            for mention in edits
         ),
-        sum(one.call.tool == "Read" and not one.failed for one in calls),
-        sum(one.failed for one in calls),
+        sum(mention.call.tool == "Read" and not mention.failed for mention in calls),
+        sum(mention.failed for mention in calls),
         tuple(_why(store, edits[0], prompt[0] if prompt else 0)) if edits else (),
         _commit(store, edits[-1]) if edits else None,
         calls[-1].name,
-        tuple(dict.fromkeys(one.call.path for one in calls if one.call.path)),
+        tuple(dict.fromkeys(mention.call.path for mention in calls if mention.call.path)),
         last.id,
     )
 
@@ -238,14 +243,14 @@ def _step(event: Event) -> Step:
 
 def _taken_back(store: Store, project: str, calls: Sequence[_Call]) -> set[str]:
     """Which edits were taken back: by their opposite, or by git."""
-    made = [(one.seq, one.call) for one in calls if one.edits and not one.ran]
+    made = [(mention.seq, mention.call) for mention in calls if mention.edits and not mention.ran]
     order = in_order(made)
-    made = sorted(made, key=lambda one: order[one[0]])[-EDITS:]
+    made = sorted(made, key=lambda pair: order[pair[0]])[-EDITS:]
     sessions = {call.session for _, call in made}
     git = [(seq, call) for seq, call, _ in shell_calls(store, project, ("git ",), CALLS) if call.session in sessions]
     made += [one for one in git if any(word in one[1].text for word in ("checkout", "restore", "commit", "reset"))]
     order = in_order(made)
-    return undone([call for _, call in sorted(made, key=lambda one: order[one[0]])])
+    return undone([call for _, call in sorted(made, key=lambda pair: order[pair[0]])])
 
 
 def _why(store: Store, edit: _Call, since: int) -> Iterator[Step]:

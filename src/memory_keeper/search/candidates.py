@@ -38,15 +38,15 @@ def find_candidates(store: Store, terms: Sequence[Term], scope: Scope, deep: boo
     large = size >= COUNTED
     asked = [_Asked(store, scope, notes, CAP[large], deep) for notes in tables(scope)]
     sought = _rarest(_look_up(terms, asked))
-    for number, one in enumerate(asked):
-        one.join([(term, found[number]) for term, found in sought])
-    events = next((one for one in asked if not one.notes), None)
+    for number, table in enumerate(asked):
+        table.join([(term, found[number]) for term, found in sought])
+    events = next((table for table in asked if not table.notes), None)
     common = events is not None and any(events.full)
     newest, density = _density(events, scope) if events and (common or large) else (0, 1.0)
     size = max(size, int(store.newest_key() * density)) if large else size
     weighed: list[Weighed] = []
     for place, (term, _) in enumerate(sought):
-        keys: set[int] = set().union(*(one.found[place] for one in asked))
+        keys: set[int] = set().union(*(table.found[place] for table in asked))
         about = float(len(keys))
         if events and events.full[place]:
             near = events.cap / max(1, newest - events.oldest[place] + 1)
@@ -92,10 +92,10 @@ class _Asked:
             every = self.keys(*(term.match for term, _ in sought))
             for place in common:
                 self.found[place].update(every)
-        pairs = [(one, other) for one in common[:TOGETHER] for other in common[:TOGETHER] if one < other]
-        for one, other in pairs if len(rare) < TOGETHER else ():
-            both = self.keys(sought[one][0].match, sought[other][0].match)
-            self.found[one].update(both)
+        pairs = [(number, other) for number in common[:TOGETHER] for other in common[:TOGETHER] if number < other]
+        for number, other in pairs if len(rare) < TOGETHER else ():
+            both = self.keys(sought[number][0].match, sought[other][0].match)
+            self.found[number].update(both)
             self.found[other].update(both)
 
 
@@ -104,14 +104,14 @@ def _look_up(terms: Sequence[Term], asked: Sequence[_Asked]) -> list[tuple[Term,
     found: dict[tuple[Phrase, ...], list[list[int]]] = {}
     for term in sorted(terms, key=lambda term: bool(term.of)):
         if sum(map(len, found.get(term.of, ()))) < ENOUGH:
-            found[term.match] = [one.keys(term.match) for one in asked]
+            found[term.match] = [table.keys(term.match) for table in asked]
     return [(term, found[term.match]) for term in terms if term.match in found]
 
 
 def _rarest(sought: list[tuple[Term, list[list[int]]]]) -> list[tuple[Term, list[list[int]]]]:
     """The terms that are looked for, of a long query those that fewest rows have; the rarest first."""
     known = [one for one in sought if any(one[1])]
-    known.sort(key=lambda one: (not one[0].must, sum(map(len, one[1]))))
+    known.sort(key=lambda pair: (not pair[0].must, sum(map(len, pair[1]))))
     lacking = [one for one in sought if not any(one[1])]
     return known[:PLANNED] + lacking
 

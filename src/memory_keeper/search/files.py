@@ -71,7 +71,7 @@ def likely(store: Store, text: str, project: str, limit: int = 10, before: float
         why = "named" if known or fit > max(worked, recent) else "worked on with this" if worked > recent else "recent"
         best = sorted(places, key=lambda place: -votes[place]) if why == "worked on with this" else places
         found.append((recent + worked + fit + known, path, why, best[:SHOWN]))
-    found.sort(key=lambda one: (-one[0], one[1]))
+    found.sort(key=lambda pair: (-pair[0], pair[1]))
     return _told(store, sessions, found[: max(0, limit)])
 
 
@@ -137,7 +137,7 @@ def _counts(
         keys = store.matching([term.match], Scope(project), CAP, kinds=("prompt", "reply"))
         if 0 < len(keys) < CAP:
             rows.append((term.weight, keys))
-    rows.sort(key=lambda one: len(one[1]))
+    rows.sort(key=lambda pair: len(pair[1]))
     rows = rows[:TERMS]
     found_in = Filter(project, keys={key for _, keys in rows for key in keys}, until=before or None, bare=True)
     session_of = {key: event.session for key, event in store.find(found_in)}

@@ -116,7 +116,7 @@ class Answer(NamedTuple):
 def hint(store: Store, error: str, scope: Scope, session: str = "") -> Fix | None:
     """What solved exactly this error in another session, where that is sure enough to be told unasked."""
     told = find_wrong(error, 1) if not error.startswith(HOST) else []  # the host explains its own errors itself
-    asked = [one.signature for one in told if one.rank > HARDLY]
+    asked = [wrong.signature for wrong in told if wrong.rank > HARDLY]
     if asked and asked[0].startswith("CONFLICT "):  # each has its own way out
         return None
     seen = find_seen(store, asked, scope, nearly=False) if asked else []
@@ -131,7 +131,7 @@ def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
     tried = (_fixed(store, group) for group in _by_session(seen)[:SESSIONS])
     found = [fix for fix in tried if fix and fix.confidence >= WORTH]
     found.sort(key=lambda fix: (-round(fix.confidence, 1), -fix.at))
-    last = max((one.result.at for one in seen), default=0.0)
+    last = max((failure.result.at for failure in seen), default=0.0)
     said = asked[0] if asked else ""
     return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
 
@@ -139,18 +139,18 @@ def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
 def _by_session(seen: Sequence[Seen], without: str = "") -> list[list[Seen]]:
     """Failures by the thread that they happened in, the newest first; those of one session left out."""
     groups: dict[tuple[str, str], list[Seen]] = {}
-    for one in seen:
-        if one.result.session != without:
-            groups.setdefault((one.result.session, one.result.agent), []).append(one)
+    for failure in seen:
+        if failure.result.session != without:
+            groups.setdefault((failure.result.session, failure.result.agent), []).append(failure)
     return list(groups.values())
 
 
 def _fixed(store: Store, seen: Sequence[Seen]) -> Fix | None:
     """How a session got rid of an error: what came after it was last seen there, else after an earlier time."""
-    inorder = sorted(seen, key=lambda one: one.result.at, reverse=True)
+    inorder = sorted(seen, key=lambda seen: seen.result.at, reverse=True)
     back = 0.0
-    for one in inorder[:4]:
-        if fix := _resolve(store, one):
+    for failure in inorder[:4]:
+        if fix := _resolve(store, failure):
             return fix._replace(confidence=round(fix.confidence - back, 2))
         back = 0.3  # it came back, and nobody got rid of it then
     return None
@@ -315,8 +315,8 @@ def find_seen(store: Store, asked: Sequence[str], scope: Scope, nearly: bool = T
     texts = store.texts([row.key for row in rows], LOOKED_AT)
     kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
     found = [seen for event in events_of(store, kept) if (seen := _read_failure(event, asked, nearly))]
-    found = [one for one in found if one.result.failed or _failed(store, one.result)]
-    return sorted(found, key=lambda one: (-one.like, -one.result.at))
+    found = [seen for seen in found if seen.result.failed or _failed(store, seen.result)]
+    return sorted(found, key=lambda seen: (-seen.like, -seen.result.at))
 
 
 def _having(store: Store, told: Sequence[str], scope: Scope) -> list[Row]:

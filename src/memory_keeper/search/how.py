@@ -113,9 +113,9 @@ def how(store: Store, name: str, scope: Scope, limit: int = 10) -> How:
     """How something was run here; nothing where it never was."""
     asked = " ".join(name.split())
     known = _read(_known(store, asked, scope)) if asked else []
-    bad = [one for one in known if one.wrong]
+    bad = [call for call in known if call.wrong]
     forms = _forms(known, store.roots(scope.project))
-    tool = next((one.run.call.tool for one in known[:1] if one.run.call.tool.lower() == asked.lower()), asked)
+    tool = next((call.run.call.tool for call in known[:1] if call.run.call.tool.lower() == asked.lower()), asked)
     return How(
         tool,
         len(known),
@@ -183,40 +183,40 @@ def _step(line: str, wanted: Sequence[str]) -> str:
 
 def _read(known: Sequence[_Known]) -> list[_Known]:
     """The same with what the newest that went wrong say."""
-    newest = [place for place, one in enumerate(known) if one.wrong][-READ:]
+    newest = [place for place, call in enumerate(known) if call.wrong][-READ:]
     said = {place: signature(known[place].run.result.text) for place in newest}
-    return [one._replace(said=said[place]) if place in said else one for place, one in enumerate(known)]
+    return [call._replace(said=said[place]) if place in said else call for place, call in enumerate(known)]
 
 
 def _forms(known: Sequence[_Known], roots: Sequence[str]) -> list[Form]:
     """The forms of some runs, oldest first, folded; the most used first, and of equals the newest."""
     found: dict[str, list[_Known]] = {}
-    for one in known:
-        key = normal_form(one.step, roots) if one.run.command else one.run.call.tool
-        found.setdefault(key, []).append(one)
+    for call in known:
+        key = normal_form(call.step, roots) if call.run.command else call.run.call.tool
+        found.setdefault(key, []).append(call)
     return sorted((_form(key, ran) for key, ran in found.items()), key=lambda form: (-form.times, -form.last))
 
 
 def _form(key: str, ran: Sequence[_Known]) -> Form:
-    worked = next((one.run for one in reversed(ran) if not one.wrong), None)
+    worked = next((call.run for call in reversed(ran) if not call.wrong), None)
     return Form(
         key,
         len(ran),
-        sum(not one.wrong for one in ran),
-        sum(one.wrong for one in ran),
-        max(one.run.call.at for one in ran),
+        sum(not call.wrong for call in ran),
+        sum(call.wrong for call in ran),
+        max(call.run.call.at for call in ran),
         ran[-1].run.call.id,
         one_line(clean(worked.command or worked.call.text), SHOWN) if worked else "",
-        tuple(sorted({exit_status(one.run.result) for one in ran} - {""})),
+        tuple(sorted({exit_status(call.run.result) for call in ran} - {""})),
     )
 
 
 def _errors(bad: Sequence[_Known]) -> list[Error]:
     """What went wrong, the most frequent first, and of equals the newest."""
     found: dict[str, list[Run]] = {}
-    for one in bad:
-        if one.said:
-            found.setdefault(one.said, []).append(one.run)
+    for call in bad:
+        if call.said:
+            found.setdefault(call.said, []).append(call.run)
     errors = (Error(said, len(ran), ran[-1].call.at, ran[-1].result.id) for said, ran in found.items())
     return sorted(errors, key=lambda error: (-error.times, -error.last))
 
@@ -233,7 +233,7 @@ def normal_form(step: str, roots: Sequence[str] = ()) -> str:
 
 def _instead(known: Sequence[_Known]) -> list[Instead]:
     """What worked where something had failed, each once, the newest first."""
-    found = {(slip.whole.failed.text, slip.error): slip for slip in slips(one.run for one in known)}
+    found = {(slip.whole.failed.text, slip.error): slip for slip in slips(call.run for call in known)}
     return [slip.whole for slip in sorted(found.values(), key=lambda slip: -slip.at)]
 
 

@@ -28,8 +28,8 @@ def find_pattern(store: Store, pattern: str, scope: Scope, limit: int, deep: boo
         waiting: dict[int, str] = {}
         here: list[Hit] = []
         for key, text in store.scan(scope, notes):
-            if (one := compiled.search(text)) and names_file(text, scope.file):
-                waiting[key] = shown(text, one)
+            if (match := compiled.search(text)) and names_file(text, scope.file):
+                waiting[key] = shown(text, match)
             if len(waiting) >= PAGE:
                 here += _hits(through(store.rows(list(waiting))), waiting)
                 waiting = {}

@@ -41,18 +41,18 @@ def read_periods(text: str, now: float) -> list[Period]:
     """The times that a query names."""
     text = text[:4096]
     found: list[Period] = []
-    for one in ISO.finditer(text):
-        found.append(_date(one[0], int(one[1]), int(one[2]), int(one[3] or 0)))
-    for one in MONTH.finditer(text):
-        day = int(one[1] or one[3] or 0)
+    for match in ISO.finditer(text):
+        found.append(_date(match[0], int(match[1]), int(match[2]), int(match[3] or 0)))
+    for match in MONTH.finditer(text):
+        day = int(match[1] or match[3] or 0)
         # `may` is a verb, `mar` and `dec` are names, unless written as a month or with a day or a year
-        if not (day or one[4] or (one[2][0].isupper() and (len(one[2]) > 3 or one[2] == "May"))):
+        if not (day or match[4] or (match[2][0].isupper() and (len(match[2]) > 3 or match[2] == "May"))):
             continue
-        number = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(one[2].lower()[:3]))
-        found.append(_date(one[0], int(one[4] or 0), number, day))
-    found += [_date(one[0], int(one[1]), 0, 0) for one in YEAR.finditer(text)]
-    found += [_ago(one, now) for one in AGO.finditer(text)]
-    found += [_near(one[0].lower(), now) for one in NEAR.finditer(text)]
+        number = next(number for number, name in enumerate(MONTHS, 1) if name.startswith(match[2].lower()[:3]))
+        found.append(_date(match[0], int(match[4] or 0), number, day))
+    found += [_date(match[0], int(match[1]), 0, 0) for match in YEAR.finditer(text)]
+    found += [_ago(match, now) for match in AGO.finditer(text)]
+    found += [_near(match[0].lower(), now) for match in NEAR.finditer(text)]
     return found
 
 

@@ -84,7 +84,7 @@ def rank(
         score *= 1.0 if not then or key in then else ELSEWHEN
         whole = share / max(1.0, row.size / SHORT[True])
         ranked.append(Ranked(row, score * _prior(row, whole, now), share))
-    ranked.sort(key=lambda one: (-one.score, -one.row.at, -one.row.key))
+    ranked.sort(key=lambda ranked: (-ranked.score, -ranked.row.at, -ranked.row.key))
     return ranked
 
 
@@ -163,23 +163,23 @@ def _held(rows: Sequence[Row], periods: Sequence[Period]) -> list[frozenset[int]
 def spread(ranked: Sequence[Ranked], crowded: float = CROWDED[1]) -> Iterator[Ranked]:
     """The best first, where each further one of the same session counts a little less."""
     waiting: dict[str, list[Ranked]] = {}
-    for one in reversed(ranked):
-        waiting.setdefault(one.row.session, []).append(one)  # the best of a session is the last of its list
+    for candidate in reversed(ranked):
+        waiting.setdefault(candidate.row.session, []).append(candidate)  # the best of a session is the last of its list
     weight = dict.fromkeys(waiting, 1.0)
     while waiting:
         session = max(waiting, key=lambda session: waiting[session][-1].score * weight[session])
-        one = waiting[session].pop()
-        yield one._replace(score=one.score * weight[session])
+        candidate = waiting[session].pop()
+        yield candidate._replace(score=candidate.score * weight[session])
         weight[session] *= crowded
         if not waiting[session]:
             del waiting[session]
 
 
-def hit(one: Ranked, shown: str) -> Hit:
+def hit(ranked: Ranked, shown: str) -> Hit:
     """A ranked row as the outside sees it."""
-    row = one.row
+    row = ranked.row
     where = (row.id, row.level, row.kind, row.at, row.session, row.project)
-    return Hit(*where, round(one.score, 4), shown, row.path, _by(row))
+    return Hit(*where, round(ranked.score, 4), shown, row.path, _by(row))
 
 
 def _by(row: Row) -> str:

@@ -53,8 +53,8 @@ def about(
         return []
     found: dict[int, About] = {}
     for name in names:
-        for one in _Looking(store, name, project, fresh).all():
-            found.setdefault(one.row.key, one)
+        for mention in _Looking(store, name, project, fresh).all():
+            found.setdefault(mention.row.key, mention)
     return list(found.values())
 
 
@@ -72,7 +72,9 @@ class _Looking:
         direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *said[:LATEST]])]
         if common or self.name.kind == "word":
             return direct
-        turns = [turn_of(self.store, one.row.session, one.row.key) for one in direct if _asks(one)][:TURNS]
+        turns = [turn_of(self.store, mention.row.session, mention.row.key) for mention in direct if _asks(mention)][
+            :TURNS
+        ]
         written = self.written() if self.name.kind == "file" else []
         near = [(turn, ASKED) for turn in turns] + [(turn, WROTE) for turn in written if turn not in turns]
         return [*direct, *self.answers(near)]
@@ -112,9 +114,9 @@ class _Looking:
         return [About(row, texts.get(row.key, ""), self.name, how[row.key], False) for row in rows]
 
 
-def _asks(one: About) -> bool:
+def _asks(mention: About) -> bool:
     """Whether a row asks about its name and little else."""
-    return one.row.kind == "prompt" and len(one.text) < TYPED and len(names_in(one.text)) <= FEW
+    return mention.row.kind == "prompt" and len(mention.text) < TYPED and len(names_in(mention.text)) <= FEW
 
 
 # --- whether a text has a name ----------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def changed(root: str, events: Iterable[Event], roots: Sequence[str] = ()) -> li
     `root` is the project's folder now; `roots` are those it was seen in, which may be gone or another worktree.
     """
     known: dict[str, tuple[float, str]] = {}
-    for event in sorted(events, key=lambda one: one.at):
+    for event in sorted(events, key=lambda event: event.at):
         path, digest = file_of(event)
         inside = from_root(path, (root, *roots))
         if inside:

@@ -124,17 +124,17 @@ class Front:
 
     def _pass_on(self) -> None:
         """Give the worker every line it has not been given yet; answer for it when there is none, or lines kill it."""
-        if not any(one.given for one in self.waiting.values()):
+        if not any(waiting.given for waiting in self.waiting.values()):
             self.alive = monotonic()
-        for number, one in list(self.waiting.items()):
-            if one.given:
+        for number, waiting in list(self.waiting.items()):
+            if waiting.given:
                 continue
-            if one.killed >= ATTEMPTS or not (self.pid > 0 or self._start()):
+            if waiting.killed >= ATTEMPTS or not (self.pid > 0 or self._start()):
                 del self.waiting[number]
-                self._answer_plainly(one.line)
+                self._answer_plainly(waiting.line)
                 continue
-            self.waiting[number] = one._replace(given=True)
-            self.unsent += b"%d %.6f %b\n" % (number, one.at, one.line)
+            self.waiting[number] = waiting._replace(given=True)
+            self.unsent += b"%d %.6f %b\n" % (number, waiting.at, waiting.line)
         if self.unsent:
             self._send()
 
@@ -162,7 +162,7 @@ class Front:
 
     def _watch(self) -> None:
         """A worker that hangs is as bad as one that died; one that was given nothing does not hang."""
-        given = any(one.given for one in self.waiting.values())
+        given = any(waiting.given for waiting in self.waiting.values())
         if self.pid > 0 and given and monotonic() - self.alive > PATIENCE:
             posix.kill(self.pid, 9)
             self._bury()
@@ -200,8 +200,8 @@ class Front:
         self.sent = 0
         guilty = min(self.waiting, default=0)  # it answers in order: what it died of is the oldest line
         self.waiting = {
-            number: one._replace(given=False, killed=one.killed + (number == guilty))
-            for number, one in self.waiting.items()
+            number: waiting._replace(given=False, killed=waiting.killed + (number == guilty))
+            for number, waiting in self.waiting.items()
         }
 
     def _answer_plainly(self, line: bytes) -> None:

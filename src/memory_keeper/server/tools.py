@@ -80,8 +80,8 @@ def answer(
             raise KeeperError("Whoever writes notes has no tools")
         arguments = check(name, given, at)
         with Keeper(home, environ) as keeper:
-            said = TOOLS[name](_asked(keeper, at, folder, catch_up), **arguments)
-        return {"content": [{"type": "text", "text": said}]}
+            text = TOOLS[name](_asked(keeper, at, folder, catch_up), **arguments)
+        return {"content": [{"type": "text", "text": text}]}
     except KeeperError as error:
         return refuse(f"{error}{f' ({error.hint})' if error.hint else ''}.")
 
@@ -171,17 +171,17 @@ def get(asked: Asked, ids: list[str], raw: bool = False, offset: int = 0) -> str
     nonce = posix.urandom(4).hex()
     begin, end, left, _ = envelope("get", OPENING, nonce, WHOLE, CHARACTERS)
     said = []
-    for place, one in enumerate(found):
-        part = _whole(asked, one, raw, offset if place == 0 else 0, left // (len(found) - place), nonce)
+    for place, item in enumerate(found):
+        part = _whole(asked, item, raw, offset if place == 0 else 0, left // (len(found) - place), nonce)
         left -= tokens(part)
         said.append(part)
     return begin + "".join(said) + end
 
 
-def _whole(asked: Asked, one: Event | Note, raw: bool, offset: int, budget: int, nonce: str) -> str:
+def _whole(asked: Asked, item: Event | Note, raw: bool, offset: int, budget: int, nonce: str) -> str:
     """One thing: a line about it that is ours, and below it what was captured, or a piece of that."""
-    about = _about(asked, one) + "\n"
-    text = clean(_raw(asked, one) if raw else _text(asked, one))
+    about = _about(asked, item) + "\n"
+    text = clean(_raw(asked, item) if raw else _text(asked, item))
     piece, budget = text[offset:], budget - tokens(about) - 30
     most = budget
     while tokens(fence(piece, nonce)) > budget and most > 0:  # what quotes each line is not in the text
@@ -192,36 +192,36 @@ def _whole(asked: Asked, one: Event | Note, raw: bool, offset: int, budget: int,
     return f"{about}{fence(piece, nonce) if piece else '(no more)'}\n{rest}"
 
 
-def _about(asked: Asked, one: Event | Note) -> str:
-    of = f", session {one.session[:8]}" if one.session else ""
-    if isinstance(one, Note):
-        covers = len(asked.keeper.store.children(one.id))
-        by = whose(one)
+def _about(asked: Asked, item: Event | Note) -> str:
+    of = f", session {item.session[:8]}" if item.session else ""
+    if isinstance(item, Note):
+        covers = len(asked.keeper.store.children(item.id))
+        by = whose(item)
         told = f"{f', by {by}' if by else ''}{f', covers {covers}: timeline around it' if covers else ''}"
     else:
-        told = f" {one.tool}{', failed' if one.failed else ''}" if is_name(one.tool) else ""
-        told += ", in a subagent" if one.agent else ""
-        half = other_half(asked.keeper.store, one)
-        told += f", {'its call' if one.kind == 'result' else 'its result'} is {short(half)}" if half else ""
-    return f"{_cited(asked, one.id, one.project)} {one.kind}{told}, {_when(asked, one.at)}{of}"
+        told = f" {item.tool}{', failed' if item.failed else ''}" if is_name(item.tool) else ""
+        told += ", in a subagent" if item.agent else ""
+        half = other_half(asked.keeper.store, item)
+        told += f", {'its call' if item.kind == 'result' else 'its result'} is {short(half)}" if half else ""
+    return f"{_cited(asked, item.id, item.project)} {item.kind}{told}, {_when(asked, item.at)}{of}"
 
 
-def _text(asked: Asked, one: Event | Note) -> str:
-    if isinstance(one, Event):
-        return one.text or "(it has no text)"
-    cited = ((line, " ".join(map(short, cites[:3]))) for line, cites in lines_of(one))
+def _text(asked: Asked, item: Event | Note) -> str:
+    if isinstance(item, Event):
+        return item.text or "(it has no text)"
+    cited = ((line, " ".join(map(short, cites[:3]))) for line, cites in lines_of(item))
     return "\n".join(f"{line}{f' [{cites}]' if cites else ''}" for line, cites in cited)
 
 
-def _raw(asked: Asked, one: Event | Note) -> str:
-    if isinstance(one, Note):
-        raise KeeperError(f"{one.id} is a note: only an event has a line in a transcript")
+def _raw(asked: Asked, item: Event | Note) -> str:
+    if isinstance(item, Note):
+        raise KeeperError(f"{item.id} is a note: only an event has a line in a transcript")
     try:
-        line = next(asked.keeper.raw_lines([one.id]), b"")
+        line = next(asked.keeper.raw_lines([item.id]), b"")
     except (OSError, ValueError):
-        raise KeeperError(f"The archive behind {short(one.id)} is damaged", hint="get it without raw") from None
+        raise KeeperError(f"The archive behind {short(item.id)} is damaged", hint="get it without raw") from None
     if not line:
-        raise KeeperError(f"{short(one.id)} came from a hook and has no line", hint="get it without raw")
+        raise KeeperError(f"{short(item.id)} came from a hook and has no line", hint="get it without raw")
     return line.decode("utf-8", "replace")
 
 
@@ -273,9 +273,9 @@ def _shares(asked: Asked, transcript: str) -> Iterator[tuple[str, int]]:
         return
     found = breakdown.measure(*breakdown.since_compaction(lines))
     yield "system prompt, tools, memory files", found.base
-    yield from ((one.what, one.tokens) for one in found.shares[:SHARES])
+    yield from ((share.what, share.tokens) for share in found.shares[:SHARES])
     root = config.find_root(asked.folder)
-    yield from ((_within([root], one.what), one.tokens) for one in breakdown.by_file(found.costs)[:SHARES])
+    yield from ((_within([root], share.what), share.tokens) for share in breakdown.by_file(found.costs)[:SHARES])
 
 
 TOOLS: dict[str, Callable[..., str]] = {
@@ -292,9 +292,9 @@ TOOLS: dict[str, Callable[..., str]] = {
 
 def _find(asked: Asked, id: str) -> Event | Note:
     """What an id names, if it is this project's or comes from a search of all."""
-    one = find_one(asked.keeper, one_line(clean(id.removeprefix(ALL)).strip("[]"), LONGEST), "search gives ids")
-    _allow(asked, id, one.project or asked.keeper.store.project_of(one.session))
-    return one
+    item = find_one(asked.keeper, one_line(clean(id.removeprefix(ALL)).strip("[]"), LONGEST), "search gives ids")
+    _allow(asked, id, item.project or asked.keeper.store.project_of(item.session))
+    return item
 
 
 def _session(asked: Asked, given: str) -> tuple[str, str]:

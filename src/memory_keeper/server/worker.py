@@ -111,16 +111,16 @@ class Worker:
         asked, module = given.get("arguments"), by_module(given)
         asked = asked if isinstance(asked, dict) else {}
         try:
-            said = self._replace(asked, call, at) if module else self._handoff(asked)
+            text = self._replace(asked, call, at) if module else self._handoff(asked)
         except Exception as error:
             if isinstance(error, Busy) and not module:
                 return refuse(f"{error} ({error.hint}).")
             complain(self.home, HANDOFF, error)
             if not module:
                 return refuse(_sorry(error))
-            said = ""
-        if said or module:
-            return {"content": [{"type": "text", "text": said or "{}"}]}
+            text = ""
+        if text or module:
+            return {"content": [{"type": "text", "text": text or "{}"}]}
         return refuse(UNKNOWN)
 
     def _replace(self, asked: Json, call: str, at: float) -> str:

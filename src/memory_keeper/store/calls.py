@@ -51,7 +51,7 @@ def files_left(store: Store, session: str, until: str) -> list[Event]:
     if not end:
         return []
     results = store.find(Filter(sessions=(session,), kinds=("result",), extra='{"file"', text=0))
-    return [one.event for one in results if one.key <= end.key or one.event.ref == end.event.ref != ""]
+    return [kept.event for kept in results if kept.key <= end.key or kept.event.ref == end.event.ref != ""]
 
 
 def _key(store: Store, id: str) -> int:
@@ -135,7 +135,7 @@ def commits_after(store: Store, session: str, key: int, limit: int) -> list[Even
     which = Filter(
         sessions=(session,), kinds=("result",), failed=False, words=COMMIT, after=key, before=key + SOON, text=SHOWN
     )
-    found = (one.event for one in store.find(which))
+    found = (kept.event for kept in store.find(which))
     return [event for event in found if all(word in event.text[:HEAD] for word in COMMIT)][:limit]
 
 

@@ -204,7 +204,7 @@ def _told(context: Context, record: Json, at: float) -> Context:
     """What a context was told; only a handoff says what a compaction lost."""
     said, text = wire.read_object(str(record.get("extra") or "")), str(record.get("text") or "")
     known, lines, call = dict(context.recalled), said.get("lines"), spool.call_of(record)
-    new = [one for one in lines if isinstance(one, str) and one not in known] if isinstance(lines, list) else []
+    new = [line for line in lines if isinstance(line, str) and line not in known] if isinstance(lines, list) else []
     recalled = (*context.recalled, *((one, call) for one in dict.fromkeys(new)))
     context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
     if said.get("brief") == "reminder":

@@ -91,7 +91,9 @@ def outcome(store: Store, id: str) -> tuple[Event, bool] | None:
     thread = Filter(sessions=(asked.event.session,), agent="", after=asked.key)
     # a turn begins with what the user asks, or with a command; what one printed is none
     begins = store.find(thread._replace(kinds=("prompt", "command"), text=20))
-    end = next((one.key for one in begins if one.event.kind == "prompt" or one.event.text.startswith(COMMANDS)), None)
+    end = next(
+        (kept.key for kept in begins if kept.event.kind == "prompt" or kept.event.text.startswith(COMMANDS)), None
+    )
     replies = store.find(thread._replace(before=end, kinds=("reply",), newest=True, limit=1))
     for reply in replies:
         later = thread._replace(after=reply.key, before=end, kinds=("call", "todo"), limit=1)

@@ -56,14 +56,16 @@ def _heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list
     records whether it was the first: only that one is listened to."""
     known: dict[str, dict[str, str]] = {}
     found = []
-    moments = [(at, session, None) for at, session in begun] + [(one.at, one.session, one) for one in tellings]
-    for _, session, one in sorted(moments, key=lambda moment: moment[0]):  # a context begins before it is told
-        if one is None:
+    moments = [(at, session, None) for at, session in begun] + [
+        (telling.at, telling.session, telling) for telling in tellings
+    ]
+    for _, session, telling in sorted(moments, key=lambda moment: moment[0]):  # a context begins before it is told
+        if telling is None:
             known.pop(session, None)
             continue
-        claims, before = _claims(one.said), known.setdefault(session, {})
+        claims, before = _claims(telling.said), known.setdefault(session, {})
         if not any(before.get(name) == value for name, value in claims.items()):
-            found.append(one)
+            found.append(telling)
         before |= claims
     return found
 
@@ -80,8 +82,8 @@ def _claims(said: Json) -> dict[str, str]:
 def tally(tellings: Iterable[Told]) -> dict[str, tuple[int, int]]:
     """How often each brief was told, and the tokens that took."""
     found: dict[str, tuple[int, int]] = {}
-    for one in tellings:
-        for name, tokens in shares(one.said):
+    for telling in tellings:
+        for name, tokens in shares(telling.said):
             times, all = found.get(name, (0, 0))
             found[name] = times + 1, all + tokens
     return found

@@ -23,7 +23,7 @@ def around(store: Store, id: str, kinds: Sequence[str], limit: int) -> tuple[lis
     thread = Filter(sessions=(here.event.session,), agent=here.event.agent, kinds=kinds, text=HEAD)
     older = [*store.find(thread._replace(before=here.key, newest=True, limit=max(0, limit - 1)))]
     newer = store.find(thread._replace(after=here.key, limit=limit))
-    return [*(one.event for one in reversed(older)), here.event], [one.event for one in newer]
+    return [*(kept.event for kept in reversed(older)), here.event], [kept.event for kept in newer]
 
 
 def of_session(
@@ -31,7 +31,7 @@ def of_session(
 ) -> list[Event]:
     """The newest events of these kinds in the main thread of a session, or the first ones, in order."""
     which = Filter(sessions=(session,), kinds=kinds, agent="", since=since, until=until or None, text=HEAD)
-    found = [one.event for one in store.find(which._replace(newest=newest, limit=limit))]
+    found = [kept.event for kept in store.find(which._replace(newest=newest, limit=limit))]
     return found[::-1] if newest else found
 
 

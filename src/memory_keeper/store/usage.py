@@ -45,7 +45,7 @@ def model_requests(store: Store, project: str | None, since: float, until: float
     beginning."""
     begun: dict[str, float] = {}
     last: dict[str, str] = {}
-    requests = [one.event for one in store.find(Filter(project, kinds=("spent",), text=0))]
+    requests = [kept.event for kept in store.find(Filter(project, kinds=("spent",), text=0))]
     for event in sorted(requests, key=lambda event: event.id):  # its end comes after its beginning
         name = event.id.rpartition(":")[0]
         begun.setdefault(name, event.at)

@@ -10,7 +10,7 @@ from memory_keeper.cli.arguments import argument
 from memory_keeper.cli.output import Entry, plain, print_entries, respond
 from memory_keeper.jobs.backup import Backup, describe, known, take
 from memory_keeper.keeper import Keeper
-from memory_keeper.terminal import as_called, moment, size
+from memory_keeper.terminal import as_called, format_time, size
 from memory_keeper.text import ago, many
 
 ARGUMENTS = (
@@ -23,7 +23,7 @@ ARGUMENTS = (
 def run(args: Namespace) -> int:
     """Take one and check it, or list them."""
     if args.list:
-        found = [one for path in known(args.home) if (one := describe(path))]
+        found = [backup for path in known(args.home) if (backup := describe(path))]
         none = "No backups yet: one is taken every day with sessions. `memory-keeper backup` takes one now."
         return respond(args, [*map(plain, found)], lambda: print_entries(map(_entry, found), none))
     with Keeper(args.home) as keeper:
@@ -33,10 +33,10 @@ def run(args: Namespace) -> int:
     return respond(args, plain(taken), as_called(f"{words}\n`memory-keeper restore {taken.path}` puts it back."))
 
 
-def _entry(one: Backup) -> Entry:
-    return Entry(one.path, f"{moment(one.at)} ({ago(one.at, time())}): {_about(one)}")
+def _entry(backup: Backup) -> Entry:
+    return Entry(backup.path, f"{format_time(backup.at)} ({ago(backup.at, time())}): {_about(backup)}")
 
 
-def _about(one: Backup) -> str:
-    raw = "with the raw lines" if one.full else "without raw lines"
-    return f"{many(one.events, 'event')} and {many(one.notes, 'note')}, {raw}, {size(one.bytes)}"
+def _about(backup: Backup) -> str:
+    raw = "with the raw lines" if backup.full else "without raw lines"
+    return f"{many(backup.events, 'event')} and {many(backup.notes, 'note')}, {raw}, {size(backup.bytes)}"

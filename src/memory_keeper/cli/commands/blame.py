@@ -14,7 +14,7 @@ from memory_keeper.model import Scope
 from memory_keeper.search.blame import Blame, Edit, Touch, blame
 from memory_keeper.search.staleness import of_files
 from memory_keeper.search.staleness import say as say_states
-from memory_keeper.terminal import moment, paint, say
+from memory_keeper.terminal import format_time, paint, say
 from memory_keeper.text import clean, one_line
 
 HINT = "a file is known that a call named or that was edited; `memory-keeper search --file PATH WORDS` looks further"
@@ -77,7 +77,7 @@ def _since(keeper: Keeper, found: Blame, root: str) -> str:
 
 def _say(touch: Touch, path: str) -> None:
     named = f"  as {clean(touch.path)}" if touch.path != path else ""
-    say(f"\n{paint(moment(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
+    say(f"\n{paint(format_time(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
     if touch.prompt:
         say(f'{paint(short(touch.prompt.id), "cyan")}  asked: "{touch.prompt.text}"', "  ", " " * 12)
     for said in touch.why:

@@ -83,7 +83,7 @@ def _words(parser: ArgumentParser) -> list[str]:
     """What may come first: a verb, or one of several words."""
     if below := _below(parser):
         return [*below]
-    return [str(value) for one in parser._actions if not one.option_strings for value in one.choices or ()]
+    return [str(value) for action in parser._actions if not action.option_strings for value in action.choices or ()]
 
 
 def _cases(parser: ArgumentParser, shape: str, variable: str) -> str:

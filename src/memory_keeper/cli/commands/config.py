@@ -61,7 +61,7 @@ class Setting(NamedTuple):
 
 def _list(args: Namespace) -> int:
     settings, broken = _in_force(args.home, find_root(folder_of(args)))
-    about: dict[str, Any] = {one.key: {"value": one.value, "origin": one.origin} for one in settings}
+    about: dict[str, Any] = {setting.key: {"value": setting.value, "origin": setting.origin} for setting in settings}
     for key, usual in DEFAULTS.items():
         about[key]["default"] = usual
     return respond(args, {"settings": about, "broken": broken}, lambda: _print_all(args, settings, broken))
@@ -70,9 +70,9 @@ def _list(args: Namespace) -> int:
 def _print_all(args: Namespace, settings: list[Setting], broken: list[str]) -> None:
     for group, named in GROUPS.items():
         print(f"{paint(group, 'bold')}  {paint(named, 'dim')}")
-        for one in settings:
-            if one.key.partition(".")[0] == group:
-                _print(one, args.show_origin)
+        for setting in settings:
+            if setting.key.partition(".")[0] == group:
+                _print(setting, args.show_origin)
         print()
     say(as_called("* was changed. `memory-keeper config set KEY VALUE` changes one, `config get KEY` tells all of it."))
     for path in broken:
@@ -84,17 +84,21 @@ def _get(args: Namespace) -> int:
         about = {"key": args.key, "value": None, "origin": "", "meaning": why}
         return respond(args, about, f"{args.key} has no meaning here: {why}.")
     _rename(args)
-    one = _holds(args, find_root(folder_of(args)))
-    about = {"default": _usual(one.key), "meaning": _meaning(one.key), "users_only": one.key in (SWITCH, *USERS_ONLY)}
+    setting = _holds(args, find_root(folder_of(args)))
+    about = {
+        "default": _usual(setting.key),
+        "meaning": _meaning(setting.key),
+        "users_only": setting.key in (SWITCH, *USERS_ONLY),
+    }
 
     def show() -> None:
-        print(_said(one.value) + (f"  {one.origin}" if args.show_origin else ""))
+        print(_said(setting.value) + (f"  {setting.origin}" if args.show_origin else ""))
         if sys.stdout.isatty():  # a script takes the value as it is
             say(about["meaning"], "  ", "  ")
-            say(f"default: {_said(about['default']) or '(none)'}; now from: {one.origin}", "  ", "  ", "dim")
+            say(f"default: {_said(about['default']) or '(none)'}; now from: {setting.origin}", "  ", "  ", "dim")
             say("only you can set it, no project's file" * about["users_only"] or PROJECTS, "  ", "  ", "dim")
 
-    return respond(args, {**one._asdict(), **about}, show)
+    return respond(args, {**setting._asdict(), **about}, show)
 
 
 def _set(args: Namespace) -> int:
@@ -160,12 +164,21 @@ def _find_switch(root: str, environ: dict[str, str]) -> Setting:
     return Setting(SWITCH, True, "default")
 
 
-def _print(one: Setting, origin: bool) -> None:
+def _print(setting: Setting, origin: bool) -> None:
     """A setting, what it means, and where it comes from if that is not where they all do."""
-    changed = one.origin != "default"
-    where = f"  ({one.origin}{f'; default {_said(_usual(one.key))}' if changed else ''})" if changed or origin else ""
-    say(f"{one.key} = {_said(one.value) or '(none)'}{where}", "* " if changed else "  ", " " * 6, "yellow" * changed)
-    say(_meaning(one.key), " " * 6, " " * 6, "dim")
+    changed = setting.origin != "default"
+    where = (
+        f"  ({setting.origin}{f'; default {_said(_usual(setting.key))}' if changed else ''})"
+        if changed or origin
+        else ""
+    )
+    say(
+        f"{setting.key} = {_said(setting.value) or '(none)'}{where}",
+        "* " if changed else "  ",
+        " " * 6,
+        "yellow" * changed,
+    )
+    say(_meaning(setting.key), " " * 6, " " * 6, "dim")
 
 
 def _usual(key: str) -> Any:
@@ -177,7 +190,7 @@ def _meaning(key: str) -> str:
 
 
 def _holds(args: Namespace, root: str) -> Setting:
-    return next(one for one in _in_force(args.home, root)[0] if one.key == args.key)
+    return next(setting for setting in _in_force(args.home, root)[0] if setting.key == args.key)
 
 
 def _said(value: Any) -> str:
@@ -333,8 +346,8 @@ def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]],
         say(f"{outcome.path}: {config.SWITCH} is {now}{already}; nothing to do.")
     else:
         say(f"{'Would change' if args.dry_run else 'Changed'} {config.SWITCH} in {outcome.path}: {was} -> {now}.")
-        for one in limits:
-            say(_explained(outcome.now is False, **one))
+        for limit in limits:
+            say(_explained(outcome.now is False, **limit))
     if outcome.did == "changed":
         say(f"To undo it: memory-keeper config restore {SWITCH}")
         if not args.dry_run and holds.origin != outcome.path:

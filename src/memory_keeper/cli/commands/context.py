@@ -17,7 +17,7 @@ from memory_keeper.hooks.actions.fullness import Fullness, measure
 from memory_keeper.keeper import Keeper
 from memory_keeper.notes.usage import breakdown
 from memory_keeper.policy import clears_at, compacts_at, thresholds
-from memory_keeper.terminal import as_called, bar, fitting, moment, paint, say, width
+from memory_keeper.terminal import as_called, bar, fitting, format_time, paint, say, width
 from memory_keeper.text import clean
 
 TURNS, MANY = 3, 50  # how many turns say how fast it fills; how many are as good as any
@@ -90,7 +90,7 @@ def _breakdown(found: breakdown.Breakdown, limit: int) -> dict[str, Any]:
         "tools": [share._asdict() for share in found.shares],
         "files": [_file(share) for share in breakdown.by_file(found.costs)[:limit]],
         "reread": [_file(share) for share in breakdown.rereads(found)[:limit]],
-        "largest": [one._asdict() for one in breakdown.largest(found.costs, limit)],
+        "largest": [large._asdict() for large in breakdown.largest(found.costs, limit)],
     }
 
 
@@ -122,7 +122,7 @@ def _show(about: dict[str, Any], fullness: Fullness, found: breakdown.Breakdown)
     if about["tokens_per_turn"]:
         each = f"{about['tokens_per_turn']:,} a turn, {about['tokens_per_response'] or 0:,} a response"
         say(f"  burn rate    {each} (medians of the last turns)")
-    at = f", {moment(about['at'])}" if about["at"] else ""
+    at = f", {format_time(about['at'])}" if about["at"] else ""
     say(f"  model        {clean(about['model'] or 'unknown')}{at}")
     _show_shares(about["breakdown"], fullness.context.folder, found, tokens)
 
@@ -133,7 +133,7 @@ def _show_shares(taken: dict[str, Any], here: str, found: breakdown.Breakdown, t
     tokens += found.freed  # of all that was ever in it, so that no share is more than the whole
     _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
-        _table(heading, [(_relative(one["path"], here), one["tokens"], one["times"]) for one in files], tokens)
+        _table(heading, [(_relative(file["path"], here), file["tokens"], file["times"]) for file in files], tokens)
     large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]
     _table("Largest results", large, tokens)
     if found.freed:
@@ -161,5 +161,5 @@ def _table(heading: str, rows: list[tuple[str, int, int]], tokens: int) -> None:
     for what, size, times in rows:
         often = f"  {times}x" if times > 1 else ""
         share = round(size * 100 / max(1, tokens))
-        said = fitting(clean(NAMES.get(what, what)), min(90, width() - 20 - len(often)))
-        print(f"  {size:>9,}  {share if share else '<1':>3} %  {said}{often}")
+        text = fitting(clean(NAMES.get(what, what)), min(90, width() - 20 - len(often)))
+        print(f"  {size:>9,}  {share if share else '<1':>3} %  {text}{often}")

@@ -171,7 +171,7 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
         "hook_ms": round(took, 2),
         "told_tokens": cost,
         "context_tokens": spent,
-        "compactions": [{**one._asdict(), "kept_percent": one.percent} for one in measured],
+        "compactions": [{**score._asdict(), "kept_percent": score.percent} for score in measured],
         **found,
         "brief": text,
         "handoff": handoff,

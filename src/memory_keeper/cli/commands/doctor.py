@@ -109,8 +109,8 @@ def check(home: str, root: str) -> list[Finding]:
 def _plugin() -> Iterator[Finding]:
     where = installed_at(claude_folder())
     if not shutil.which("claude"):
-        said, fix = "`claude` is not on the PATH", "install Claude Code, or put it on the PATH of this shell"
-        yield Finding("Claude Code", "FAIL", said, fix)
+        text, fix = "`claude` is not on the PATH", "install Claude Code, or put it on the PATH of this shell"
+        yield Finding("Claude Code", "FAIL", text, fix)
     if not where:
         yield Finding("plugin", "FAIL", "not registered with Claude Code: nothing is kept", "memory-keeper install")
     elif not os.path.isfile(os.path.join(where, "src", "memory_keeper", "hooks", "start.py")):
@@ -148,11 +148,11 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
     found = []
     paths = [settings_path(scope, root) for scope in SCOPES]
     said = [(path, read_json(path) or {}) for path in dict.fromkeys(paths)]
-    plugins = [(path, one["enabledPlugins"]) for path, one in said if isinstance(one.get("enabledPlugins"), dict)]
+    plugins = [(path, entry["enabledPlugins"]) for path, entry in said if isinstance(entry.get("enabledPlugins"), dict)]
     enabled = [(path, one[PLUGIN]) for path, one in plugins if PLUGIN in one]
     if enabled and enabled[-1][1] is False:
         found.append(Finding("settings", "WARN", f"the plugin is disabled in {enabled[-1][0]}", "enable it: /plugin"))
-    hooks = [(path, one["disableAllHooks"]) for path, one in said if "disableAllHooks" in one]
+    hooks = [(path, entry["disableAllHooks"]) for path, entry in said if "disableAllHooks" in entry]
     if hooks and hooks[-1][1] is True:
         found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
     for path in config.load(home, root)[1]:
@@ -166,7 +166,7 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
 def _against(home: str, root: str) -> Iterator[Finding]:
     """What a project sets that could silence or redirect us: named one by one, whoever put it there."""
     fix = "it does not hold; if you want it, set it yourself: memory-keeper config set KEY VALUE --local"
-    for path, keys in groupby(config.refused(home, root), key=lambda one: one[0]):
+    for path, keys in groupby(config.refused(home, root), key=lambda pair: pair[0]):
         yield Finding("settings", "WARN", f"{path} sets {', '.join(key for _, key in keys)}", fix)
     for scope in SCOPES[1:]:
         path = settings_path(scope, root)
@@ -182,8 +182,8 @@ def _against(home: str, root: str) -> Iterator[Finding]:
                 "settings", "WARN", f"{path} denies tools of Memory Keeper", "take out permissions.deny of it"
             )
         if given.get("cleanupPeriodDays") == 0:
-            said = f"{path} has Claude Code keep no transcripts: what no hook was told is lost"
-            yield Finding("settings", "WARN", said, "take out cleanupPeriodDays")
+            text = f"{path} has Claude Code keep no transcripts: what no hook was told is lost"
+            yield Finding("settings", "WARN", text, "take out cleanupPeriodDays")
 
 
 def _home(home: str) -> Iterator[Finding]:
@@ -196,8 +196,8 @@ def _home(home: str) -> Iterator[Finding]:
     exposed = [path for path in _paths(home) if about(path).st_mode & 0o077]
     if exposed:
         more = f" and {len(exposed) - 1} more" if len(exposed) > 1 else ""
-        said = f"others may get at {exposed[0]}{more}"
-        yield Finding("permissions", "FAIL", said, "memory-keeper doctor --fix")
+        text = f"others may get at {exposed[0]}{more}"
+        yield Finding("permissions", "FAIL", text, "memory-keeper doctor --fix")
     else:
         yield Finding("permissions", "OK", "everything is yours alone")
     free = shutil.disk_usage(home).free
@@ -206,11 +206,11 @@ def _home(home: str) -> Iterator[Finding]:
     )
 
 
-def _nothing_yet(check: str, said: str) -> Finding:
+def _nothing_yet(check: str, text: str) -> Finding:
     """Before the first session that is as it should be, if the plugin is there to change it."""
     if installed_at(claude_folder()):
-        return Finding(check, "OK", f"{said}: that begins with the next session of Claude Code")
-    return Finding(check, "WARN", said, "memory-keeper install, then start Claude Code once; or import transcripts")
+        return Finding(check, "OK", f"{text}: that begins with the next session of Claude Code")
+    return Finding(check, "WARN", text, "memory-keeper install, then start Claude Code once; or import transcripts")
 
 
 def _store(home: str, root: str) -> Iterator[Finding]:
@@ -238,8 +238,8 @@ def _store(home: str, root: str) -> Iterator[Finding]:
 def _kept(keeper: Keeper) -> Iterator[Finding]:
     counts = keeper.store.counts()
     fresh = time() - counts["last_look"] < FRESH
-    said = f"{counts['events']} events, the last captured {ago(counts['last_look'], time())}"
-    yield Finding("last event", "OK" if fresh else "WARN", said, "" if fresh else "is the plugin enabled? /plugin")
+    text = f"{counts['events']} events, the last captured {ago(counts['last_look'], time())}"
+    yield Finding("last event", "OK" if fresh else "WARN", text, "" if fresh else "is the plugin enabled? /plugin")
     yield from _index(keeper)
     yield from _archives(keeper)
     waiting = len(spool.names(keeper.home))
@@ -257,24 +257,24 @@ def _summarizer(keeper: Keeper, root: str) -> Iterator[Finding]:
         yield Finding("summarizer", "OK", f"{' and '.join(sorted(names))}; no question without an answer")
         return
     last = failed[0]
-    said = f"{last.by} gave no answer the last {many(len(failed), 'time')}, {ago(last.at, time())} the last: {last.why}"
+    text = f"{last.by} gave no answer the last {many(len(failed), 'time')}, {ago(last.at, time())} the last: {last.why}"
     fix = (
         "memory-keeper summarize --again --limit 1 asks once more and says what to do; notes are made by rule meanwhile"
     )
-    yield Finding("summarizer", "WARN", clean(said), fix)
+    yield Finding("summarizer", "WARN", clean(text), fix)
 
 
 def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
     """The files in the place of ours that are left alone."""
     pages = Pages(keeper, keeper.project(root), root)
     if edited := pages.waiting():
-        said = f"edited, and not taken over: {', '.join(edited)}"
-        yield Finding("pages", "WARN", said, "memory-keeper rule adopt shows what was changed, and asks")
+        text = f"edited, and not taken over: {', '.join(edited)}"
+        yield Finding("pages", "WARN", text, "memory-keeper rule adopt shows what was changed, and asks")
     left = foreign(pages) if pages.are_wanted else []
     if left:
         names = ", ".join(path.rpartition("/")[2] for path in left)
-        said = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
-        yield Finding("pages", "WARN", said, "read them; memory-keeper save --adopt takes them over or puts them aside")
+        text = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
+        yield Finding("pages", "WARN", text, "read them; memory-keeper save --adopt takes them over or puts them aside")
 
 
 def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
@@ -288,8 +288,8 @@ def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
             yield Finding("CLAUDE.md", "WARN", str(error), error.hint)
             continue
         if change.changed:
-            said = f"the block in {change.path} is not what the rules are now"
-            yield Finding("CLAUDE.md", "WARN", said, f"memory-keeper rule sync{' --user' * user}")
+            text = f"the block in {change.path} is not what the rules are now"
+            yield Finding("CLAUDE.md", "WARN", text, f"memory-keeper rule sync{' --user' * user}")
 
 
 def _index(keeper: Keeper) -> Iterator[Finding]:
@@ -332,8 +332,8 @@ def _problems(home: str) -> Iterator[Finding]:
         yield Finding("hooks", "OK", "no failure in the last week")
         return
     last = recent[-1]
-    said = f"{many(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
-    yield Finding("hooks", "WARN", said, "memory-keeper doctor --fix, then watch whether it comes back")
+    text = f"{many(len(recent), 'failure')} in the last week, the last in {last.get('in')}: {last.get('problem')}"
+    yield Finding("hooks", "WARN", text, "memory-keeper doctor --fix, then watch whether it comes back")
 
 
 def _fix_line(broken: bool) -> str:
@@ -385,14 +385,14 @@ def _fix(home: str, root: str) -> Iterator[Finding]:
 
 
 def _repaired(aside: str, restored: Restored) -> Finding:
-    said = (
+    text = (
         f"restored {many(restored.events, 'event')} from the archives, {many(restored.rows, 'record')} from the damaged"
         f" store and {many(restored.pages, 'note')} from pages; the damaged store is kept in {aside}"
     )
     if not restored.lost:
-        return Finding("repair", "OK", said)
-    said += ". Not restored: notes, rules and tasks that could not be read there and stand on no page"
-    return Finding("repair", "WARN", said, "memory-keeper note list, rule list and task list show what is there")
+        return Finding("repair", "OK", text)
+    text += ". Not restored: notes, rules and tasks that could not be read there and stand on no page"
+    return Finding("repair", "WARN", text, "memory-keeper note list, rule list and task list show what is there")
 
 
 def _check_lock(home: str) -> None:

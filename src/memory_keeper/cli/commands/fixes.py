@@ -16,7 +16,7 @@ from memory_keeper.model import Scope
 from memory_keeper.search.fixes import CONFIDENT, Answer, Fix, answer
 from memory_keeper.search.staleness import State, moved_on, of_files
 from memory_keeper.search.staleness import say as say_states
-from memory_keeper.terminal import moment, paint, say
+from memory_keeper.terminal import format_time, paint, say
 
 HINT = "give the line that names the error; `memory-keeper search` looks for its words anywhere"
 LARGEST = 1 << 20  # characters of an output on stdin
@@ -55,15 +55,15 @@ def _since(keeper: Keeper, root: str, fix: Fix) -> tuple[list[State], str]:
 def _show(found: Answer, fixes: list[tuple[Fix, tuple[list[State], str]]]) -> None:
     say(found.error, style="bold")
     times = "once" if found.seen == 1 else f"{found.seen} times"
-    say(f"seen {times}, last {moment(found.last)}{'' if found.fixes else '; not solved here'}", style="dim")
-    for fix, (_, said) in fixes:
+    say(f"seen {times}, last {format_time(found.last)}{'' if found.fixes else '; not solved here'}", style="dim")
+    for fix, (_, text) in fixes:
         sure = "" if fix.confidence >= CONFIDENT else "  perhaps"
-        print(f"\n{paint(moment(fix.at), 'dim')}  session {fix.session[:8]}{paint(sure, 'yellow')}")
+        print(f"\n{paint(format_time(fix.at), 'dim')}  session {fix.session[:8]}{paint(sure, 'yellow')}")
         if fix.signature != found.signature:
             say(f"{paint('nearly the same:', 'dim')} {fix.signature}", "  ", " " * 12)
         say(f"{paint(short(fix.failed), 'cyan')}  `{fix.command}` failed", "  ", " " * 12)
         for step in fix.how:
             say(f"{paint(short(step.id), 'cyan')}  {step.text}", "  ", " " * 12)
         say(f"{paint(short(fix.solved), 'cyan')}  then it worked", "  ", " " * 12)
-        if said:
-            say(f"{paint(said, 'yellow')}", "  ", " " * 12)
+        if text:
+            say(f"{paint(text, 'yellow')}", "  ", " " * 12)

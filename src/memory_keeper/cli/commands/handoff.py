@@ -17,7 +17,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Note, Source
 from memory_keeper.store.events import as_of
-from memory_keeper.terminal import from_here, moment, say
+from memory_keeper.terminal import format_time, from_here, say
 
 PATIENCE = 30.0
 
@@ -48,7 +48,9 @@ def _list(args: Namespace) -> int:
         newest = list({note.session: note for note in notes}.values())[::-1][: args.limit]
         known = [(note, as_of(keeper.store, note)) for note in newest]
     entries = [
-        Entry(note.id, note.text.removeprefix("#"), f"session {note.session[:8]}  {moment(at)}  {note.tokens} tokens")
+        Entry(
+            note.id, note.text.removeprefix("#"), f"session {note.session[:8]}  {format_time(at)}  {note.tokens} tokens"
+        )
         for note, at in known
     ]
     about = [{"id": note.id, "session": note.session, "at": at, "tokens": note.tokens} for note, at in known]

@@ -11,7 +11,7 @@ from memory_keeper.cli.scope import scope_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Scope
 from memory_keeper.search.how import Form, How, how
-from memory_keeper.terminal import moment, paint, say
+from memory_keeper.terminal import format_time, paint, say
 
 MARGIN = " " * 4  # of what does not fit beside an id
 HINT = "it takes a program and its first words, or a tool's name: `how git push`, `how Edit`"
@@ -39,14 +39,14 @@ def _show(found: How) -> None:
     if found.errors:
         print(paint("\nwhat failed", "bold"))
     for error in found.errors:
-        often = f"{_times(error.times)}, last {moment(error.last)}"
+        often = f"{_times(error.times)}, last {format_time(error.last)}"
         say(f"{paint(short(error.id), 'cyan')}  {often}: {error.error}", rest=MARGIN)
     if found.instead:
         print(paint("\nwhat worked instead", "bold"))
-    for one in found.instead:
-        say(f"{paint(short(one.failed.id), 'cyan')}  {one.failed.text}", rest=MARGIN)
-        say(one.error, "    ", "    ", "red")
-        say(f"{paint(short(one.worked.id), 'cyan')}  {paint(one.worked.text, 'green')}", rest=MARGIN)
+    for instead in found.instead:
+        say(f"{paint(short(instead.failed.id), 'cyan')}  {instead.failed.text}", rest=MARGIN)
+        say(instead.error, "    ", "    ", "red")
+        say(f"{paint(short(instead.worked.id), 'cyan')}  {paint(instead.worked.text, 'green')}", rest=MARGIN)
 
 
 def _say(form: Form) -> None:
@@ -54,7 +54,7 @@ def _say(form: Form) -> None:
     failed = f", {form.failed} failed{status}" if form.failed else ""
     print()
     say(f"{paint(short(form.id), 'cyan')}  {form.form}", rest=MARGIN)
-    say(f"{_times(form.times)}: {form.ok} worked{failed}; last {moment(form.last)}", "    ", "    ", "dim")
+    say(f"{_times(form.times)}: {form.ok} worked{failed}; last {format_time(form.last)}", "    ", "    ", "dim")
     if form.worked and form.worked != form.form:
         say(f"worked as: {form.worked}", "    ", "    ")
 

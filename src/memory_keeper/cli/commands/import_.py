@@ -41,7 +41,7 @@ ARGUMENTS = (
         "what", choices=["transcripts", "accept", *IMPORTERS], metavar="WHAT",
         help="; ".join(
             ["transcripts: Claude Code's own", "accept: transcripts from elsewhere, or a clone, as your own"]
-            + [f"{name}: {one.help}" for name, one in IMPORTERS.items()]
+            + [f"{name}: {importer.help}" for name, importer in IMPORTERS.items()]
         ),
     ),
     argument(

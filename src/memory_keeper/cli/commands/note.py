@@ -26,7 +26,7 @@ from memory_keeper.host.consent import outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
 from memory_keeper.notes.kept_note import measure, whose, written
-from memory_keeper.terminal import moment, paint, say
+from memory_keeper.terminal import format_time, paint, say
 from memory_keeper.text import clean, digest_of, storable
 
 LONGEST = 20_000  # characters
@@ -40,7 +40,7 @@ NONE = "No standing notes. memory-keeper note set project TEXT writes the first 
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         notes = _standing(keeper, known_project(keeper, args), args.kind or "")
-    entries = [Entry(note.id, note.text, f"{note.kind:12}  {moment(written(note))}{_by(note)}") for note in notes]
+    entries = [Entry(note.id, note.text, f"{note.kind:12}  {format_time(written(note))}{_by(note)}") for note in notes]
     return respond(args, [_as_json(note) for note in notes], lambda: print_entries(entries, NONE))
 
 
@@ -65,7 +65,7 @@ def _show(args: Namespace) -> int:
 def _print(notes: list[Note]) -> None:
     for note in notes:
         if len(notes) > 1:
-            print(paint(f"{note.id}  {moment(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
+            print(paint(f"{note.id}  {format_time(written(note))}{'' if note.text else '  (taken away)'}", "dim"))
         if note.text:
             say(clean(note.text))
 

@@ -20,7 +20,7 @@ from memory_keeper.project_settings import Settings
 from memory_keeper.rules.habits import habits, wording
 from memory_keeper.rules.observations import Clash, Observed, clashes, fold, places
 from memory_keeper.rules.prompts import unlearnt
-from memory_keeper.terminal import as_called, moment, paint, say
+from memory_keeper.terminal import as_called, format_time, paint, say
 from memory_keeper.text import clean, one_line
 
 # the states, and what each means
@@ -69,55 +69,61 @@ def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         known = _known(args, keeper, unwritten=True)
         wanted = (args.state,) if args.state else tuple(STATES) if args.all else SHOWN
-        shown = sorted((one for one in known if one.state in wanted), key=lambda one: wanted.index(one.state))
+        shown = sorted(
+            (observation for observation in known if observation.state in wanted),
+            key=lambda observation: wanted.index(observation.state),
+        )
         clashing = clashes(keeper.store, project_of(keeper, args), known) if known else []
-        entries = [] if args.json else [_entry(keeper, one) for one in shown]
+        entries = [] if args.json else [_entry(keeper, observation) for observation in shown]
     hidden = len(known) - len(shown)
     others = f"None of these; {hidden} other{'s' * (hidden > 1)}: memory-keeper observation list --all"
 
     def show() -> None:
         print_entries(entries, others if hidden else NONE)
-        if any(one.state == "proposed" for one in shown):
+        if any(observation.state == "proposed" for observation in shown):
             say(as_called("`memory-keeper observation promote ID` makes one a rule."))
         for clash in clashing:
             _print_clash(clash)
 
     against = {clash.said.id: origin(clash.rule) for clash in clashing}  # the rules that were contradicted
-    return respond(args, [_as_json(one, against.get(one.id, "")) for one in shown], show)
+    return respond(args, [_as_json(observation, against.get(observation.id, "")) for observation in shown], show)
 
 
 def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
-        one = _find(args, keeper)
-        entry = _entry(keeper, one)
-    return respond(args, _as_json(one), lambda: print_entries([entry]))
+        observation = _find(args, keeper)
+        entry = _entry(keeper, observation)
+    return respond(args, _as_json(observation), lambda: print_entries([entry]))
 
 
-def _as_json(one: Observed, against: str = "") -> dict[str, Any]:
+def _as_json(observation: Observed, against: str = "") -> dict[str, Any]:
     """An observation, and the rule that it contradicts, for programs."""
-    return {**{name: value for name, value in one._asdict().items() if name != "wish"}, "against": against}
+    return {**{name: value for name, value in observation._asdict().items() if name != "wish"}, "against": against}
 
 
-def _by(keeper: Keeper, one: Observed) -> str:
+def _by(keeper: Keeper, observation: Observed) -> str:
     """Whose an observation is; of what was seen, how often as of now."""
-    if one.by != "seen":
-        return BY[one.by]
+    if observation.by != "seen":
+        return BY[observation.by]
     seen = {
-        wording(habit): f"{habit.seen} of {habit.commits}" for habit in habits(keeper.store, one.project, share=0.0)
+        wording(habit): f"{habit.seen} of {habit.commits}"
+        for habit in habits(keeper.store, observation.project, share=0.0)
     }
-    return BY["seen"].format(seen.get(one.text, "few"))
+    return BY["seen"].format(seen.get(observation.text, "few"))
 
 
-def _entry(keeper: Keeper, one: Observed) -> Entry:
-    where = ", in all projects" if one.project == USER else ""
-    about = f"{one.state} since {moment(one.since)}, {_by(keeper, one)}, {_often(one)}{where}"
-    about += f", now {one.instead}" if one.instead else ""
-    return Entry(one.id, one.text, about, style="yellow" if one.state == "proposed" else "dim")
+def _entry(keeper: Keeper, observation: Observed) -> Entry:
+    where = ", in all projects" if observation.project == USER else ""
+    about = (
+        f"{observation.state} since {format_time(observation.since)}, {_by(keeper, observation)}, {_often(observation)}"
+    )
+    about += where + (f", now {observation.instead}" if observation.instead else "")
+    return Entry(observation.id, observation.text, about, style="yellow" if observation.state == "proposed" else "dim")
 
 
-def _often(one: Observed) -> str:
+def _often(observation: Observed) -> str:
     times = {0: "not confirmed", 1: "confirmed once", 2: "confirmed twice"}
-    return times.get(one.confirmations, f"confirmed {one.confirmations} times")
+    return times.get(observation.confirmations, f"confirmed {observation.confirmations} times")
 
 
 def _print_clash(clash: Clash) -> None:
@@ -132,11 +138,15 @@ def _find(args: Namespace, keeper: Keeper) -> Observed:
     begins = "note-" + args.id.strip().removeprefix("note-")
     if len(begins) < SHORTEST:
         raise KeeperError("Which one?", hint="the beginning of an id is enough, from four letters on")
-    found = [one for one in _known(args, keeper) if any(id.startswith(begins) for id in one.notes)]
-    if not found and any(id.startswith(begins) for one in _known(args, keeper, unwritten=True) for id in one.notes):
+    found = [
+        observation for observation in _known(args, keeper) if any(id.startswith(begins) for id in observation.notes)
+    ]
+    if not found and any(
+        id.startswith(begins) for observation in _known(args, keeper, unwritten=True) for id in observation.notes
+    ):
         raise KeeperError(f"{begins} was said just now, and is not written yet", hint="`memory-keeper save` writes it")
-    one: Observed = the_one(found, "observation", args.id, HINT)
-    return one
+    observation: Observed = the_one(found, "observation", args.id, HINT)
+    return observation
 
 
 # --- changing ---------------------------------------------------------------------------------------------------------
@@ -172,56 +182,62 @@ def _contradict(args: Namespace) -> int:
 
 
 def _mark(args: Namespace, keeper: Keeper, kind: str, session: str) -> int:
-    one = _find(args, keeper)
-    keeper.mark(kind, _note(keeper, one), session=session)
-    after = next((known for known in _known(args, keeper) if known.id == one.id), one)
-    new = (after.state, after.confirmations) != (one.state, one.confirmations)
-    words = f"{one.id} is {after.state}, {_often(after)}"
+    observation = _find(args, keeper)
+    keeper.mark(kind, _note(keeper, observation), session=session)
+    after = next((known for known in _known(args, keeper) if known.id == observation.id), observation)
+    new = (after.state, after.confirmations) != (observation.state, observation.confirmations)
+    words = f"{observation.id} is {after.state}, {_often(after)}"
     words = words if new else f"Nothing new, a {'session' if session else 'day'} counts once: {words}"
-    return changed(args, keeper, words, id=one.id, state=after.state, confirmations=after.confirmations, new=new)
+    return changed(
+        args, keeper, words, id=observation.id, state=after.state, confirmations=after.confirmations, new=new
+    )
 
 
 def _promote(args: Namespace) -> int:
     """Make a rule of an observation, as the user decides."""
     with Keeper(args.home) as keeper:
-        one = _find(args, keeper)
-        if one.state == "rule":
-            raise KeeperError(f"A rule came of it already: {one.instead}", hint="`memory-keeper rule list` shows it")
-        if one.state == "superseded" and not args.wording:
+        observation = _find(args, keeper)
+        if observation.state == "rule":
+            raise KeeperError(
+                f"A rule came of it already: {observation.instead}", hint="`memory-keeper rule list` shows it"
+            )
+        if observation.state == "superseded" and not args.wording:
             hint = "promote that, or say --as what the rule is"
-            raise KeeperError(f"You have said something else since: {one.instead}", hint=hint)
-        text = checked(args.wording or one.text, "A rule", LONGEST, EXAMPLE)
+            raise KeeperError(f"You have said something else since: {observation.instead}", hint=hint)
+        text = checked(args.wording or observation.text, "A rule", LONGEST, EXAMPLE)
         if args.dry_run:
-            return respond(args, {"would_promote": one.id, "text": text}, f"would make a rule: {text}")
+            return respond(args, {"would_promote": observation.id, "text": text}, f"would make a rule: {text}")
         by_a_person(args, "make an observation a rule")
         confirm(
-            args, f"{_whose(keeper, one)}\nA rule from now on: {text}\n", "--yes makes it a rule without a question"
+            args,
+            f"{_whose(keeper, observation)}\nA rule from now on: {text}\n",
+            "--yes makes it a rule without a question",
         )
-        rule = add_rule(keeper, USER if args.user else one.project, text, source=one.id)
+        rule = add_rule(keeper, USER if args.user else observation.project, text, source=observation.id)
         words = f"In force: {origin(rule)}  {rule.text}"
-        return changed(args, keeper, words, id=one.id, rule=origin(rule), text=rule.text)
+        return changed(args, keeper, words, id=observation.id, rule=origin(rule), text=rule.text)
 
 
-def _whose(keeper: Keeper, one: Observed) -> str:
-    return f"{_by(keeper, one).capitalize()}, {_often(one)} since {moment(one.first)}."
+def _whose(keeper: Keeper, observation: Observed) -> str:
+    return f"{_by(keeper, observation).capitalize()}, {_often(observation)} since {format_time(observation.first)}."
 
 
 def _remove(args: Namespace) -> int:
     """Take an observation away: what it said stays in the store, and counts no more."""
     with Keeper(args.home) as keeper:
-        one = _find(args, keeper)
+        observation = _find(args, keeper)
 
         def act() -> None:
-            for note in filter(None, map(keeper.store.wording, one.notes)):
+            for note in filter(None, map(keeper.store.wording, observation.notes)):
                 keeper.reword(note, "", patience=PATIENCE)
 
-        return remove(args, keeper, one.id, one.text, "an observation", act)
+        return remove(args, keeper, observation.id, observation.text, "an observation", act)
 
 
-def _note(keeper: Keeper, one: Observed) -> Note:
-    note = keeper.store.note(one.id)
+def _note(keeper: Keeper, observation: Observed) -> Note:
+    note = keeper.store.note(observation.id)
     if not note:
-        raise KeeperError(f"{one.id} is gone", hint="`memory-keeper observation list --all` gives ids")
+        raise KeeperError(f"{observation.id} is gone", hint="`memory-keeper observation list --all` gives ids")
     return note
 
 

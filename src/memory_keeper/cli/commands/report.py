@@ -78,11 +78,11 @@ def _told(month: Month, form: str) -> str:
 def _of_session(keeper: Keeper, args: Namespace, form: str) -> str:
     session, prices = session_of(keeper, args.session or running_session(keeper, args)[0]), read_prices(args.home)
     spent = total(sums(keeper.store, prices, session=session))
-    one = find_session(keeper.store, args.home, prices, session, spent)
+    metrics = find_session(keeper.store, args.home, prices, session, spent)
     if form == "svg":
-        name = one.title or f"session {session[:8]}"
-        return draw(one.survival, f"What survived: {name}, in {os.path.basename(one.where)}")
-    return _document(session_json(one)) if form == "json" else show_session(one)
+        name = metrics.title or f"session {session[:8]}"
+        return draw(metrics.survival, f"What survived: {name}, in {os.path.basename(metrics.where)}")
+    return _document(session_json(metrics)) if form == "json" else show_session(metrics)
 
 
 def _document(about: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from memory_keeper.jobs.backup import check, go_on, known, restore
 from memory_keeper.jobs.forget import forget_again
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.home import make_folder
-from memory_keeper.terminal import moment, say
+from memory_keeper.terminal import format_time, say
 from memory_keeper.text import many
 
 ARGUMENTS = (argument("path", nargs="?", default="", metavar="FILE", help="default: the newest"), DRY_RUN, YES)
@@ -27,7 +27,7 @@ def run(args: Namespace) -> int:
     make_folder(args.home)
     found = check(path, f"{args.home}/restoring.check")
     with Keeper(args.home) as keeper:
-        words = f"{many(found.events, 'event')} and {many(found.notes, 'note')} of {moment(found.at)} from {path}"
+        words = f"{many(found.events, 'event')} and {many(found.notes, 'note')} of {format_time(found.at)} from {path}"
         kept = f"What is kept now moves to {args.home}/before-restore-…, and stays there."
         after = "What Claude Code's transcripts have of the time since comes in again."
         if args.dry_run:

@@ -88,7 +88,9 @@ def _numbers(args: Namespace, keeper: Keeper) -> dict[str, int]:
     Those that came with us are the first."""
     project = known_project(keeper, args)
     places = (project, USER) if project else ()
-    notes = sorted((note for place in places for note in keeper.store.notes(place, 0, "rule")), key=lambda one: one.at)
+    notes = sorted(
+        (note for place in places for note in keeper.store.notes(place, 0, "rule")), key=lambda note: note.at
+    )
     own = [origin(note) for note in notes if not origin(note).startswith(PREFIX)]
     ids = [*(f"{PREFIX}{number}" for number in range(1, len(SHIPPED) + 1)), *dict.fromkeys(own)]
     return {id: number for number, id in enumerate(ids, 1)}

@@ -16,7 +16,7 @@ from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import BY, KINDS, NOTES, ROLES, Hit, Scope
 from memory_keeper.search import find
 from memory_keeper.store.store import Store
-from memory_keeper.terminal import as_called, fitting, hint, moment, paint, say, width, wrapped
+from memory_keeper.terminal import as_called, fitting, format_time, hint, paint, say, width, wrapped
 from memory_keeper.text import clean
 
 KIND = (  # that are listed; every other kind is taken as well
@@ -112,7 +112,7 @@ def _print(keeper: Keeper, hits: list[Hit], args: Namespace) -> None:
     for hit in hits:
         where = next(iter(keeper.store.roots(hit.project)), hit.project) if args.all_projects else ""
         kind = f"{hit.kind}{BY.get(hit.by, '')}".ljust(8)
-        about = [moment(hit.at), kind, clean(where), clean(hit.path)]
+        about = [format_time(hit.at), kind, clean(where), clean(hit.path)]
         head = fitting("  ".join(part for part in about if part.strip()), max(20, width() - len(short(hit.id)) - 2))
         print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")
         for line in _wrapped(clean(marked(hit.snippet, "\ue000", "\ue001")), max(40, width() - 4)):

@@ -14,7 +14,7 @@ from memory_keeper.cli.work import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Session
-from memory_keeper.terminal import moment
+from memory_keeper.terminal import format_time
 from memory_keeper.text import many
 
 NONE = (
@@ -35,7 +35,7 @@ def _show(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         id = session_of(keeper, args.id)
         known = keeper.store.sessions(keeper.store.project_of(id), 1 << 30)
-        (about,) = _described(keeper, args, [one for one in known if one.id == id])
+        (about,) = _described(keeper, args, [session for session in known if session.id == id])
         handoff = keeper.store.handoff(id)
 
     def show() -> None:
@@ -57,15 +57,15 @@ def describe(keeper: Keeper, one: Session, live: bool, spent: Any) -> dict[str, 
     title, prompt, start, end = (last[kind] for kind in LAST)
     over = end is not None and (start is None or end.at >= start.at)
     return {
-        "id": one.id,
-        "at": one.last,
-        "began": one.first,
+        "id": session.id,
+        "at": session.last,
+        "began": session.first,
         "title": (title.text if title else "") or (prompt.text if prompt else ""),
-        "turns": one.prompts,
-        "events": one.events,
+        "turns": session.prompts,
+        "events": session.events,
         "tokens": spent.input + spent.cache_read + spent.cache_write + spent.output,
         "state": "running" if live else "ended" if over else "left open",
-        "project": one.project,
+        "project": session.project,
     }
 
 
@@ -74,7 +74,7 @@ LAST = ("title", "prompt", "start", "end")  # the events that say how a session 
 
 def _entry(about: dict[str, Any]) -> Entry:
     counts = f"{many(about['turns'], 'turn')}, {about['tokens']:,} tokens, {about['state']}"
-    return Entry(about["id"][:8], about["title"] or "(no prompt)", f"{moment(about['at'])}  {counts}")
+    return Entry(about["id"][:8], about["title"] or "(no prompt)", f"{format_time(about['at'])}  {counts}")
 
 
 VERBS = {

@@ -18,7 +18,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.model import Event, Filter, Note, origin
 from memory_keeper.notes.kept_note import imported_from, lines_of
-from memory_keeper.terminal import moment, paint, print_json, say, width
+from memory_keeper.terminal import format_time, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
 
 PAGE = 50  # children
@@ -64,7 +64,13 @@ def _say(keeper: Keeper, about: dict[str, Any]) -> None:
     for name, value in about.items():
         if name != "text" and value:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            shown = moment(value) if name == "at" else project_name(keeper.store, value) if name == "project" else shown
+            shown = (
+                format_time(value)
+                if name == "at"
+                else project_name(keeper.store, value)
+                if name == "project"
+                else shown
+            )
             say(f"{paint(name, 'dim')}: {clean(shown)}", rest="  ")
     print()
 
@@ -112,16 +118,19 @@ def _say_note(keeper: Keeper, note: Note, about: dict[str, Any], children: int) 
 def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
     force = keeper.store.wording(note.id)
     return [
-        {"id": one.id, "by": _by(one), "in_force": bool(force and one.id == force.id), "text": one.text}
-        for one in keeper.store.wordings(note.id)
+        {"id": item.id, "by": _by(item), "in_force": bool(force and item.id == force.id), "text": item.text}
+        for item in keeper.store.wordings(note.id)
     ]
 
 
 def _say_wordings(wordings: list[dict[str, Any]]) -> None:
     print(paint("\nwordings", "bold"))
-    for one in wordings:
-        said = one_line(clean(one["text"]), 80) or "(taken away)"
-        say(f"{paint(one['id'], 'cyan')}  {one['by']}{', in force' if one['in_force'] else ''}  {said}", rest="    ")
+    for wording in wordings:
+        text = one_line(clean(wording["text"]), 80) or "(taken away)"
+        say(
+            f"{paint(wording['id'], 'cyan')}  {wording['by']}{', in force' if wording['in_force'] else ''}  {text}",
+            rest="    ",
+        )
 
 
 def _by(note: Note) -> str:
@@ -138,7 +147,9 @@ def _cited(ids: tuple[str, ...]) -> str:
 
 def _say_children(keeper: Keeper, note: Note, ids: list[str], page: int) -> None:
     """One page of what a note covers; what the host and hooks noted without words is only counted."""
-    silent = {one.event.id for one in keeper.store.find(Filter(covered_by=origin(note), text=1)) if not one.event.text}
+    silent = {
+        kept.event.id for kept in keeper.store.find(Filter(covered_by=origin(note), text=1)) if not kept.event.text
+    }
     said = [id for id in ids if id not in silent]
     pages = max(1, -(-len(said) // PAGE))
     if page > pages:
@@ -146,11 +157,11 @@ def _say_children(keeper: Keeper, note: Note, ids: list[str], page: int) -> None
     wordless = f", {len(ids) - len(said)} of them without words (--json lists all)" if len(said) < len(ids) else ""
     print(paint(f"\ncovers {len(ids)}{wordless}", "bold"))
     for id in said[(page - 1) * PAGE : page * PAGE]:
-        one: Event | Note | None = keeper.store.wording(id) or keeper.store.event(id)
-        if one:
-            tool = f" {one.tool}" if isinstance(one, Event) and one.tool else ""
-            print(f"{paint(short(id), 'cyan')}  {paint(moment(one.at), 'dim')}  {one.kind}{tool}")
-            print("    " + one_line(clean(one.text), min(120, width() - 4)))
+        item: Event | Note | None = keeper.store.wording(id) or keeper.store.event(id)
+        if item:
+            tool = f" {item.tool}" if isinstance(item, Event) and item.tool else ""
+            print(f"{paint(short(id), 'cyan')}  {paint(format_time(item.at), 'dim')}  {item.kind}{tool}")
+            print("    " + one_line(clean(item.text), min(120, width() - 4)))
     if len(said) > page * PAGE:
         print(f"… {len(said) - page * PAGE} more: --page {page + 1}")
 

@@ -23,7 +23,7 @@ from memory_keeper.notes.usage.compactions import saved
 from memory_keeper.pages.reading import Pages
 from memory_keeper.rules.observations import clashes, observed
 from memory_keeper.store.events import as_of, model_calls
-from memory_keeper.terminal import as_called, moment, paint, say, size
+from memory_keeper.terminal import as_called, format_time, paint, say, size
 from memory_keeper.text import ago, clean, many, one_line
 
 COPY = "marketplace"  # the folder of the home with the plugin's code
@@ -48,7 +48,7 @@ def _describe(keeper: Keeper, project: str | None, settings: Json) -> Json:
     """What there is to say of a project, or of all."""
     store, open = keeper.store, keeper.store.open_sessions(project)
     tried = attempts(model_calls(store))
-    asked = [one for one in tried if project in (None, one.project)]
+    asked = [attempt for attempt in tried if project in (None, attempt.project)]
     return {
         "project": project or "all projects",
         "name": project_name(store, project) if project else "all projects",
@@ -58,10 +58,10 @@ def _describe(keeper: Keeper, project: str | None, settings: Json) -> Json:
         "pending_calls": sum(one.tools for one in open),
         "spent": {
             "asked": len(asked),
-            "tokens": sum(one.tokens for one in asked),
-            "cost": sum(one.cost for one in asked),
+            "tokens": sum(attempt.tokens for attempt in asked),
+            "cost": sum(attempt.cost for attempt in asked),
         },
-        "unanswered": [one._asdict() for one in unanswered(tried, settings)],
+        "unanswered": [attempt._asdict() for attempt in unanswered(tried, settings)],
         "store": keeper.home,
         "store_bytes": _bytes(keeper.home),
         "recent": [session._asdict() for session in store.sessions(project, 5)],
@@ -77,11 +77,13 @@ def _of_project(keeper: Keeper, project: str) -> Json:
     store, handoff = keeper.store, keeper.store.handoff(project=project)
     found = scores(store, project, COMPACTIONS)
     last = {**found[0]._asdict(), "kept_percent": found[0].percent} if found else None
-    kept, brought = _mean([one.percent for one in found]), _mean([one.brought for one in found])
+    kept, brought = _mean([score.percent for score in found]), _mean([score.brought for score in found])
     savings = [
-        {"session": one.session, "at": one.at, "before": one.before, "after": one.after, "requests": one.requests,
-         "tokens": one.saved}
-        for one in saved(store, project)
+        {
+            "session": compaction.session, "at": compaction.at, "before": compaction.before, "after": compaction.after,
+            "requests": compaction.requests, "tokens": compaction.saved,
+        }
+        for compaction in saved(store, project)
     ]  # fmt: skip
     at = {"id": handoff.id, "at": as_of(store, handoff), "session": handoff.session} if handoff else None
     return {
@@ -100,7 +102,7 @@ def _learnt(keeper: Keeper, project: str, args: Namespace) -> Json:
     settings = config.load(keeper.home, root, keeper.environ)[0]
     rules = rules_of(keeper.store, project, settings["rules.shipped"]) if settings["rules.enabled"] else []
     found = observed(keeper.store, project, settings, time())
-    states = [one.state for one in found]
+    states = [observation.state for observation in found]
     return {
         "rules": len(rules),
         "rules_contradicted": len(clashes(keeper.store, project, found)),
@@ -128,11 +130,11 @@ def _show(about: Json) -> None:
         say(as_called(text), f"  {name:15}", " " * 17)
     for session in about["recent"]:
         asked = f"{many(session['prompts'], 'prompt')}, {many(session['events'], 'event')}"
-        say(f"  session {session['id'][:8]}  {moment(session['last'])}  {asked}")
+        say(f"  session {session['id'][:8]}  {format_time(session['last'])}  {asked}")
 
 
 def _when(at: float) -> str:
-    return f"{moment(at)} ({ago(at, time())})" if at else moment(at)
+    return f"{format_time(at)} ({ago(at, time())})" if at else format_time(at)
 
 
 def _kept(about: Json) -> Iterator[tuple[str, str]]:
@@ -150,8 +152,8 @@ def _kept(about: Json) -> Iterator[tuple[str, str]]:
         cost = f", ${spent['cost']:.{2 if spent['cost'] >= 0.01 else 4}f}" if spent["cost"] else ""
         yield "models", f"asked {many(spent['asked'], 'time')} for better wordings: {spent['tokens']:,} tokens{cost}"
     if failed := about["unanswered"]:
-        said = f"{failed[0]['by']} gave no answer the last {many(len(failed), 'time')}, since {_when(failed[-1]['at'])}"
-        yield "", f"{said}: `memory-keeper doctor`"
+        text = f"{failed[0]['by']} gave no answer the last {many(len(failed), 'time')}, since {_when(failed[-1]['at'])}"
+        yield "", f"{text}: `memory-keeper doctor`"
     if handoff := about["last_handoff"]:
         yield "last handoff", f"{_when(handoff['at'])}, {handoff['id']}"
 
@@ -180,9 +182,9 @@ def _compactions(about: Json) -> Iterator[tuple[str, str]]:
         yield "", f"mean of {found['measured']}: {found['kept_percent']} % kept, {found['brought']} facts brought back"
     times, savings = many(about["replacements"], "time"), about["replaced"]
     if savings:
-        requests, last = many(sum(one["requests"] for one in savings), "request"), savings[-1]
+        requests, last = many(sum(saving["requests"] for saving in savings), "request"), savings[-1]
         yield "compacted", f"{times} without a model, last from {last['before']:,} to {last['after']:,} tokens;"
-        yield "", f"{requests} since then carried {sum(one['tokens'] for one in savings):,} tokens less"
+        yield "", f"{requests} since then carried {sum(saving['tokens'] for saving in savings):,} tokens less"
     elif about["replacements"]:
         yield "compacted", f"{times} without a model; the next response tells what that saved"
 

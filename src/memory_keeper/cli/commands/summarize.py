@@ -41,9 +41,9 @@ ERRORS = {3: NotSetUp, 4: Busy}
 LABEL = 18  # columns
 
 
-def _two(said: str) -> tuple[str, ...]:
+def _two(text: str) -> tuple[str, ...]:
     """Two summarizers, for a parser."""
-    names = tuple(filter(None, (name.strip() for name in said.split(","))))
+    names = tuple(filter(None, (name.strip() for name in text.split(","))))
     every = ", ".join(SUMMARIZERS)
     for name in names:
         if name not in SUMMARIZERS:
@@ -60,15 +60,15 @@ def run(args: Namespace) -> int:
         return _compare(args)
     with Keeper(args.home) as keeper:
         project, root = project_of(keeper, args), config.find_root(folder_of(args))
-        said = _read_answer() if args.by == AGENT and args.note else None
+        text = _read_answer() if args.by == AGENT and args.note else None
         made = [] if args.note else _make(keeper, project)
-        if args.by == AGENT and said is None:
+        if args.by == AGENT and text is None:
             return _hand_out(keeper, args, project, root)
-        if said is not None:
-            worded = [_take(keeper, args, project, root, said)]
+        if text is not None:
+            worded = [_take(keeper, args, project, root, text)]
         else:
             worded = _word(keeper, _chosen(keeper, args, project, made), args.by, root)
-        if made or any(one.ok for one in worded):
+        if made or any(outcome.ok for outcome in worded):
             render_memory(keeper, project, root)
     _report(args, made, worded)
     _complain(made, worded)
@@ -187,8 +187,8 @@ def _complain_of(scores: list[Score]) -> None:
     if not failed:
         return
     error = PartlyDone if len(failed) < len(scores) else ERRORS.get(failed[0].code, KeeperError)
-    for one in failed[:-1]:
-        say_problem(f"{one.by} gave no answer: {one.why}", one.hint)
+    for outcome in failed[:-1]:
+        say_problem(f"{outcome.by} gave no answer: {outcome.why}", outcome.hint)
     raise error(f"{failed[-1].by} gave no answer: {failed[-1].why}", hint=failed[-1].hint)
 
 
@@ -209,7 +209,7 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
         note = _named(keeper, args.note, project)
     else:
         notes = wordable(keeper.store.notes(project, args.level or None))
-        waiting = [one for one in notes if args.again or not one.replaces]
+        waiting = [note for note in notes if args.again or not note.replaces]
         if not waiting:
             raise NotSetUp("No note of this project waits for a wording", hint="--again takes the newest all the same")
         note = waiting[0]
@@ -223,12 +223,12 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     return respond(args, about, f"Note {origin(note)} is about what stands in {path}\n{further}")
 
 
-def _take(keeper: Keeper, args: Namespace, project: str, root: str, said: str) -> Outcome:
+def _take(keeper: Keeper, args: Namespace, project: str, root: str, text: str) -> Outcome:
     """Keep what an agent answered as the wording of a note, if it can be one."""
     first = _first(keeper, _named(keeper, args.note, project))
     job: Job = job_for(keeper, root, AGENT)
     outcome = Outcome(first.id, first.level, first.project, AGENT)
-    outcome = keep(keeper, job, draft_of(keeper, read_matter(keeper, first, job.settings), job, outcome, said))
+    outcome = keep(keeper, job, draft_of(keeper, read_matter(keeper, first, job.settings), job, outcome, text))
     _take_away(root)
     return outcome
 
@@ -249,25 +249,28 @@ def _first(keeper: Keeper, note: Note) -> Note:
 
 
 def _report(args: Namespace, made: list[Note], worded: list[Outcome]) -> None:
-    asked = [one for one in worded if one.by not in ("extractive", AGENT)]
-    costs = [one.cost for one in asked if one.cost is not None]
+    asked = [outcome for outcome in worded if outcome.by not in ("extractive", AGENT)]
+    costs = [outcome.cost for outcome in asked if outcome.cost is not None]
     total: dict[str, Any] = {
         "asked": len(asked),
-        "tokens_in": sum(one.tokens_in for one in asked),
-        "tokens_out": sum(one.tokens_out for one in asked),
+        "tokens_in": sum(outcome.tokens_in for outcome in asked),
+        "tokens_out": sum(outcome.tokens_out for outcome in asked),
         "cost": sum(costs) if costs else None,
     }
-    taken, sessions = [one for one in worded if one.ok], sum(note.level == 1 for note in made)
+    taken, sessions = [outcome for outcome in worded if outcome.ok], sum(note.level == 1 for note in made)
     outlines, lines = len(made) - sessions, []
     if made or not taken:
         lines += [f"{many(sessions, 'note')} made" + (f", and {many(outlines, 'outline')}" if outlines else "") + "."]
-    lines += [f"{one.note} is worded by {one.by}" + (f" ({one.model})" if one.model else "") + "." for one in taken]
+    lines += [
+        f"{outcome.note} is worded by {outcome.by}" + (f" ({outcome.model})" if outcome.model else "") + "."
+        for outcome in taken
+    ]
     if asked:
         lines.append(f"A model was asked {many(len(asked), 'time')}: {_took(total)}.")
-    elif not any(one.by == AGENT for one in worded):
+    elif not any(outcome.by == AGENT for outcome in worded):
         lines.append("Nothing was asked of a model.")
     notes = [{"id": note.id, "level": note.level, "session": note.session, "tokens": note.tokens} for note in made]
-    respond(args, {"made": notes, "worded": [one._asdict() for one in worded], **total}, "\n".join(lines))
+    respond(args, {"made": notes, "worded": [outcome._asdict() for outcome in worded], **total}, "\n".join(lines))
 
 
 def _took(total: dict[str, Any]) -> str:
@@ -277,15 +280,15 @@ def _took(total: dict[str, Any]) -> str:
 
 def _complain(made: list[Note], worded: list[Outcome]) -> None:
     """Say what failed, one line each; the exit code is that of the failure when nothing else was done."""
-    failed = [one for one in worded if not one.ok]
+    failed = [outcome for outcome in worded if not outcome.ok]
     if not failed:
         return
     partly = made or len(failed) < len(worded)
     error = PartlyDone if partly else ERRORS.get(failed[0].code, KeeperError)
     if len(failed) == 1:
         raise error(f"{failed[0].note} stays as it was: {failed[0].why}", hint=failed[0].hint)
-    for one in failed:
-        say_problem(f"{one.note} stays as it was: {one.why}")
+    for outcome in failed:
+        say_problem(f"{outcome.note} stays as it was: {outcome.why}")
     raise error(f"{len(failed)} of {many(len(worded), 'note')} could not be worded anew", hint=failed[-1].hint)
 
 

@@ -21,7 +21,7 @@ from memory_keeper.notes.tasks.done import Done, done, open_tasks
 from memory_keeper.notes.tasks.identity import folded, split
 from memory_keeper.notes.tasks.manual import Unfinished, written
 from memory_keeper.store.events import marks_on
-from memory_keeper.terminal import as_called, moment, say
+from memory_keeper.terminal import as_called, format_time, say
 from memory_keeper.text import clean, many, one_line, short_number
 
 EXAMPLE = 'memory-keeper task add "Add the SMS OTP handler" --id TASK-42'
@@ -62,20 +62,20 @@ def _known(args: Namespace, keeper: Keeper) -> tuple[list[Done], list[Unfinished
     return ended, open_tasks(keeper.store, project, ended) if project else []
 
 
-def _as_json(one: Done | Unfinished) -> dict[str, Any]:
-    if isinstance(one, Done):
-        return {"state": "done", **as_json(one)}
-    return {"state": "doing" if one.doing else "open", **one._asdict()}
+def _as_json(task: Done | Unfinished) -> dict[str, Any]:
+    if isinstance(task, Done):
+        return {"state": "done", **as_json(task)}
+    return {"state": "doing" if task.doing else "open", **task._asdict()}
 
 
-def _entry(one: Done | Unfinished) -> Entry:
-    if isinstance(one, Unfinished):
-        by = "" if one.note else f"listed in session {one.session[:8]}"
-        return Entry(one.id, one.text, by, "▸ " if one.doing else "· ")
-    about = [moment(one.at)[:10]] + [many(len(one.files), "file")] * bool(one.files)
-    about += [f"{short_number(one.tokens)} tokens"] * bool(one.tokens)
+def _entry(task: Done | Unfinished) -> Entry:
+    if isinstance(task, Unfinished):
+        by = "" if task.note else f"listed in session {task.session[:8]}"
+        return Entry(task.id, task.text, by, "▸ " if task.doing else "· ")
+    about = [format_time(task.at)[:10]] + [many(len(task.files), "file")] * bool(task.files)
+    about += [f"{short_number(task.tokens)} tokens"] * bool(task.tokens)
     return Entry(
-        one.id, one.text, ", ".join((*about, *one.commits[-3:])), "✓ ", beneath=one.outcome if one.given else ""
+        task.id, task.text, ", ".join((*about, *task.commits[-3:])), "✓ ", beneath=task.outcome if task.given else ""
     )
 
 
@@ -87,11 +87,11 @@ def _called(args: Namespace, tasks: Sequence[Any]) -> list[Any]:
     """The tasks of an id or of that of their note, of the beginning of either, or of the words."""
     asked = _asked(args).casefold()
     found = [
-        one
-        for one in tasks
-        if one.id.casefold().startswith(asked)
-        or getattr(one, "note", "").startswith((asked, f"note-{asked}"))
-        or folded(one.text) == folded(asked)
+        task
+        for task in tasks
+        if task.id.casefold().startswith(asked)
+        or getattr(task, "note", "").startswith((asked, f"note-{asked}"))
+        or folded(task.text) == folded(asked)
     ]
     return [one for one in found if asked in (one.id.casefold(), getattr(one, "note", ""))] or found
 
@@ -114,7 +114,7 @@ def _add(args: Namespace) -> int:
             project = keeper.project(folder_of(args), change=True)
             kept = keeper.redacted(text, project)
             id = args.id or split(kept)[0]
-            same = (one for one in written(keeper.writer, project) if one.id == id or one.text == split(kept)[1])
+            same = (task for task in written(keeper.writer, project) if task.id == id or task.text == split(kept)[1])
             known = next(same, None)
             if known and known.text != split(kept)[1]:
                 raise KeeperError(f"{id} is there already: {known.text}", hint="give it another --id")
@@ -161,28 +161,28 @@ def _edit(args: Namespace) -> int:
     """Give a task by hand another wording."""
     text = checked(" ".join(args.text), "A task", LONGEST, EXAMPLE)
     with Keeper(args.home) as keeper:
-        one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
+        task: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
         outside_a_session(args.home, "reword a task")
-        keeper.reword(_note(keeper, one), text, {"task": one.id})
-        return changed(args, keeper, f"Now: {one.id}  {text}", id=one.id, text=text, before=one.text)
+        keeper.reword(_note(keeper, task), text, {"task": task.id})
+        return changed(args, keeper, f"Now: {task.id}  {text}", id=task.id, text=text, before=task.text)
 
 
-def _is_done(keeper: Keeper, one: Unfinished, project: str) -> bool:
-    return any(mark.ref == one.note for mark in marks_on(keeper.store, project, "done"))
+def _is_done(keeper: Keeper, task: Unfinished, project: str) -> bool:
+    return any(mark.ref == task.note for mark in marks_on(keeper.store, project, "done"))
 
 
 def _remove(args: Namespace) -> int:
     """Take a task away: what it said stays in the store."""
     with Keeper(args.home) as keeper:
-        one: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
-        act = partial(keeper.reword, _note(keeper, one), "")
-        return remove(args, keeper, one.id, one.text, "a task", act, note=one.note)
+        task: Unfinished = the_one(_by_hand(args, keeper), "task written down by hand", _asked(args), HINT)
+        act = partial(keeper.reword, _note(keeper, task), "")
+        return remove(args, keeper, task.id, task.text, "a task", act, note=task.note)
 
 
-def _note(keeper: Keeper, one: Unfinished) -> Note:
-    note = keeper.store.wording(one.note)
+def _note(keeper: Keeper, task: Unfinished) -> Note:
+    note = keeper.store.wording(task.note)
     if not note:
-        raise KeeperError(f"{one.id} is gone", hint="`memory-keeper task list --all` gives ids")
+        raise KeeperError(f"{task.id} is gone", hint="`memory-keeper task list --all` gives ids")
     return note
 
 

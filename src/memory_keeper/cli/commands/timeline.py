@@ -41,7 +41,9 @@ def _show(args: Namespace, entries: list[Entry], folders: dict[str, str]) -> Non
     if not entries:
         say(f"nothing is kept of that time{'' if args.all_projects else '; --all-projects looks in the others too'}")
         return
-    wide, kinds = (max(map(len, words)) for words in zip(*((short(one.id), one.kind) for one in entries), strict=True))
+    wide, kinds = (
+        max(map(len, words)) for words in zip(*((short(entry.id), entry.kind) for entry in entries), strict=True)
+    )
     for day, session, group in grouped(entries, _day):
         of = f"  session {session[:8]}" if session else ""
         head = f"{day}  {ago(group[-1].at, time())}{of}  "
@@ -68,18 +70,18 @@ def _say(entry: Entry, wide: int, kinds: int) -> None:
     clock = strftime("%H:%M", localtime(showable(entry.at)))
     mark = paint(">", "yellow") if entry.here else " "
     kind, room = entry.kind.ljust(kinds), width() - len(clock) - wide - 8
-    said = fitting(entry.text, max(LEAST, room - len(kind)))
+    text = fitting(entry.text, max(LEAST, room - len(kind)))
     kind = paint(kind, "red" if entry.failed else "dim")
-    print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {said}")
+    print(f"{mark} {paint(clock, 'dim')}  {paint(short(entry.id).ljust(wide), 'cyan')}  {kind}  {text}")
 
 
 def _hint(args: Namespace, entries: list[Entry]) -> str:
     """Where to go from here."""
-    said = "\nmemory-keeper show ID gives one in full, timeline --around ID what came before and after it"
+    text = "\nmemory-keeper show ID gives one in full, timeline --around ID what came before and after it"
     if args.around or len(entries) < args.limit:
-        return said
+        return text
     until = strftime("%Y-%m-%dT%H:%M:%S", localtime(showable(entries[0].at)))
-    return f"{said}\n--until {until} gives what was before"
+    return f"{text}\n--until {until} gives what was before"
 
 
 def _day(at: float) -> str:

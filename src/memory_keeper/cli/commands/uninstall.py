@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
         "unregistered": known and not gone.problem,
         "problem": gone.problem or gone.stuck,
         **gone.back._asdict(),
-        "settings": [one._asdict() for one in gone.settings],
+        "settings": [outcome._asdict() for outcome in gone.settings],
         "rules": gone.cleared,
         "rules_left": gone.uncleared,
         "command": gone.command._asdict(),
@@ -109,7 +109,9 @@ def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], 
         outcomes = claude_settings.restore_all(home, dry_run)
     except KeeperError as error:
         return [], str(error)
-    return outcomes, "; ".join(f"{one.problem}: {one.key} is still ours" for one in outcomes if one.problem)
+    return outcomes, "; ".join(
+        f"{outcome.problem}: {outcome.key} is still ours" for outcome in outcomes if outcome.problem
+    )
 
 
 def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
@@ -168,7 +170,7 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     gone = [name for name in names if args.purge or name in GOING]
     settings, stuck = _restore_settings(args.home, dry_run=True)
     going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in claude_settings.edited(args.home)]
-    going += [f"our {one.key} in {one.path}" for one in settings if one.did == "restored"]
+    going += [f"our {outcome.key} in {outcome.path}" for outcome in settings if outcome.did == "restored"]
     going += [os.path.join(args.home, name) for name in gone]
     commands = [own_command.remove(args.home, True, name).path for name in (NAME, *own_command.OTHERS)]
     going += filter(None, commands)
@@ -196,7 +198,7 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
         say(f"{path} is as it was before.")
     for path in gone.back.changed:
         say(f"{path} was changed since: it keeps your changes and lost only our entries.")
-    _say_settings([one for one in gone.settings if one.path not in gone.back.restored], gone.stuck)
+    _say_settings([outcome for outcome in gone.settings if outcome.path not in gone.back.restored], gone.stuck)
     if gone.command.problem:
         say_problem(f"{gone.command.path} stays: {gone.command.problem}", "delete it by hand")
     elif gone.command.path:
@@ -239,11 +241,11 @@ def _purging() -> str:
 
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
-    for one in outcomes:
-        if one.did == "restored":
-            say(f"{one.path}: {one.key} is as it was before.")
-        elif one.did == "theirs":
-            say(f"{one.path}: {one.key} was changed since; it stays.")
+    for outcome in outcomes:
+        if outcome.did == "restored":
+            say(f"{outcome.path}: {outcome.key} is as it was before.")
+        elif outcome.did == "theirs":
+            say(f"{outcome.path}: {outcome.key} was changed since; it stays.")
     if stuck:
         say_problem(stuck, "mend the file and run `memory-keeper uninstall` again")
 

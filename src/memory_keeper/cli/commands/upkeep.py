@@ -81,8 +81,8 @@ def run(args: Namespace) -> int:
     def show() -> None:
         if session:
             _show(session)
-        for one in done:
-            _show_upkeep(one, args.dry_run)
+        for upkept in done:
+            _show_upkeep(upkept, args.dry_run)
 
     about = {**(session.about if session else {}), **({"projects": [*map(as_json, done)]} if layers else {})}
     respond(args, about, show)
@@ -144,7 +144,7 @@ def _foretell(keeper: Keeper, session: str, root: str) -> dict[str, Any]:
         "session": session,
         "dry_run": True,
         "handoff": "new" if id and not keeper.store.note(id) else "as it is",
-        "open_calls": sum(one.tools for one in keeper.store.open_sessions(session=session)),
+        "open_calls": sum(open_session.tools for open_session in keeper.store.open_sessions(session=session)),
         "files": ["/".join((root, *FOLDER, *path)) for path in files] if root else [],
     }
 
@@ -232,12 +232,12 @@ def _upkeep(pages: Pages, args: Namespace, layers: Sequence[str], bar: Bar) -> U
     return upkeep(pages, what, dry=args.dry_run, foreign=args.adopt, everything=args.again, **progress)
 
 
-def _show_upkeep(one: Upkept, dry: bool) -> None:
-    print(one.root)
-    for what, counts in {**one.counts, "new": one.new}.items():
-        if said := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
-            say(f"  {what:<13} {said}")
-    names = ", ".join(path.rpartition("/")[2] for path in one.files)
+def _show_upkeep(upkept: Upkept, dry: bool) -> None:
+    print(upkept.root)
+    for what, counts in {**upkept.counts, "new": upkept.new}.items():
+        if text := ", ".join(f"{count} {state}" for state, count in counts.items() if count):
+            say(f"  {what:<13} {text}")
+    names = ", ".join(path.rpartition("/")[2] for path in upkept.files)
     say(f"  {'would write' if dry else 'written':<13} {names or 'nothing, as all pages are up to date'}")
-    for path, said in one.left.items():
-        say(f"  {from_here(path)} {said}")
+    for path, text in upkept.left.items():
+        say(f"  {from_here(path)} {text}")

@@ -65,10 +65,10 @@ def nothing_kept(what: str, keeper: Keeper, project: str | None) -> str:
     months = months_of(keeper.store, project)
     if not months:
         what = "this project" if project is not None else "any project"
-    said = f"nothing is kept of {what}"
-    said += f"; there is something of {', '.join(months[-MONTHS:])}" if months else ""
+    text = f"nothing is kept of {what}"
+    text += f"; there is something of {', '.join(months[-MONTHS:])}" if months else ""
     others = project is not None and any(one != project for one in keeper.store.projects())
-    return said + "; --all-projects looks in the others too" * others
+    return text + "; --all-projects looks in the others too" * others
 
 
 def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
@@ -80,7 +80,7 @@ def caught_up(keeper: Keeper, args: Namespace) -> list[str]:
 
 def weighing(keeper: Keeper, projects: list[str], since: float, until: float) -> Bar:
     """A bar for as long as it takes to weigh what tools said."""
-    return Bar("weighing", sum(count_calls(keeper.store, one, since, until) for one in projects), bytes=False)
+    return Bar("weighing", sum(count_calls(keeper.store, project, since, until) for project in projects), bytes=False)
 
 
 def _show(by: str, rows: list[Sum], prices: Prices) -> None:
@@ -91,7 +91,7 @@ def _show(by: str, rows: list[Sum], prices: Prices) -> None:
     names = [by if shown else "", *(_named(by, row.name, room) for row in shown), "total"]
     print_table(
         [
-            (name, *(cells[one].rjust(size) for one, size in zip(left, sizes, strict=True)))
+            (name, *(cells[number].rjust(size) for number, size in zip(left, sizes, strict=True)))
             for name, cells in zip(names, table, strict=True)
         ],
         bold=(0, -1),

@@ -24,7 +24,7 @@ from memory_keeper.lookup.by_id import unwritten
 from memory_keeper.model import Event, NamedTuple, Note
 from memory_keeper.store import spool
 from memory_keeper.store.injected import REMINDER, TOOLS, Told, equipped, tally, told
-from memory_keeper.terminal import moment, paint, width, wrapped
+from memory_keeper.terminal import format_time, paint, width, wrapped
 from memory_keeper.text import clean, local_moment, many, one_line
 
 LAG = 1.0  # seconds that may be between the call that we heard and what the host writes down as the time of a prompt
@@ -99,19 +99,22 @@ def _read(keeper: Keeper, args: Namespace) -> Session:
     return Session(id, project, told(keeper.store, project, id, reminders=True), starts, sorted([*before, *prompts]))
 
 
-def _tellings(session: Session, one: Told) -> list[Telling]:
-    event, label = _call(session, one)
-    return [Telling(one.at, event, label, part, str(one.said.get("call") or "")) for part in take_apart(one.said)]
+def _tellings(session: Session, telling: Told) -> list[Telling]:
+    event, label = _call(session, telling)
+    return [
+        Telling(telling.at, event, label, part, str(telling.said.get("call") or ""))
+        for part in take_apart(telling.said)
+    ]
 
 
-def _call(session: Session, one: Told) -> tuple[str, str]:
+def _call(session: Session, telling: Told) -> tuple[str, str]:
     """The call of the host at which something was told, and what people call it."""
-    event = str(one.said.get("on") or "")
+    event = str(telling.said.get("on") or "")
     if event == START:
-        how = next((source for at, source in sorted(session.starts, reverse=True) if at <= one.at), "")
+        how = next((source for at, source in sorted(session.starts, reverse=True) if at <= telling.at), "")
         return event, f"start ({clean(how)})" if how else "start"
     if event == PROMPT:
-        number = bisect_right(session.prompts, one.at)
+        number = bisect_right(session.prompts, telling.at)
         return event, f"prompt {number}" if number else "a prompt"
     return event, CALLS.get(event, "in between")
 
@@ -121,14 +124,16 @@ def _last(tellings: list[Telling]) -> list[Telling]:
 
     When that was the rules, which the first prompt brings, what the context began with says more.
     """
-    last = next((one for one in reversed(tellings) if one.part.brief != REMINDER), None)
+    last = next((telling for telling in reversed(tellings) if telling.part.brief != REMINDER), None)
     if last is None:
         return tellings[-1:]
-    found = [one for one in tellings if one.call == last.call]
-    if any(one.part.brief != RULES for one in found):
+    found = [telling for telling in tellings if telling.call == last.call]
+    if any(telling.part.brief != RULES for telling in found):
         return found
-    begun = next((one.call for one in reversed(tellings) if one.event == START and one.at <= last.at), None)
-    return [*(one for one in tellings if one.call == begun), *found]
+    begun = next(
+        (telling.call for telling in reversed(tellings) if telling.event == START and telling.at <= last.at), None
+    )
+    return [*(telling for telling in tellings if telling.call == begun), *found]
 
 
 # --- what it rests on -------------------------------------------------------------------------------------------------
@@ -136,14 +141,14 @@ def _last(tellings: list[Telling]) -> list[Telling]:
 
 def _source(keeper: Keeper, line: Line, told_at: float) -> dict[str, Any]:
     """What a line rests on, as the store knows it: what it is, whose, when, and of which file."""
-    one = _find(keeper, line.id, told_at) if line.id else None
+    item = _find(keeper, line.id, told_at) if line.id else None
     rule = line.id.startswith(PREFIX)
-    source = "rule" if rule else _kind(one) if one else "unknown" if line.id else line.source
+    source = "rule" if rule else _kind(item) if item else "unknown" if line.id else line.source
     why = line.why
     if line.source == "rule":
-        why = USERS if isinstance(one, Note) and one.who else SHIPPED if rule else line.why
-    at, session = (one.at, one.session) if one else (None, "")
-    path = short_path(one.path, keeper.store.roots(one.project)) if isinstance(one, Event) and one.path else ""
+        why = USERS if isinstance(item, Note) and item.who else SHIPPED if rule else line.why
+    at, session = (item.at, item.session) if item else (None, "")
+    path = short_path(item.path, keeper.store.roots(item.project)) if isinstance(item, Event) and item.path else ""
     return {"id": line.id, "source": source, "at": at, "session": session, "path": path, "why": why}
 
 
@@ -154,9 +159,9 @@ def _find(keeper: Keeper, id: str, told_at: float) -> Event | Note | None:
     return (then or wordings[:1])[-1] if wordings else keeper.event(id) or unwritten(keeper, id)
 
 
-def _kind(one: Event | Note) -> str:
+def _kind(item: Event | Note) -> str:
     """What something is called that was kept."""
-    return "standing note" if isinstance(one, Note) and one.kind in STANDING else one.kind
+    return "standing note" if isinstance(item, Note) and item.kind in STANDING else item.kind
 
 
 def _about(keeper: Keeper, telling: Telling) -> dict[str, Any]:
@@ -213,7 +218,7 @@ def _show_lines(keeper: Keeper, part: Part, told_at: float) -> None:
 
 def _named(about: dict[str, Any]) -> str:
     """`reply 4914e47a of 2026-11-14 10:22, session 12ab34cd, src/sms.py`."""
-    when = f" of {moment(about['at'])}" if about["at"] else ""
+    when = f" of {format_time(about['at'])}" if about["at"] else ""
     of = f", session {about['session'][:8]}" if about["session"] else ""
     path = f", {about['path']}" if about["path"] else ""
     return f"{about['source']} {short(about['id'])}{when}{of}{path}"
@@ -236,14 +241,14 @@ def _show_costs(keeper: Keeper, session: Session) -> None:
         (strftime("in %B %Y", localtime(now)), month_of(now)[0], ""),
     ):
         costs = tally(told(keeper.store, session.project, of, since, reminders=True))
-        briefs = sum(one[0] for one in costs.values())
+        briefs = sum(cost[0] for cost in costs.values())
         contexts = sum(at >= since for at, _ in equipped(keeper.store, session.project, of))
         costs |= {"tools": (contexts, TOOLS * contexts)} if contexts else {}
         each = ", ".join(
-            f"{clean(brief)} {all:,}" for brief, (_, all) in sorted(costs.items(), key=lambda one: -one[1][1])
+            f"{clean(brief)} {all:,}" for brief, (_, all) in sorted(costs.items(), key=lambda pair: -pair[1][1])
         )
         tokens = sum(all for _, all in costs.values())
         of_tools = f" and the tools of {many(contexts, 'context')}" if contexts else ""
-        said = f"{name}: {tokens:,} tokens in {many(briefs, 'brief')}{of_tools}{f' ({each})' if each else ''}"
-        print(_wrapped(said, "  ", " " * 4))
+        text = f"{name}: {tokens:,} tokens in {many(briefs, 'brief')}{of_tools}{f' ({each})' if each else ''}"
+        print(_wrapped(text, "  ", " " * 4))
     print(_wrapped(CARRIED, "  ", "  "))

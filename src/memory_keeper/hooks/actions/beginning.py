@@ -144,7 +144,7 @@ def _was_handed(keeper: Keeper, project: str, session: str) -> bool:
 
     compacted = keeper.store.latest(project, "compact", 1, (session,))
     since = compacted[0].at - SAME_TIME if compacted else 0.0
-    return any(one.said.get("brief") == "handoff" for one in told(keeper.store, project, session, since))
+    return any(telling.said.get("brief") == "handoff" for telling in told(keeper.store, project, session, since))
 
 
 def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | None:

@@ -64,8 +64,8 @@ def instruct(request: Request) -> str:
 
 
 def _instructions(settings: Json) -> str:
-    said: str = settings["compaction.instructions"]
-    return said.strip()[:LONGEST]
+    text: str = settings["compaction.instructions"]
+    return text.strip()[:LONGEST]
 
 
 def refuse(request: Request) -> Json:
@@ -99,6 +99,6 @@ def tell(home: str, environ: dict[str, str], session: str, budget: int) -> str:
 
 def find_own(home: str, environ: dict[str, str]) -> str:
     """The session whose host has started us; empty when it has told us nothing of itself."""
-    said = environ.get("CLAUDE_PID", "")
-    pid = int(said) if said.isdecimal() else 0
+    text = environ.get("CLAUDE_PID", "")
+    pid = int(text) if text.isdecimal() else 0
     return find_running(home, pid, born(pid)) if pid else ""

@@ -41,7 +41,7 @@ def _by_response(keeper: Keeper, call: Call, project: str, at: float) -> str:
     if call.quiet < 0:
         return ""
     sources = keeper.store.recent_sources(project, LATELY, agents=False)
-    sessions = dict.fromkeys(one.session for one in sources if one.session != call.session)
+    sessions = dict.fromkeys(source.session for source in sources if source.session != call.session)
     last = {session: usage for session in sessions if (usage := keeper.store.last_usage(session))}
     found = [session for session, usage in last.items() if abs(at - call.quiet - usage.at) < NEARLY]
     same = [session for session in found if last[session].context + last[session].output == call.tokens]

@@ -74,12 +74,12 @@ def tell_cleared(keeper: Keeper, session: str, where: str, tokens: int) -> Json:
         return {}
     if not read_context(keeper.home, session).asked:
         return {"systemMessage": f"Memory Keeper restored where the last context stood ({tokens:,} tokens, {where})"}
-    said = f"Memory Keeper cleared the context and restored where it stood ({tokens:,} tokens, {where})."
+    text = f"Memory Keeper cleared the context and restored where it stood ({tokens:,} tokens, {where})."
     answer = keeper.last_answer(session)
     if not answer:
-        return {"systemMessage": said}
+        return {"systemMessage": text}
     shown = clean(clip_middle(answer.text, ANSWER, "\n…\n"))
-    return {"systemMessage": f"{said} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
+    return {"systemMessage": f"{text} The last answer was (memory-keeper show {short(answer.id)}):\n{shown}"}
 
 
 def keep_handoff(keeper: Keeper, session: str, folder: str, over: bool = False, patience: float = PATIENCE) -> str:

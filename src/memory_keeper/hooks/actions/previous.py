@@ -66,7 +66,7 @@ def find_before(
         _hand_over(keeper, killed, folder)
     known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
     newer = {note.session for note in found}
-    others = [*found, *(one for one in known if one.session not in newer)]
+    others = [*found, *(note for note in known if note.session not in newer)]
     others.sort(key=lambda note: -as_of(keeper.store, note))
     chosen = choose(_handoffs(keeper, others, mine, terminal), branch, any(terminal))
     if not chosen:
@@ -97,15 +97,15 @@ def choose(found: Iterable[Handoff], branch: str, terminal: bool) -> Handoff | N
     """The one to go on from, of those there are, newest first: of this branch if there is one; of those, one of this
     `terminal`, if it is known, unless it is much older. Most often it is the first, and the others are not read."""
     newest = same = None
-    for one in found:
-        newest = newest or one
-        if branch and one.branch not in ("", branch):
+    for handoff in found:
+        newest = newest or handoff
+        if branch and handoff.branch not in ("", branch):
             continue
-        same = same or one
-        if same.at - one.at >= APART:
+        same = same or handoff
+        if same.at - handoff.at >= APART:
             break
-        if one.same_terminal or not terminal:
-            return one
+        if handoff.same_terminal or not terminal:
+            return handoff
     return same or newest
 
 
@@ -116,16 +116,16 @@ def _why(chosen: Handoff, branch: str) -> str:
 
 def title(handoff: Handoff, branch: str, commit: str, now: float) -> str:
     """What a handoff is of, how old it is, and what is not as it was."""
-    said = f"session {handoff.note.session[:8]}, {how_long(now - handoff.at)} old"
+    text = f"session {handoff.note.session[:8]}, {how_long(now - handoff.at)} old"
     if handoff.branch and branch and handoff.branch != branch:
-        return f"{said}, of branch {_named(handoff.branch)}; checked out is {_named(branch)}, so it may not apply"
-    said += f", on branch {_named(handoff.branch)}" if handoff.branch else ", on no branch" if handoff.commit else ""
+        return f"{text}, of branch {_named(handoff.branch)}; checked out is {_named(branch)}, so it may not apply"
+    text += f", on branch {_named(handoff.branch)}" if handoff.branch else ", on no branch" if handoff.commit else ""
     moved = handoff.commit and commit and handoff.commit != commit
-    said += f" at {handoff.commit[:9]}" if moved else ""
+    text += f" at {handoff.commit[:9]}" if moved else ""
     if handoff.branch and commit and not branch:
-        return f"{said}; checked out is no branch, at {commit[:9]}"
+        return f"{text}; checked out is no branch, at {commit[:9]}"
     now_at = f"the branch is at {commit[:9]} now" if handoff.branch else f"checked out is {commit[:9]} now"
-    return f"{said}; {now_at}" if moved else said
+    return f"{text}; {now_at}" if moved else text
 
 
 def _named(branch: str) -> str:
@@ -150,17 +150,17 @@ def _of(keeper: Keeper, note: Note, facts: tuple[Fact, ...] = (), same_terminal:
 
 def _killed(keeper: Keeper, sessions: Iterable[str], mine: Context) -> Iterator[str]:
     """Sessions that ended without a handoff: they were killed, or no hook saw them end."""
-    for one in sessions:
-        if _lacks(keeper, one) and not runs(read_context(keeper.home, one), mine):
-            yield one
+    for session in sessions:
+        if _lacks(keeper, session) and not runs(read_context(keeper.home, session), mine):
+            yield session
 
 
 def _hand_over(keeper: Keeper, sessions: Iterable[str], folder: str) -> None:
     """Keep the handoffs of sessions that have none."""
-    for one in sessions:
-        own = read_context(keeper.home, one).folder
+    for session in sessions:
+        own = read_context(keeper.home, session).folder
         where = own if posix.access(own, posix.F_OK) else folder
-        try_to_keep(keeper, one, where, over=True)  # else there is the one before, if any
+        try_to_keep(keeper, session, where, over=True)  # else there is the one before, if any
 
 
 def _lacks(keeper: Keeper, session: str) -> bool:
@@ -174,8 +174,8 @@ def _lacks(keeper: Keeper, session: str) -> bool:
 def _lately(keeper: Keeper, project: str, session: str, now: float) -> list[str]:
     """The project's last sessions but this one, the newest first; of some there is only what hooks were told."""
     sources = keeper.store.recent_sources(project, LATELY, agents=False)
-    found = [one.session for one in sources if now - one.at < FORGOTTEN]
-    heard = [one for one in spool.names(keeper.home) if keeper.store.project_of(one) == project]
+    found = [source.session for source in sources if now - source.at < FORGOTTEN]
+    heard = [name for name in spool.names(keeper.home) if keeper.store.project_of(name) == project]
     return [one for one in dict.fromkeys([*found, *heard]) if one != session]
 
 

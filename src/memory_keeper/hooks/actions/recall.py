@@ -129,9 +129,9 @@ class Finding:
             return []
         found = likely(self.keeper.store, prompt, self.project, FORESEEN)
         return [
-            one
-            for one in found
-            if one.score >= SURE and one.path not in prompt and one.events and self._is_there(one.path)
+            file
+            for file in found
+            if file.score >= SURE and file.path not in prompt and file.events and self._is_there(file.path)
         ]
 
     def _is_there(self, path: str) -> bool:
@@ -161,7 +161,7 @@ class Finding:
         return (
             line.key in self.keys
             or line.start in letters(self.context.told)
-            or any(said in quote and len(said) >= MOST * len(quote) for said in told)  # a rule without "from now on"
+            or any(text in quote and len(text) >= MOST * len(quote) for text in told)  # a rule without "from now on"
         )
 
     def stale(self, line: Line) -> str:
@@ -172,12 +172,12 @@ class Finding:
         store, mention = self.keeper.store, pattern_of(line.file)
         left = files_left(store, line.session, newest_id(store, line.session))
         about = [event for event in left if mention.search(file_of(event)[0])]
-        said = say(changed(self.root, about, store.roots(self.project)))
-        return f"; {said}" if said else ""
+        text = say(changed(self.root, about, store.roots(self.project)))
+        return f"; {text}" if text else ""
 
     def _ask_the_store(self) -> None:
         """What a session was told that goes on: its records may be of an earlier start, or gone from the spool."""
-        for one in told(self.keeper.store, self.project, self.session, self.context.compacted):
+        for telling in told(self.keeper.store, self.project, self.session, self.context.compacted):
             for name, known in (("cites", self.cites), ("lines", self.keys)):
-                ids = one.said.get(name)
+                ids = telling.said.get(name)
                 known.update(id for id in ids if isinstance(id, str)) if isinstance(ids, list) else None

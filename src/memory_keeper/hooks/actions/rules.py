@@ -132,7 +132,7 @@ def _describe(rules: Sequence[Rule], said: Sequence[Observed], brief: Brief) -> 
     to go without."""
     told = [rule for rule in rules if rule.id in brief.cites]
     ours = sum(rule.scope == "shipped" for rule in told)
-    heard = " and what you said before" * any(one.id in brief.cites for one in said)
+    heard = " and what you said before" * any(observation.id in brief.cites for observation in said)
     only = " of its own, such as to ask before deleting" * (0 < ours == len(told))
     counted = f"{len(told)} rule{'s' * (len(told) != 1)}{only}" if told else ""
     shown = f"Memory Keeper gave this context {(counted + heard).removeprefix(' and ')} ({brief.tokens} tokens)"
@@ -184,4 +184,4 @@ def _make_ready(home: str, root: str, settings: Json, rules: Sequence[Rule], sin
 def _newest(rules: Sequence[Rule]) -> str:
     """How the rule begins that was written or changed last; empty when none was."""
     written = [(wire.read_object(rule.note.extra).get("written") or 0.0, rule) for rule in rules if rule.note]
-    return one_line(clean(max(written, key=lambda one: float(one[0]))[1].text), SHOWN) if written else ""
+    return one_line(clean(max(written, key=lambda pair: float(pair[0]))[1].text), SHOWN) if written else ""

@@ -33,7 +33,9 @@ def forget(store: Notes, events: Collection[int], notes: Collection[str], moved:
                 db.execute("delete from source where seq = ?", (seq,))
                 continue
             db.execute("update source set seq = ? where seq = ?", (into.seq, seq))
-            db.executemany("insert into member values (?, ?, ?, ?, ?)", [(into.seq, *one) for one in into.members])
+            db.executemany(
+                "insert into member values (?, ?, ?, ?, ?)", [(into.seq, *member) for member in into.members]
+            )
             db.executemany(
                 "insert into place values (?, ?, ?)",
                 [(into.seq, event, into.offsets.get(offset, offset)) for event, offset in places],
