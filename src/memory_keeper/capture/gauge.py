@@ -182,8 +182,8 @@ def _on(value: str | None) -> bool:
 
 def _variable(environ: dict[str, str], name: str) -> float:
     """A number as JavaScript reads it: what follows its digits does not matter."""
-    said = environ.get(name, "").strip()
-    digits = said[: len(said) - len(said.lstrip("0123456789."))][:12]
+    text = environ.get(name, "").strip()
+    digits = text[: len(text) - len(text.lstrip("0123456789."))][:12]
     try:
         return float(digits)
     except ValueError:

@@ -15,8 +15,8 @@ def find_pid(environ: dict[str, str]) -> int:
 
     A host that was started from another one's shell has inherited that one's number.
     """
-    said, parent = environ.get("CLAUDE_PID", ""), posix.getppid()
-    named = int(said) if said.isdecimal() and len(said) < 10 else 0
+    text, parent = environ.get("CLAUDE_PID", ""), posix.getppid()
+    named = int(text) if text.isdecimal() and len(text) < 10 else 0
     above = parent
     for _ in range(GENERATIONS if named else 0):
         if above == named:

@@ -52,10 +52,10 @@ def _outputs(block: Any) -> list[tuple[dict[str, Any], str]]:
     return [(part, part["text"]) for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
 
 
-def _read(said: str, source: Source, limit: int) -> str:
+def _read(text: str, source: Source, limit: int) -> str:
     """The output that a preview stands for; empty where there is none. The transcript may come from anywhere: of the
     path that it names only the last part is believed."""
-    moved = MOVED.match(said)
+    moved = MOVED.match(text)
     name = os.path.basename(moved[1].strip()) if moved else ""
     if not is_name(name.removesuffix(".txt")):
         return ""

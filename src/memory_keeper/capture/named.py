@@ -58,8 +58,8 @@ class Name(NamedTuple):
 def names_in(prompt: str) -> list[Name]:
     """What a prompt names, in its order, each once; not what stands in code that was pasted."""
     found: dict[str, Name] = {}
-    for place, said in enumerate(prompt[:LONGEST].split(FENCE)):
-        for name in _names(said) if place % 2 == 0 else ():
+    for place, text in enumerate(prompt[:LONGEST].split(FENCE)):
+        for name in _names(text) if place % 2 == 0 else ():
             found.setdefault(name.text.lower(), name)
     return list(found.values())[:MOST]
 
@@ -75,8 +75,8 @@ def is_command(prompt: str) -> bool:
     return prompt[:1] == "!" or (prompt[:1] == "/" and first[0].count("/") == 1 and "." not in first[0])
 
 
-def _names(said: str) -> Iterator[Name]:
-    for place, part in enumerate(said.split("`")):
+def _names(text: str) -> Iterator[Name]:
+    for place, part in enumerate(text.split("`")):
         code = place % 2 == 1 and len(part) <= QUOTED
         words = part.split()
         for word in words:

@@ -85,8 +85,8 @@ def is_of(root: str, project: str, known: Aliases) -> bool:
 
 def claimed(place: Place, project: str, known: Aliases) -> str:
     """The project that a place says it is of and is not; empty where it claims none."""
-    said = known.project(place.keys[0])
-    return said if said != project else ""
+    claim = known.project(place.keys[0])
+    return claim if claim != project else ""
 
 
 def from_root(path: str, roots: Sequence[str]) -> str:
@@ -134,8 +134,8 @@ def _knows(git: str, root: str, worktree: bool) -> bool:
 
 def _worktree(root: str) -> str:
     """The folder that git keeps for a worktree; in a worktree that was added, and in a submodule, a file says where."""
-    said = _read(root + "/.git")
-    return _below(root, said[7:].strip()) if said.startswith("gitdir:") else root + "/.git"
+    text = _read(root + "/.git")
+    return _below(root, text[7:].strip()) if text.startswith("gitdir:") else root + "/.git"
 
 
 def _below(folder: str, path: str) -> str:
@@ -252,10 +252,10 @@ def _lists(index: str, id: bytes) -> bool:
 def head(root: str) -> tuple[str, str]:
     """The branch and the commit checked out in a worktree; empty where it is none, or nothing was committed."""
     git = _worktree(root)
-    said = _read(git + "/HEAD").strip()
-    if not said.startswith("ref: "):
-        return "", said if _is_hash(said) else ""
-    name = said[5:].strip()
+    text = _read(git + "/HEAD").strip()
+    if not text.startswith("ref: "):
+        return "", text if _is_hash(text) else ""
+    name = text[5:].strip()
     if ".." in name or not name.isprintable() or name == ELSEWHERE:
         return "", ""
     shared = _git_dir(root)
@@ -269,8 +269,8 @@ def _packed(git: str, name: str) -> str:
     return found[-1] if found else ""
 
 
-def _is_hash(said: str) -> bool:
-    return len(said) in (40, 64) and all(char in "0123456789abcdef" for char in said)
+def _is_hash(text: str) -> bool:
+    return len(text) in (40, 64) and all(char in "0123456789abcdef" for char in text)
 
 
 def _read(path: str) -> str:

@@ -106,21 +106,21 @@ def outcome(run: Run) -> tuple[bool, bool]:
 
 def went_wrong(run: Run) -> bool:
     """Whether a call went wrong: a pipe hides the exit status, and then its output tells."""
-    line, said = run.command, run.result.text
+    line, text = run.command, run.result.text
     if run.result.failed or not hides(line) or not works(line):
         return run.result.failed  # what only looks around prints others' errors
-    said = OF_COMMIT.sub("", clean(edges(said)))
-    begin, end = said[:SHORT], said[-SHORT:]
+    text = OF_COMMIT.sub("", clean(edges(text)))
+    begin, end = text[:SHORT], text[-SHORT:]
     told = [part for part in {begin, end} if any(word in part.lower() for word in FAILING)]
     found = any(rule.search(part) for rule in (FAILS, HOLLOW) for part in told)
-    return found or _status_told(line, end) or is_wrong(said)
+    return found or _status_told(line, end) or is_wrong(text)
 
 
-def _status_told(line: str, said: str) -> bool:
+def _status_told(line: str, text: str) -> bool:
     """Whether a line asks itself how a command ended, and prints that it failed."""
     asks = ASKS.search(line)
     last = steps(line[: asks.start()])[-1:] if asks else []
-    return any(map(works, last)) and bool(TOLD.search(said))
+    return any(map(works, last)) and bool(TOLD.search(text))
 
 
 def hides(line: str) -> bool:

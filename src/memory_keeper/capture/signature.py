@@ -279,7 +279,7 @@ def likeness(one: str, other: str) -> float:
     """How many of their words two signatures share: 1 for the same, 0 where they have none in common."""
     if one == other:
         return 1.0
-    mine, theirs = (set(map(str.lower, WORD.findall(HOLES.sub(" ", said)))) for said in (one, other))
+    mine, theirs = (set(map(str.lower, WORD.findall(HOLES.sub(" ", text)))) for text in (one, other))
     return len(mine & theirs) / max(1, len(mine | theirs))
 
 
@@ -368,7 +368,7 @@ def _number(found: re.Match[str], refused: bool) -> str:
     return found[0] if MEANS.search(before) or (refused and before.endswith(":")) else "#"
 
 
-def _tells(said: str) -> bool:
+def _tells(text: str) -> bool:
     """Whether a signature is more than a type's name or a word or two."""
-    left = WORD.findall(HOLES.sub(" ", said))
-    return len(left) >= 2 or ("#" not in said and len(left) == 1 and "." in left[0])
+    left = WORD.findall(HOLES.sub(" ", text))
+    return len(left) >= 2 or ("#" not in text and len(left) == 1 and "." in left[0])

@@ -22,7 +22,7 @@ from memory_keeper.dashboard import views, writes
 from memory_keeper.dashboard.guard import Guard
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.terminal import moment, say_problem
+from memory_keeper.terminal import format_time, say_problem
 from memory_keeper.text import ago, clean, many, one_line, short_number
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -138,8 +138,8 @@ def _environment(base: str) -> Environment:
         lstrip_blocks=True,
     )
     words: dict[str, Callable[..., Any]] = {
-        "moment": moment,
-        "month": lambda at: moment(at)[:7],
+        "moment": format_time,
+        "month": lambda at: format_time(at)[:7],
         "ago": lambda at: ago(at, time()),
         "many": many,
         "number": "{:,}".format,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from memory_keeper.terminal import moment
+from memory_keeper.terminal import format_time
 from memory_keeper.text import clean, short_number
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 180, 52, 18
 MOST = 160  # columns; of more, several are shown as the largest of them
 
-Column = tuple[str | float, tuple[int, ...]]  # its name or moment, and its parts from below
+Column = tuple[str | float, tuple[int, ...]]  # its name or time, and its parts from below
 
 
 def columns(rows: Sequence[Column], parts: Sequence[str]) -> Markup:
@@ -57,4 +57,4 @@ def _label(name: str | float, x: float, anchor: str) -> Markup:
 
 
 def _said(name: str | float) -> str:
-    return clean(name) if isinstance(name, str) else moment(name)
+    return clean(name) if isinstance(name, str) else format_time(name)

@@ -52,7 +52,7 @@ def answer(
     if call.agent and call.event == "PreCompact":
         return None
     status, fullness = _find_status(call, home, environ, Status(resident, grown, call.source), at)
-    said: Json = {}
+    reply: Json = {}
     plain = ""
     for action in decide(call.event, status):
         if action.do == "catch_up":
@@ -61,31 +61,31 @@ def answer(
         from memory_keeper.hooks.actions import Request, perform
 
         after = str(record.get("after") or "")
-        told = perform(action, Request(call, home, environ, at, fullness, after, _room(said)))
+        told = perform(action, Request(call, home, environ, at, fullness, after, _room(reply)))
         if isinstance(told, str):
             plain = told
         else:
-            said = joined(said, told)
-    return said or plain or None
+            reply = joined(reply, told)
+    return reply or plain or None
 
 
 def despite(event: str, home: str, error: BaseException) -> Json | None:
     """What is said when nothing can be kept: at a start that this is so; with a prompt the rules all the same."""
     from memory_keeper.hooks.problems import trouble
 
-    said = trouble(event, error)
-    if event != "UserPromptSubmit" or said:
-        return said
+    reply = trouble(event, error)
+    if event != "UserPromptSubmit" or reply:
+        return reply
     from memory_keeper.hooks.actions.rules import fail_safe
 
     return fail_safe(event, home)
 
 
-def joined(said: Json, more: Json) -> Json:
+def joined(reply: Json, more: Json) -> Json:
     """Two answers as one; the model hears first what came first."""
-    heard, also = said.get("hookSpecificOutput"), more.get("hookSpecificOutput")
-    shown = [entry["systemMessage"] for entry in (said, more) if entry.get("systemMessage")]
-    both = {**said, **more, **({"systemMessage": "\n".join(shown)} if shown else {})}
+    heard, also = reply.get("hookSpecificOutput"), more.get("hookSpecificOutput")
+    shown = [entry["systemMessage"] for entry in (reply, more) if entry.get("systemMessage")]
+    both = {**reply, **more, **({"systemMessage": "\n".join(shown)} if shown else {})}
     if not heard or not also:
         return both
     text = f"{heard['additionalContext']}\n{also['additionalContext']}"
@@ -94,9 +94,9 @@ def joined(said: Json, more: Json) -> Json:
     return {**both, "hookSpecificOutput": {**heard, "additionalContext": text}}
 
 
-def _room(said: Json) -> int:
+def _room(reply: Json) -> int:
     """How much more the model can hear, beside what it hears so far."""
-    heard = str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+    heard = str(reply.get("hookSpecificOutput", {}).get("additionalContext", ""))
     return HEARD - wire.units(heard)
 
 

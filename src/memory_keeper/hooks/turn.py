@@ -28,10 +28,10 @@ def main(argv: list[str]) -> None:
         session, window, tokens, model = (*argv[1:5], "", "", "", "")[:4]
         session = safe_name(session) if session else ""
         run = settle(home, environ, session, _number(window), _number(tokens), model[:100]) if session else ""
-        said: Json = {"run": run} if run else {}
+        reply: Json = {"run": run} if run else {}
         if session and replaces(home, environ, session):
-            said["replaces"] = True
-        wire.write_all(1, wire.dumps(said).encode("ascii") if said else b"")
+            reply["replaces"] = True
+        wire.write_all(1, wire.dumps(reply).encode("ascii") if reply else b"")
     except BaseException as error:
         complain(home, "turn", error)
     finally:

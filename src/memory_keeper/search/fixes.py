@@ -126,7 +126,7 @@ def hint(store: Store, error: str, scope: Scope, session: str = "") -> Fix | Non
 
 def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
     """What is known of this error: how it was solved, the surest and newest first, and how often it was seen."""
-    asked = signatures(error, 2) or [said for said in (normal(one_line(error, 400)),) if said.count(" ") > 1]
+    asked = signatures(error, 2) or [text for text in (normal(one_line(error, 400)),) if text.count(" ") > 1]
     seen = find_seen(store, asked, scope) if asked else []
     tried = (_fixed(store, group) for group in _by_session(seen)[:SESSIONS])
     found = [fix for fix in tried if fix and fix.confidence >= WORTH]
@@ -279,8 +279,8 @@ def _concerns(call: Event, failed: Run, signature: str) -> bool:
     """Whether an edit has to do with an error: its file is named where the error is, or it changes what the error
     names."""
     name = call.path.rpartition("/")[2]
-    said = places(failed.result.text, signature) or failed.result.text
-    return (len(name) > 2 and name in said) or _shares(call.text, signature)
+    text = places(failed.result.text, signature) or failed.result.text
+    return (len(name) > 2 and name in text) or _shares(call.text, signature)
 
 
 def _shares(text: str, signature: str) -> bool:
@@ -350,8 +350,8 @@ def _read_failure(event: Event, asked: Sequence[str], nearly: bool) -> Seen | No
         if says(event.text, one):
             return Seen(event, one, 1.0)
     best = None
-    for said in signatures(event.text, ALL) if nearly else ():
-        like = max(0.9 if holds(said, one) else likeness(one, said) for one in asked)
+    for text in signatures(event.text, ALL) if nearly else ():
+        like = max(0.9 if holds(text, one) else likeness(one, text) for one in asked)
         if like >= ALIKE and (best is None or like > best.like):
-            best = Seen(event, said, like)
+            best = Seen(event, text, like)
     return best

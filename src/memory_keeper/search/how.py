@@ -217,7 +217,7 @@ def _errors(bad: Sequence[_Known]) -> list[Error]:
     for call in bad:
         if call.said:
             found.setdefault(call.said, []).append(call.run)
-    errors = (Error(said, len(ran), ran[-1].call.at, ran[-1].result.id) for said, ran in found.items())
+    errors = (Error(text, len(ran), ran[-1].call.at, ran[-1].result.id) for text, ran in found.items())
     return sorted(errors, key=lambda error: (-error.times, -error.last))
 
 
@@ -275,14 +275,14 @@ def _slips(thread: Sequence[Run]) -> Iterator[Slip]:
                 break
 
 
-def _told_apart(failed: Run, worked: Run, said: str) -> tuple[str, str] | None:
+def _told_apart(failed: Run, worked: Run, text: str) -> tuple[str, str] | None:
     """The two forms: how the program was called, if that differs; else without and with the option that the error
     names; else all of it. None when they are the same."""
     (head, line), (other, working) = _typed(failed), _typed(worked)
     if head != other:
         return head, other
     options = (word.partition("=")[0] for word in line.split() if word.startswith("-"))
-    wrong = next((option for option in options if option in NAMED.findall(said) and option not in working), "")
+    wrong = next((option for option in options if option in NAMED.findall(text) and option not in working), "")
     if wrong:
         return f"{head} {wrong}", head
     return (line, working) if line != working else None

@@ -56,7 +56,7 @@ def read_periods(text: str, now: float) -> list[Period]:
     return found
 
 
-def _date(said: str, year: int, month: int, day: int) -> Period:
+def _date(text: str, year: int, month: int, day: int) -> Period:
     """A date of which only some parts may be known."""
 
     def holds(at: float) -> bool:
@@ -68,9 +68,9 @@ def _date(said: str, year: int, month: int, day: int) -> Period:
         last = (
             first + timedelta(days=1) if day else datetime(year + (month in (0, 12)), month % 12 + 1 if month else 1, 1)
         )
-        return Period(said, holds, first.timestamp(), last.timestamp())
+        return Period(text, holds, first.timestamp(), last.timestamp())
     except (ValueError, OverflowError, OSError):
-        return Period(said, holds)  # without a year, or no such day
+        return Period(text, holds)  # without a year, or no such day
 
 
 def _ago(said: re.Match[str], now: float) -> Period:
@@ -79,20 +79,20 @@ def _ago(said: re.Match[str], now: float) -> Period:
     return _between(said[0], now - (count + 0.5) * length * 86400, now - (count - 0.5) * length * 86400)
 
 
-def _near(said: str, now: float) -> Period:
+def _near(text: str, now: float) -> Period:
     today = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    which, _, unit = said.partition(" ")
-    if said == "today" or said == "yesterday":
-        first = today - timedelta(days=said == "yesterday")
-        return _between(said, first.timestamp(), (first + timedelta(days=1)).timestamp())
+    which, _, unit = text.partition(" ")
+    if text == "today" or text == "yesterday":
+        first = today - timedelta(days=text == "yesterday")
+        return _between(text, first.timestamp(), (first + timedelta(days=1)).timestamp())
     if unit in DAYS:
         back = (today.weekday() - DAYS.index(unit)) % 7 or 7
         first = today - timedelta(days=back)
-        return _between(said, first.timestamp(), (first + timedelta(days=1)).timestamp())
+        return _between(text, first.timestamp(), (first + timedelta(days=1)).timestamp())
     length = LENGTH[unit] * 86400.0
     end = now if which == "this" else now - length * 0.3  # loosely: who says last week may mean five days ago
-    return _between(said, now - length * (1 if which == "this" else 2), end)
+    return _between(text, now - length * (1 if which == "this" else 2), end)
 
 
-def _between(said: str, first: float, last: float) -> Period:
-    return Period(said, lambda at: first <= at < last, first, last)
+def _between(text: str, first: float, last: float) -> Period:
+    return Period(text, lambda at: first <= at < last, first, last)

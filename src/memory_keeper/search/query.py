@@ -104,11 +104,11 @@ def literals(text: str, terms: Sequence[Term]) -> tuple[tuple[str, ...], str]:
     return names[:LITERALS], whole if " " in whole and not is_question(text, terms) else ""
 
 
-def _phrase(said: str) -> list[Term]:
+def _phrase(text: str) -> list[Term]:
     """What stands in quotes must stand so in the text, but for endings."""
-    if runs(said):
-        return [term._replace(must=term.weight == 1) for term in _read_chunk(said)]
-    words = words_in(said)
+    if runs(text):
+        return [term._replace(must=term.weight == 1) for term in _read_chunk(text)]
+    words = words_in(text)
     return [Term((_row(words),), 1.0, _marks(words), must=True)] if words else []
 
 

@@ -206,9 +206,9 @@ class Front:
 
     def _answer_plainly(self, line: bytes) -> None:
         """Answer what needs no worker, or has none."""
-        said = plainly(read(line))
-        if said:
-            wire.write_all(1, wire.dumps(said).encode("ascii") + b"\n")
+        response = plainly(read(line))
+        if response:
+            wire.write_all(1, wire.dumps(response).encode("ascii") + b"\n")
 
 
 def _work(asked: int, answers: int, home: str, project: str) -> None:

@@ -99,25 +99,25 @@ def plainly(asked: Json) -> Json | None:
         return None
     method, given = asked.get("method"), asked.get("params")
     given = given if isinstance(given, dict) else {}
-    said: Json = {"jsonrpc": "2.0", "id": asked["id"]}
+    response: Json = {"jsonrpc": "2.0", "id": asked["id"]}
     name = given.get("name")
     if method == "initialize":
-        said["result"] = {
+        response["result"] = {
             "protocolVersion": str(given.get("protocolVersion") or VERSION),
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "memory-keeper", "version": __version__},
         }
     elif method == "ping":
-        said["result"] = {}
+        response["result"] = {}
     elif method == "tools/list":
-        said["result"] = {"tools": TOOLS}
+        response["result"] = {"tools": TOOLS}
     elif method == "tools/call" and isinstance(name, str) and name in SCHEMAS and not by_module(given):
-        said["result"] = refuse("Memory Keeper could not answer. `memory-keeper doctor` says why.")
+        response["result"] = refuse("Memory Keeper could not answer. `memory-keeper doctor` says why.")
     elif method == "tools/call":
-        said["result"] = nothing(given.get("arguments"))
+        response["result"] = nothing(given.get("arguments"))
     else:
-        said["error"] = {"code": -32601, "message": "no such method"}
-    return said
+        response["error"] = {"code": -32601, "message": "no such method"}
+    return response
 
 
 def by_module(given: Json) -> bool:

@@ -65,18 +65,18 @@ class Worker:
 
     def _answer(self, question: bytes, at: float, call: str) -> bytes:
         asked = read(question)
-        said, given = plainly(asked), asked.get("params")
-        if said and asked.get("method") == "tools/call" and isinstance(given, dict):
+        response, given = plainly(asked), asked.get("params")
+        if response and asked.get("method") == "tools/call" and isinstance(given, dict):
             name = given.get("name")
             if name == HOOK:
-                said["result"] = self.hook(given, at, call)
+                response["result"] = self.hook(given, at, call)
             elif name == HANDOFF:
-                said["result"] = self.handoff(given, at, call)
+                response["result"] = self.handoff(given, at, call)
             elif isinstance(name, str) and name in SCHEMAS:
-                said["result"] = self.tool(name, given.get("arguments"), at)
+                response["result"] = self.tool(name, given.get("arguments"), at)
             else:
-                said = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
-        return wire.dumps(said).encode("ascii") if said else b""
+                response = {"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32602, "message": "no such tool"}}
+        return wire.dumps(response).encode("ascii") if response else b""
 
     def hook(self, given: Json, at: float, id: str) -> Json:
         """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""

@@ -202,21 +202,21 @@ def _scored(context: Context, record: Json, at: float) -> Context:
 
 def _told(context: Context, record: Json, at: float) -> Context:
     """What a context was told; only a handoff says what a compaction lost."""
-    said, text = wire.read_object(str(record.get("extra") or "")), str(record.get("text") or "")
-    known, lines, call = dict(context.recalled), said.get("lines"), spool.call_of(record)
+    fields, text = wire.read_object(str(record.get("extra") or "")), str(record.get("text") or "")
+    known, lines, call = dict(context.recalled), fields.get("lines"), spool.call_of(record)
     new = [line for line in lines if isinstance(line, str) and line not in known] if isinstance(lines, list) else []
     recalled = (*context.recalled, *((one, call) for one in dict.fromkeys(new)))
     context = context._replace(recalled=recalled, told=f"{context.told}\n{text}"[-TOLD:] if text else context.told)
-    if said.get("brief") == "reminder":
-        return context._replace(ruled_tokens=_number(said, "context"))
-    if said.get("brief") == "rules":
-        rules = str(said.get("hash") or "")
+    if fields.get("brief") == "reminder":
+        return context._replace(ruled_tokens=_number(fields, "context"))
+    if fields.get("brief") == "rules":
+        rules = str(fields.get("hash") or "")
         return (
             context
             if rules == context.ruled
-            else context._replace(ruled=rules, ruled_by=call, ruled_tokens=_number(said, "context"))
+            else context._replace(ruled=rules, ruled_by=call, ruled_tokens=_number(fields, "context"))
         )
-    if said.get("brief") != "handoff":
+    if fields.get("brief") != "handoff":
         return context
     return context._replace(untold=False, handed=context.handed or call)
 

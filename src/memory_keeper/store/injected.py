@@ -70,9 +70,9 @@ def _heard(tellings: Iterable[Told], begun: Iterable[tuple[float, str]]) -> list
     return found
 
 
-def _claims(said: Json) -> dict[str, str]:
+def _claims(fields: Json) -> dict[str, str]:
     """What a context is told only once: lines that are recalled, one handoff, and the rules until they change."""
-    brief, lines, rules = said.get("brief"), said.get("lines"), said.get("hash")
+    brief, lines, rules = fields.get("brief"), fields.get("lines"), fields.get("hash")
     claims = {line: "" for line in lines if isinstance(line, str)} if isinstance(lines, list) else {}
     if brief == "handoff" or (brief == "rules" and isinstance(rules, str)):
         claims[str(brief)] = str(rules)
@@ -89,9 +89,9 @@ def tally(tellings: Iterable[Told]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def shares(said: Json) -> Iterator[tuple[str, int]]:
+def shares(fields: Json) -> Iterator[tuple[str, int]]:
     """The briefs that were told at once, and the tokens of each."""
-    each, name, total = said.get("each"), said.get("brief"), said.get("tokens")
+    each, name, total = fields.get("each"), fields.get("brief"), fields.get("tokens")
     if isinstance(each, list) and each and all(_is_share(one) for one in each):
         yield from ((str(one[0]), int(one[1])) for one in each)
     elif isinstance(name, str) and type(total) is int:

@@ -48,12 +48,15 @@ def _show(args: Namespace) -> int:
 def _described(keeper: Keeper, args: Namespace, found: list[Session]) -> list[dict[str, Any]]:
     """What is known of sessions: when, title, turns, tokens, and how each stands."""
     live, prices = {*live_sessions(keeper, args)}, read_prices(keeper.home)
-    return [describe(keeper, one, one.id in live, total(sums(keeper.store, prices, session=one.id))) for one in found]
+    return [
+        describe(keeper, session, session.id in live, total(sums(keeper.store, prices, session=session.id)))
+        for session in found
+    ]
 
 
-def describe(keeper: Keeper, one: Session, live: bool, spent: Any) -> dict[str, Any]:
+def describe(keeper: Keeper, session: Session, live: bool, spent: Any) -> dict[str, Any]:
     """What is known of a session, as every list has it."""
-    last = {kind: next(iter(keeper.store.latest(one.project, kind, 1, (one.id,))), None) for kind in LAST}
+    last = {kind: next(iter(keeper.store.latest(session.project, kind, 1, (session.id,))), None) for kind in LAST}
     title, prompt, start, end = (last[kind] for kind in LAST)
     over = end is not None and (start is None or end.at >= start.at)
     return {

@@ -75,8 +75,8 @@ def load(name: str) -> Callable[..., Any]:
 def perform(action: Action, request: Request) -> Json | str:
     """Do what a trigger asks for; what the host is to hear, as an answer or, where it takes that, as plain text."""
     try:
-        said: Json | str = load(ACTIONS[action.do, action.what])(request)
-        return said
+        reply: Json | str = load(ACTIONS[action.do, action.what])(request)
+        return reply
     except Exception as error:
         if action.what == "start":
             raise  # the user hears that this session is not kept

@@ -44,31 +44,31 @@ def begin(request: Request) -> Json:
     """
     call, home, environ, at = request.call, request.home, request.environ, request.at
     settings, broken = config.load(home, config.find_root(call.folder), environ)
-    said = say_broken(broken)
+    reply = say_broken(broken)
     _refresh_link(home)
     with Keeper(home, environ) as keeper:
-        said |= welcome(keeper, call, said)
+        reply |= welcome(keeper, call, reply)
         try:
-            said |= _catch_up(keeper, call)
+            reply |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.folder), at)
-            said |= say_adopted(call, environ, adopted, said)
+            reply |= say_adopted(call, environ, adopted, reply)
             _load_module(keeper, keeper.project(call.folder), settings)
             if _begins_anew(request, settings):
-                return said | say_begun_anew(call, environ, request.after, said)
-            briefs = [brief for brief in _briefs(keeper, request, settings, said) if brief.text]
+                return reply | say_begun_anew(call, environ, request.after, reply)
+            briefs = [brief for brief in _briefs(keeper, request, settings, reply) if brief.text]
         except NotSetUp:
-            return said  # the very first session: nothing to tell
+            return reply  # the very first session: nothing to tell
     if briefs:
         record_told(home, call.session, call.folder, call.id, at, briefs, on=call.event, remember=True)
         text = "\n".join(brief.text for brief in briefs)
-        said |= heard(call.event, text)
+        reply |= heard(call.event, text)
         if call.source == "compact" or not any(brief.name == "handoff" for brief in briefs):  # else it was said already
             replaced = bool(read_context(home, call.session).replaced)
-            said |= say_restored(call, environ, sum(brief.tokens for brief in briefs), replaced, said)
-    return said
+            reply |= say_restored(call, environ, sum(brief.tokens for brief in briefs), replaced, reply)
+    return reply
 
 
-def _briefs(keeper: Keeper, request: Request, settings: Json, said: Json) -> Iterator[Brief]:
+def _briefs(keeper: Keeper, request: Request, settings: Json, reply: Json) -> Iterator[Brief]:
     """What is told, by how the context began."""
     call, at, after = request.call, request.at, request.after
     project, notes = keeper.project(call.folder), settings["tell.notesBudget"]
@@ -78,7 +78,7 @@ def _briefs(keeper: Keeper, request: Request, settings: Json, said: Json) -> Ite
 
         first = lost.begin(keeper, call, settings, at)
     elif after:
-        first = _take_over(keeper, call, after, _handoff_budget(settings), notes, said)
+        first = _take_over(keeper, call, after, _handoff_budget(settings), notes, reply)
     yield first
     if first.text:  # else nothing was said in it
         yield _replay(keeper, call, settings, after, first)
@@ -156,14 +156,14 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
         return None
 
 
-def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, said: Json) -> Brief:
+def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, reply: Json) -> Brief:
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     where = try_to_keep(keeper, session, call.folder)
     project = keeper.project(call.folder)
     view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
     brief = keeper.brief("handoff", view, budget)
     if brief.text:
-        said |= tell_cleared(keeper, session, where, brief.tokens)
+        reply |= tell_cleared(keeper, session, where, brief.tokens)
     note = keeper.store.handoff(session)
     return brief._replace(handed=note.id if note else "")
 

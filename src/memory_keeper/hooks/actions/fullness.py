@@ -65,8 +65,8 @@ class Fullness(NamedTuple):
         """The levels it has passed that nobody was told of, the lowest first. What this very call was told it has not
         heard, if it asks again."""
         reached = passed(self.tokens, self.limits, self.settings) if self.gauge else []
-        said = {level: by for level, _, by in self.context.warned}
-        return tuple(level for level in reached if said.get(level) in (None, call))
+        warned = {level: by for level, _, by in self.context.warned}
+        return tuple(level for level in reached if warned.get(level) in (None, call))
 
 
 def measure(home: str, session: str, transcript: str, folder: str, environ: dict[str, str]) -> Fullness:

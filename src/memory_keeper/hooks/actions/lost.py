@@ -210,10 +210,10 @@ def scores(store: Store, project: str, limit: int) -> list[Score]:
 def _read_scores(events: Iterable[Event]) -> list[Score]:
     found = []
     for event in events:
-        said = wire.read_object(event.extra)
-        counts = [said.get(name) for name in ("kept", "lost", "tokens", "brought", "told")]
+        fields = wire.read_object(event.extra)
+        counts = [fields.get(name) for name in ("kept", "lost", "tokens", "brought", "told")]
         if all(type(count) is int and count >= 0 for count in counts):
             kept, lost, size, brought, told = map(int, counts)  # type: ignore[arg-type]
-            trigger = str(said.get("trigger") or "")
+            trigger = str(fields.get("trigger") or "")
             found.append(Score(event.at, event.session, trigger, kept, lost, size, brought, told))
     return found

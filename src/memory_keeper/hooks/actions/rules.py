@@ -44,10 +44,10 @@ def tell_rules(request: Request) -> Json:
     if call.agent and not settings["rules.subagents"]:
         return {}
     context = read_context(request.home, call.session)
-    said = _tell(request, context, settings) if settings["rules.enabled"] else {}
+    reply = _tell(request, context, settings) if settings["rules.enabled"] else {}
     if call.event != "UserPromptSubmit" or context.begun or context.prompts > 1:
-        return said
-    return welcome_late(request, said)
+        return reply
+    return welcome_late(request, reply)
 
 
 def _tell(request: Request, context: Context, settings: Json) -> Json:

@@ -49,7 +49,7 @@ def record_told(
 
 
 def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) -> Json:
-    said: Json = {
+    fields: Json = {
         "brief": briefs[0].name,
         "tokens": sum(brief.tokens for brief in briefs),
         "cites": [cite for brief in briefs for cite in brief.cites],
@@ -62,7 +62,7 @@ def _describe(briefs: Sequence[Brief], text: str, on: str, keys: Sequence[str]) 
         "handed": next((brief.handed for brief in briefs if brief.handed), ""),
         "each": [[brief.name, brief.tokens] for brief in briefs] if len(briefs) > 1 else [],
     }
-    return said | {name: value for name, value in optional.items() if value}
+    return fields | {name: value for name, value in optional.items() if value}
 
 
 def record_warning(home: str, session: str, folder: str, call: str, at: float, on: str, text: str) -> None:

@@ -29,16 +29,16 @@ OF_ALL = "/.claude-mem"  # and one, below the user's own folder, that of all
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
 
 
-def welcome(keeper: Keeper, call: Call, said: Json) -> Json:
+def welcome(keeper: Keeper, call: Call, reply: Json) -> Json:
     """The line for a new user, after what is said so far; nothing where it was read, or where nobody reads."""
     if not _is_read(call, keeper.environ):
         return {}
     if not _is_known(keeper):
-        said = _after(said, line(keeper.home, keeper.environ))
-    return said | _say_claimed(keeper, call, said) | _say_older(keeper, call, said)
+        reply = _after(reply, line(keeper.home, keeper.environ))
+    return reply | _say_claimed(keeper, call, reply) | _say_older(keeper, call, reply)
 
 
-def _say_claimed(keeper: Keeper, call: Call, said: Json) -> Json:
+def _say_claimed(keeper: Keeper, call: Call, reply: Json) -> Json:
     """That a folder nobody has worked in with us names the remote of a project that it shares no commit with."""
     root = config.find_root(call.folder) if call.folder else ""
     if not root or not _is_there(root + "/.git") or _is_known(keeper, root):
@@ -51,22 +51,22 @@ def _say_claimed(keeper: Keeper, call: Call, said: Json) -> Json:
         return {}
     name = _printable(project.partition(":")[2])
     what = f"This folder says that it is of {name} and shares no commit with it, so neither hears of the other"
-    return _after(said, f"{what}. If it is: memory-keeper import accept {_printable(root)}")
+    return _after(reply, f"{what}. If it is: memory-keeper import accept {_printable(root)}")
 
 
-def welcome_late(request: Request, said: Json) -> Json:
+def welcome_late(request: Request, reply: Json) -> Json:
     """The same with the first prompt of a session that began before we were installed in it."""
     name, attended = ATTENDED
     if request.environ.get(name) != attended:
-        return said
+        return reply
     with Keeper(request.home, request.environ) as keeper:
         if _is_known(keeper):
-            return said
-    lines = [line(request.home, request.environ), *([said["systemMessage"]] if "systemMessage" in said else [])]
-    return said | {"systemMessage": "\n".join(lines)}
+            return reply
+    lines = [line(request.home, request.environ), *([reply["systemMessage"]] if "systemMessage" in reply else [])]
+    return reply | {"systemMessage": "\n".join(lines)}
 
 
-def _say_older(keeper: Keeper, call: Call, said: Json) -> Json:
+def _say_older(keeper: Keeper, call: Call, reply: Json) -> Json:
     """What other tools have kept of a project that nobody has worked in with us, and how to bring it in."""
     root = config.find_root(call.folder) if call.folder else ""
     places = [root + below for below in OLDER if root] + [keeper.environ.get("HOME", "") + OF_ALL]
@@ -80,34 +80,34 @@ def _say_older(keeper: Keeper, call: Call, said: Json) -> Json:
         found = glance(root, keeper.environ)
     for tool, counted in found.items():
         whose = "an older memory" if tool == "memory-keeper" else f"a memory of {tool}"
-        said = _after(said, f"Memory Keeper found {whose} here: {counted}. Bring it in: memory-keeper import {tool}")
-    return said
+        reply = _after(reply, f"Memory Keeper found {whose} here: {counted}. Bring it in: memory-keeper import {tool}")
+    return reply
 
 
-def say_restored(call: Call, environ: dict[str, str], tokens: int, replaced: bool, said: Json) -> Json:
+def say_restored(call: Call, environ: dict[str, str], tokens: int, replaced: bool, reply: Json) -> Json:
     """What a context that begins was given of the ones before it, what that took, and how to see it."""
     if not _is_read(call, environ, ("startup", "clear", "compact")):
         return {}
     what = "what went before"
     if call.source == "compact":
         what = "the handoff in place of a summary" if replaced else "what the summary left out"
-    return _after(said, f"Memory Keeper restored {what} ({tokens:,} tokens). See it: memory-keeper why")
+    return _after(reply, f"Memory Keeper restored {what} ({tokens:,} tokens). See it: memory-keeper why")
 
 
-def say_begun_anew(call: Call, environ: dict[str, str], before: str, said: Json) -> Json:
+def say_begun_anew(call: Call, environ: dict[str, str], before: str, reply: Json) -> Json:
     """That a session that was cleared was told nothing, as the user wanted it, and how to get it all the same."""
     if not _is_read(call, environ, ("clear",)):
         return {}
     show = f"memory-keeper handoff show {before[:8]}" if before else "memory-keeper handoff show"
-    return _after(said, f"Memory Keeper brought nothing back, as you asked. What was there: {show}")
+    return _after(reply, f"Memory Keeper brought nothing back, as you asked. What was there: {show}")
 
 
-def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], said: Json) -> Json:
+def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], reply: Json) -> Json:
     """That a page of the project was edited, and sessions are told so from now on: it need not have been the user."""
     if not notes or not _is_read(call, environ):
         return {}
     pages = ", ".join(sorted({page_of(note) for note in notes} - {""}))
-    return _after(said, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
+    return _after(reply, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 
 
 def say_broken(paths: Sequence[str]) -> Json:
@@ -121,8 +121,8 @@ def _is_read(call: Call, environ: dict[str, str], sources: Sequence[str] = ("sta
     return call.source in sources and environ.get(name) == attended
 
 
-def _after(said: Json, shown: str) -> Json:
-    return {"systemMessage": "\n".join([*([said["systemMessage"]] if "systemMessage" in said else []), shown])}
+def _after(reply: Json, shown: str) -> Json:
+    return {"systemMessage": "\n".join([*([reply["systemMessage"]] if "systemMessage" in reply else []), shown])}
 
 
 def line(home: str, environ: dict[str, str]) -> str:

@@ -171,8 +171,8 @@ class SqliteStore(Notes):
         """Damage that can be seen from inside: the file, the index, and every text against its checksum."""
         found: list[str] = []
         try:
-            for (said,) in self.db.execute("pragma integrity_check(10)"):
-                found += [str(said)] if said != "ok" else []
+            for (problem,) in self.db.execute("pragma integrity_check(10)"):
+                found += [str(problem)] if problem != "ok" else []
             for table in ("event", "note"):
                 bad = 0
                 for text, crc in self.db.execute(f"select text, crc from {table}"):

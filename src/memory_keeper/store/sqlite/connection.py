@@ -204,14 +204,14 @@ def nothing_in(path: str) -> NothingKept:
 
 def explain(error: Exception, path: str) -> KeeperError:
     """What an error of the engine means to a user."""
-    said = str(error)
-    if "locked" in said or "busy" in said:
+    text = str(error)
+    if "locked" in text or "busy" in text:
         return Busy(f"{path} is in use", hint="try again in a moment")
-    if "unable to open" in said and not _is_there(path):
+    if "unable to open" in text and not _is_there(path):
         return nothing_in(path)
-    if "unable to open" in said:
+    if "unable to open" in text:
         why = ": Read-only file system" * is_frozen(path)
         return KeeperError(f"{path} cannot be opened{why}", hint="run `memory-keeper doctor`")
-    if any(word in said for word in DAMAGE):
-        return Damaged(f"{path} is damaged: {said}", hint="run `memory-keeper doctor --fix`")
-    return KeeperError(f"{path}: {said}", hint="run `memory-keeper doctor`")
+    if any(word in text for word in DAMAGE):
+        return Damaged(f"{path} is damaged: {text}", hint="run `memory-keeper doctor --fix`")
+    return KeeperError(f"{path}: {text}", hint="run `memory-keeper doctor`")

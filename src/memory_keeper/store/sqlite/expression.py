@@ -50,5 +50,5 @@ def _tags(scope: Scope, kinds: Sequence[str], notes: bool) -> list[str]:
 
 
 def _either(names: Iterable[str]) -> str:
-    said = " OR ".join(names)
-    return f"({said})" if said else ""
+    text = " OR ".join(names)
+    return f"({text})" if text else ""
