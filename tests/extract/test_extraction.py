@@ -112,6 +112,46 @@ def test_lists_do_not_crowd_out_what_is_understood() -> None:
     assert listed <= 0.25 * sum(tokens(say(fact)) for fact in facts)
 
 
+NOISE = {
+    "a remark": "PM ready.",
+    "bare names": "- File: src/pool.py\n- File: src/up.py",
+    "a tree": "├── DESIGN.md # Complete architecture of the pool",
+    "a limit": "You've hit your limit · resets 5am (America/Los_Angeles)",
+}
+
+
+@pytest.mark.parametrize("name", NOISE)
+def test_what_says_nothing_by_itself_is_not_told(name: str) -> None:
+    story = session()
+    story.prompt("And now the pool.")
+    story.reply(NOISE[name])
+    story.edit("/srv/app/src/pool.py", "a", "b")
+    story.reply("The pool holds two connections since the lock is taken twice.")
+    told = [say(fact) for fact in extract(story.events) if KINDS[fact.kind].part == "story"]
+    assert any("The pool holds two" in text for text in told)
+    assert not any(line.strip("- ")[:9] in text for line in NOISE[name].splitlines() for text in told)
+
+
+def test_a_note_made_while_thinking_and_a_script_in_a_document_are_not_told() -> None:
+    story = session()
+    story.thinking("What I need to do:\n\n- Abort the rebase of the pool branch\n- Restore the lock file of it")
+    story.call("Write", "", file_path="/srv/app/docs/pool.md", content="```bash\ngit add src/pool.py src/lock.py\n```")
+    told = " ".join(say(fact) for fact in extract(story.events) if KINDS[fact.kind].part == "story")
+    assert "Abort the rebase" not in told and "git add" not in told
+
+
+def test_a_document_that_was_sent_along_does_not_crowd_out_what_came_of_it() -> None:
+    story = Story()
+    story.prompt(REQUEST)
+    story.reply(CAUSE)
+    rules = "\n".join(f"- Never use helper_{number} in module {number} of the shop." for number in range(60))
+    story.prompt(f"Write the page of these.\n\n# Rules of the shop\n\n{rules}")
+    story.reply("The page is docs/rules.md; rule 12 was left out because the module is gone.")
+    told = extract(story.events)
+    place = next(place for place, fact in enumerate(told) if fact.text.startswith("The page is docs/rules.md"))
+    assert sum(fact.kind in ("request", "goal") for fact in told[:place]) < 20
+
+
 # --- whatever comes ---------------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,14 @@ def test_nothing_was_committed_and_nothing_was_run() -> None:
     assert "no test or build was run" in state(story)
 
 
+def test_files_are_told_from_the_folder() -> None:
+    story = asked()
+    story.edit(FILE, "a", "b")
+    story.edit("/srv/app/pool.py", "a", "b")
+    facts = extract(story.events, "/srv/app")
+    assert any("uncommitted edits: pool.py, src/upload.py" in fact.text for fact in facts if fact.kind == "state")
+
+
 def test_committed_but_not_pushed() -> None:
     story = asked()
     story.edit(FILE, "a", "b")

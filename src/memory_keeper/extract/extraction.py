@@ -16,7 +16,7 @@ from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.facts import Fact, say
 from memory_keeper.extract.names import named, referred
-from memory_keeper.extract.plans import plan
+from memory_keeper.extract.plans import CALLED, plan
 from memory_keeper.extract.settled import superseded
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.state import state
@@ -40,28 +40,60 @@ WORK = {
     "found": 0.16,
 }
 FAVOUR = {"announces": 0.15, "chat": 0.6, "cause": 1.2, "decision": 1.1}
-PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.25, 1.8
+PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.6, 1.8
 REASONED = 1.8  # a decision that says why: nobody else will
 REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
-RECENT, LAST_TURN, ACCEPTED = 0.7, 1.3, 0.6
-LATER = {"goal": 1.0, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
-TYPED, FEW = 1.3, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
+RECENT, LAST_TURN, ACCEPTED = 0.9, 1.3, 0.6
+LATER = {"goal": 0.6, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
+TYPED, FEW = 1.1, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
 FEW_CONCEPTS, PASSING_TEXT = 3, 40  # concepts and characters of what is said in passing
+BARE = re.compile(  # `File: src/a.py; File: src/b.py`
+    r"(?:(?:[A-Za-z ]{2,24}:[ \t]+)?[`(]?[\w@~+:-]*[./_][\w@./+:~-]*(?:\(\))?[`)]?(?:[,;·][ \t]*|[ \t]+and[ \t]+|$))+"
+)
 BEGINS = re.compile(
     r"^(?:(?:ok(?:ay)?|so|good|great|perfect|alright)[,.!]? )?(?:(?:now|next|then|first)(?: to|,)? "
-    r"(?!(?:the|this|that|it|there|all|both|every|each|we|you|they|i)\b)[a-z]+ |"
+    r"(?!(?:the|this|that|it|there|all|both|every|each|we|you|they|i)\b)[a-z]+ |the user is|"
     r"(?:spawning|setting|starting|launching|running|waiting|checking|looking|reading|creating|writing|moving|going)\b)",
     re.I,
 )
 TELLING = 1.0  # how rare a word of a heading is that says something
+DOCUMENT, PASTED = 25, 0.5  # sentences of a request that is a document, and what one of its sentences is worth
 LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.03, 0.05, 0.02  # of the tokens, for commands, bare names, links and numbers
 BEFORE_LISTS = 1200  # tokens of what is understood before anything is listed
 # commands that nobody has to know again
-PASSING = frozenset(("git", "gh", "rm", "mv", "cp", "mkdir", "kill", "pkill", "chmod", "touch"))
+PASSING = frozenset(
+    [
+        "git",
+        "gh",
+        "rm",
+        "mv",
+        "cp",
+        "mkdir",
+        "kill",
+        "pkill",
+        "chmod",
+        "touch",
+        "[",
+        "[[",
+        "fd",
+        "find",
+        "ls",
+        "cat",
+        "grep",
+        "rg",
+        "head",
+        "tail",
+        "wc",
+        "sed",
+        "awk",
+        "echo",
+        "jq",
+    ]
+)
 HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 1, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 
@@ -151,6 +183,7 @@ class Shorten:
 def _sentences(
     said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten
 ) -> Iterator[tuple[Fact, float]]:
+    request_of = {one.fact.cites: one.fact.text for one in said if one.source == "request" and not one.number}
     replaced = superseded([(one.fact, found) for one, found in zip(said, session.concepts, strict=True)])
     for number, (one, score) in enumerate(zip(said, worth, strict=True)):
         text = one.fact.text
@@ -170,14 +203,22 @@ def _sentences(
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and BEGINS.match(text) else 1.0
         score *= REPEATED if one.source == "message" else 1.0
-        if one.source == "request":
+        if (
+            one.source == "request"
+            and one.number
+            and one.many > DOCUMENT
+            and not CALLED.match(request_of.get(one.fact.cites, ""))
+        ):
+            score *= PASTED  # a document that was sent along speaks for itself
+        elif one.source == "request":
             score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
             score *= TYPED if one.many <= FEW else 1.0
         yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
 
 
 def _is_passing(one: Spoken, found: frozenset[str]) -> bool:
-    """Whether a sentence says nothing by itself: a note that the model made while thinking, or a list of bare names."""
+    """Whether a sentence says nothing by itself: a remark, a note made while thinking, a script in a document, a list
+    of bare names."""
     if one.fact.who == "user":
         return False
     aside = (
@@ -186,7 +227,9 @@ def _is_passing(one: Spoken, found: frozenset[str]) -> bool:
         and len(found) < FEW_CONCEPTS
         and len(one.fact.text) < PASSING_TEXT
     )
-    return aside or (one.source == "thinking" and one.form != "prose") or all(map(is_name, found))
+    bare = all(map(is_name, found)) or BARE.fullmatch(one.fact.text) is not None
+    script = one.form == "code" and one.source in ("document", "plan", "message")
+    return aside or bare or script or (one.source == "thinking" and one.form != "prose")
 
 
 def _plain(fact: Fact, session: ranker.Session) -> Fact:

@@ -21,7 +21,7 @@ NAME = re.compile(
     r"|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b"
 )
 PATH = re.compile(r"(?<![\w/.@+-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)+[\w@+-]+\.[A-Za-z]\w{0,4}\b")
-URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:])")
+URL = re.compile(r"https?://[^\s<>\"'`)\]}”’…\\]{4,200}(?<![.,;:*])")
 NUMBER = re.compile(r"(?<![\w&])#\d{2,6}\b|\b[A-Z]{2,6}-\d{1,5}\b")
 HOST = frozenset(("file_path", "old_string", "new_string", "replace_all", "output_mode", "head_limit", "activeForm"))
 SHORTEST, LONGEST = 6, 60  # characters of a name

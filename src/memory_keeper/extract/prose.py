@@ -22,7 +22,7 @@ ROW = re.compile(r"\s*[|│].*[|│]\s*$")
 RAW = re.compile(
     r"""\s*(?:(?:diff\ --git|index\ [0-9a-f]{6}|@@\ |\+\+\+\ |---\ \S+/|[<>]{3,}) | [+-](?=\S)(?!\d)
     | //\s | /\* | \d+[ \t]*[→│] | [$%>]\ ?[a-z./~]+\ | >>>\ | at\ \S+\ ?\( | raise\ \w+\( | File\ " | Traceback
-    | [{}\[\])<\\]
+    | [{}\[\])<\\├└│┌╭╰]
     | (?:import|from|def|class|const|let|var|function|return|export|public|private|static|elif|else|async|await
       |\#include|fn|impl|package|func|type)\b.*(?:[(){};=]\s*$|import\b) | [drwx-]{10}\  | total\ \d+\s*$)""",
     re.VERBOSE,

@@ -48,8 +48,9 @@ MESSAGE = re.compile(
     r"""(?:"(?!\$\(cat <<)(?P<double>(?:\\.|[^"\\])+)"|'(?P<single>[^']+)')""",
     re.S,
 )
-TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's words around a summary
+TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, the host's own words
     r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued"
+    r"|You['’]ve hit your |API Error\b|Prompt is too long|Claude (?:AI )?usage limit|No response requested"
     r"|The (?:conversation|summary below) (?:is summarized|covers)"
     r"|Please continue the conversation|If you need specific details)",
     re.I,

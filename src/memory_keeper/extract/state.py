@@ -40,7 +40,7 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
     gone = _gone(ran)
     since = commit.place if commit else -1
     left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]
-    files = list(dict.fromkeys(fact.text for fact in reversed(left)))
+    files = list(dict.fromkeys(fact.text.removeprefix(inside) for fact in reversed(left)))
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
         what = "uncommitted edits" if commit else "no commit seen in this session, uncommitted edits"
