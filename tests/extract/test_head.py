@@ -88,6 +88,23 @@ def test_a_few_words_that_say_what_to_do_are_the_goal_with_the_request_before_th
     assert found == {"First asked": REQUEST, "Before that": asked_before, "Asked last": order}
 
 
+def test_what_was_asked_first_is_no_answer() -> None:
+    story = Story()
+    story.prompt("yeah stay close to upstream to receive its updates, 2. automatic if possible, 3. a new repository")
+    story.reply("Noted.")
+    story.prompt(REQUEST)
+    story.reply("It is done.")
+    story.prompt("Write the page about retries, with an example for each kind of error.")
+    found = {fact.about: fact.text for fact in facts(story, "goal")}
+    assert found["First asked"] == REQUEST
+
+
+def test_what_a_subagent_was_given_is_told_by_its_name() -> None:
+    story = asked()
+    story.call("Task", None, description="Find the callers", prompt="Look at all files. " * 20, subagent_type="Explore")
+    assert "gave to a subagent: Find the callers" in [fact.text for fact in facts(story, "step")]
+
+
 def test_a_plan_is_told_with_its_title() -> None:
     story = Story()
     story.prompt(

@@ -45,7 +45,7 @@ REASONED = 1.8  # a decision that says why: nobody else will
 REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
-RECENT, LAST_TURN, ACCEPTED = 0.9, 1.3, 0.6
+RECENT, LAST_TURN, TURN_BEFORE, ACCEPTED = 0.9, 1.3, 1.2, 0.6
 LATER = {"goal": 0.6, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
 TYPED, FEW = 1.1, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
@@ -199,7 +199,9 @@ def _sentences(
         if one.source == "thinking":
             score *= THOUGHT * (HEDGED if ranker.CUES["hedge"].search(text) else 1.0)
         score *= REASONED if one.fact.kind == "decision" and one.fact.why and one.fact.status != "dropped" else 1.0
-        score *= LAST_TURN if one.fact.turn == session.turns else 1.0
+        score *= (
+            LAST_TURN if one.fact.turn == session.turns else TURN_BEFORE if one.fact.turn == session.turns - 1 else 1.0
+        )
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and BEGINS.match(text) else 1.0
         score *= REPEATED if one.source == "message" else 1.0

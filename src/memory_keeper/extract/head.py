@@ -14,7 +14,7 @@ from memory_keeper.extract.own_words import PASTED
 from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences, split
 from memory_keeper.extract.ranker import CUES
-from memory_keeper.extract.spoken import EACH, Spoken
+from memory_keeper.extract.spoken import AGENTS, EACH, Spoken
 from memory_keeper.extract.todos import of_sessions
 from memory_keeper.model import WRITES, Event
 from memory_keeper.text import clean, one_line
@@ -27,6 +27,7 @@ ASKED = 400  # characters at the end of an answer that may ask
 THEN = 4  # answers and additions after the goal that are told
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 300, 220  # last steps, characters of each, of what was written into a file
+TASK = re.compile(r"^description: (.+)$", re.M)
 SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
 NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
@@ -121,9 +122,8 @@ def goal(said: Sequence[Spoken], events: Sequence[Event], folder: str) -> Iterat
         and not _takes(one, events)
     ]
     newest = asking[-1] if asking else len(requests) - 1
-    if first := next(
-        (one for least in (SUBSTANCE, SOME) for one in requests[:newest] if _has_substance(one, least)), None
-    ):
+    earlier = [one for one in requests[:newest] if not _nods(one)] or requests[:newest]
+    if first := next((one for least in (SUBSTANCE, SOME) for one in earlier if _has_substance(one, least)), None):
         text = one_line(" ".join(one.fact.text for one in first), FIRST)
         yield first[0].fact._replace(kind="goal", text=text, about="First asked", place=2)
     before = requests[asking[-2]] if len(asking) > 1 else []
@@ -224,6 +224,12 @@ def _orders(request: Sequence[Spoken]) -> bool:
     if text.endswith(("?", "？")):
         return bool(POLITE.match(text) and len(found) >= SOME)
     return bool(found and CONTINUES.match(text)) or bool(ORDERS.match(text) and len(found) >= FEW_WORDS)
+
+
+def _nods(request: Sequence[Spoken]) -> bool:
+    """Whether a request begins as an answer does, and is as short."""
+    text = " ".join(one.fact.text for one in request)
+    return len(text) < ANSWER and bool(NODS.match(text))
 
 
 def _answers(request: Sequence[Spoken], events: Sequence[Event]) -> bool:
@@ -361,4 +367,6 @@ def _call(event: Event) -> str:
         return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"
     if event.tool == "Bash":
         return f"ran {one_line(command_of(event), WROTE)}"
+    if event.tool in AGENTS and (task := TASK.search(event.text)):
+        return f"gave to a subagent: {one_line(clean(task[1]), WROTE // 2)}"
     return f"{event.tool} {one_line(event.path or event.text, WROTE // 2)}"
