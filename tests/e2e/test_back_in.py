@@ -112,6 +112,9 @@ def test_after_a_clear_and_the_next_day(home: Sandbox, api: Model) -> None:
     with Session(home) as session:
         session.ask("Good morning.")
     assert_handed(api.of("main")[-1], second, "start", 1500)
+    lines = [line for part in api.of("main")[-1].parts() for line in part.splitlines()]
+    listed = [line.split(": ")[0] for line in lines if line.startswith("- memory-keeper:")]
+    assert sorted(listed) == ["- memory-keeper:delta-summarizer", "- memory-keeper:recall"], "one agent and one skill"
 
 
 def test_a_resume_is_told_once_and_a_fork_not_again(home: Sandbox, api: Model) -> None:

@@ -102,11 +102,10 @@ def test_each_says_when_there_is_nothing_yet(sandbox: Sandbox, api: Model) -> No
             assert "Traceback" not in seen
 
 
-def test_in_a_terminal_nobody_is_asked_for_a_permission(box: Sandbox, api: Model) -> None:
-    trust(box)
+def test_in_a_terminal_nobody_is_asked_for_a_permission(sandbox: Sandbox, api: Model) -> None:
     commands = {name: shown for name, shown in SHOWN.items() if name != "soft-restart"}  # a clear comes after that
     api.play(text("The store uses SQLite."), *(text(f"Seen {name}.") for name in commands))
-    with Tui(box, "--permission-mode", "default") as tui:
+    with Tui(sandbox, "--permission-mode", "default") as tui:
         tui.type(ASKED)
         tui.wait("The store uses SQLite.")
         for name, shown in commands.items():
@@ -131,9 +130,3 @@ def test_the_model_is_told_how_to_look_things_up(box: Sandbox, api: Model) -> No
         told = session.ask("What did we decide about invoices?")
     assert told[-1]["permission_denials"] == []
     assert api.of("main")[-1].saw("Its tools give little first")
-
-
-def trust(box: Sandbox) -> None:
-    """Let the CLI take the project for one that its user knows."""
-    path = box.home / ".claude.json"
-    path.write_text(path.read_text().replace(f'"{box.root}/project"', f'"{box.project}"'), encoding="utf-8")

@@ -82,13 +82,17 @@ def check(box: Sandbox, api: Model, request: Request) -> None:
 
 
 def test_by_hand(box: Sandbox, api: Model, checkout: Path) -> None:
-    api.play(*work(box, text("I go on with the limiter.")), text("On it."), text("Still."), summaries=[SUMMARY])
+    api.play(*work(box, text("I go on with the limiter.")), text("On it."), text("Still."), text("Back."))
+    api.play(summaries=[SUMMARY])
     with Session(box, *TOOLS) as session:
         begin(box, session)
         session.ask("/compact")
         session.ask("Go on.")
         check(box, api, api.of("main")[-1])
-        session.ask("And on.")
+        told = session.ask("And on.")
+    check(box, api, api.of("main")[-1])
+    with Session(box, *TOOLS, "--resume", str(told[-1]["session_id"])) as session:
+        session.ask("Where were we?")
     check(box, api, api.of("main")[-1])
     measured = wait_for(lambda: keeper(box, checkout, "status")["compactions"]["last"], "a score")
     assert measured["trigger"] == "manual"
@@ -118,18 +122,15 @@ def test_by_itself_in_the_middle_of_a_turn(box: Sandbox, api: Model) -> None:
     assert "compileall" not in told
 
 
-def test_resumed_it_is_there_once(box: Sandbox, api: Model) -> None:
-    api.play(*work(box, text("I go on with the limiter.")), text("On it."), text("Back."), summaries=[SUMMARY])
-    with Session(box, *TOOLS) as session:
-        begin(box, session)
-        session.ask("/compact")
-        told = session.ask("Go on.")
-    with Session(box, *TOOLS, "--resume", str(told[-1]["session_id"])) as session:
-        session.ask("Where were we?")
-    check(box, api, api.of("main")[-1])
-
-
-@pytest.mark.parametrize("said", ["TokenBucket, no tags", "<summary></summary>", "<summary>" + "so much. " * 22_000])
+@pytest.mark.parametrize(
+    ("box", "said"),
+    [
+        ("sandbox", "TokenBucket, no tags"),
+        ("old", "<summary></summary>"),
+        ("sandbox", "<summary>" + "so much. " * 22_000),
+    ],
+    indirect=["box"],
+)
 def test_a_summary_may_be_anything(box: Sandbox, api: Model, said: str) -> None:
     api.play(*work(box, text("I go on with the limiter.")), text("On it."), summaries=[text(said)])
     with Session(box, *TOOLS) as session:

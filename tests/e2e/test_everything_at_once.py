@@ -21,13 +21,15 @@ from tests.e2e.model import Model, Request, Step, call, calls, text
 from tests.e2e.test_real_session import problems
 from tests.e2e.test_recall import DECIDED, last_week
 from tests.e2e.test_rules import heard
-from tests.e2e.test_usage import COLUMNS, responses
-from tests.e2e.test_why import OURS, REMINDER, words
 
 pytestmark = pytest.mark.e2e
 
 TOOLS = ("--allowedTools", "Bash", "Read", "Task", "Agent")
 LOOK = ("Task", {"description": "Look", "prompt": "Look around.", "subagent_type": "general-purpose"})
+FIELDS = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+COLUMNS = ("input", "cache_read", "cache_write", "output")
+OURS = re.compile(r"<memory-keeper (?:brief|context)=.*?</memory-keeper>", re.S)
+REMINDER = re.compile(r"Memory Keeper: rules in force: [^\n<]*")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -62,6 +64,25 @@ def day(request: pytest.FixtureRequest, api: Model) -> Day:
     box.env["MEMORY_KEEPER_RULES_SUBAGENTS"] = "true"
     last_week(box)
     return Day(box, api)
+
+
+def responses(sandbox: Sandbox) -> tuple[int, list[int]]:
+    """How many lines tell of a response, and the sums of the responses by their message ids."""
+    found: dict[str, list[int]] = {}
+    lines = 0
+    for path in sandbox.transcripts():
+        for entry in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            message = entry.get("message") or {}
+            if entry.get("type") == "assistant" and message.get("usage") and message["model"] != "<synthetic>":
+                counts = [message["usage"].get(field) or 0 for field in FIELDS]
+                known = found.setdefault(message["id"], counts)
+                found[message["id"]] = [*map(max, known, counts)]  # a fork may say 0 of its origin's last
+                lines += 1
+    return lines, [len(found), *(sum(one[place] for one in found.values()) for place in range(4))]
+
+
+def words(told: Json) -> str:
+    return "\n".join(line["text"] for line in told["lines"])
 
 
 def by_session(requests: list[Request]) -> dict[str, list[Request]]:
@@ -109,7 +130,8 @@ def test_a_day(day: Day, api: Model, checkout: Path) -> None:
         assert Counter(map(words, told)) == sent(asked)
         assert all(sum(line["tokens"] for line in one["lines"]) == one["tokens"] for one in told)
     assert any(DECIDED in heard(one) for one in api.of("main"))
-    _, wanted = responses(box)
+    lines, wanted = responses(box)
+    assert lines > wanted[0], "no line repeats another: this shows nothing"
 
     def usage() -> list[int]:
         total = keeper(box, checkout, "usage", "--since", "1d")["total"]

@@ -23,7 +23,7 @@ def asked_last(request: Request) -> str:
     return flat(users[-1]["content"])
 
 
-def test_saving_and_loading(sandbox: Sandbox, api: Model, checkout: Path) -> None:
+def test_saving_loading_and_clearing(sandbox: Sandbox, api: Model, checkout: Path) -> None:
     api.play(text("The store uses SQLite."), text("It is saved."))
     with Session(sandbox) as session:
         session.ask(ASKED)
@@ -40,6 +40,7 @@ def test_saving_and_loading(sandbox: Sandbox, api: Model, checkout: Path) -> Non
     assert "one file is enough" in told
     (note,) = keeper(sandbox, checkout, "show", keeper(sandbox, checkout, "brief", "memory")["cites"][0])["wordings"]
     assert note["in_force"]
+    assert_clearing_asks(sandbox, api, checkout)
 
 
 def test_a_large_memory_is_loaded_whole(sandbox: Sandbox, api: Model, checkout: Path) -> None:
@@ -58,11 +59,8 @@ def test_a_large_memory_is_loaded_whole(sandbox: Sandbox, api: Model, checkout: 
     assert "Step 59.0" in loaded
 
 
-def test_clearing_shows_what_it_would_do_and_asks(sandbox: Sandbox, api: Model, checkout: Path) -> None:
-    api.play(text("The store uses SQLite."), text("It is saved."))
-    with Session(sandbox) as session:
-        session.ask(ASKED)
-        session.ask("/memory-keeper:save-memory")
+def assert_clearing_asks(sandbox: Sandbox, api: Model, checkout: Path) -> None:
+    """It shows what it would do, and does that once somebody says yes."""
     api.play(text("Go on?"))
     with Session(sandbox) as session:
         session.ask("/memory-keeper:clear-memory")
@@ -85,14 +83,6 @@ def test_the_model_alone_can_run_none_of_them(sandbox: Sandbox, api: Model) -> N
     assert not any("begins anew" in part for part in main[-1].parts())
     for name in ("save-memory", "load-memory", "clear-memory"):
         assert not main[0].saw(f"memory-keeper:{name}")
-
-
-def test_standing_notes_reach_the_model(sandbox: Sandbox, api: Model, checkout: Path) -> None:
-    keeper(sandbox, checkout, "note", "set", "conventions", "Tabs, never blanks.")
-    api.play(text("Tabs it is."))
-    with Session(sandbox) as session:
-        session.ask("Good morning.")
-    assert api.of("main")[-1].saw("| conventions: Tabs, never blanks.")
 
 
 def test_the_host_s_own_memory_is_kept(sandbox: Sandbox, api: Model, checkout: Path) -> None:

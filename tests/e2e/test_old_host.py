@@ -37,57 +37,34 @@ def begin(tui: Tui) -> None:
     time.sleep(2)
 
 
-def goes_on(tui: Tui, sandbox: Sandbox, api: Model) -> None:
-    """A clear comes after the turn, and the next context begins with the handoff."""
+def goes_on(tui: Tui, sandbox: Sandbox, api: Model, draft: str) -> None:
+    """A clear comes after the turn, the draft stays, and the next context begins with the handoff."""
+    tui.type("Build the parser in parser.py.")
+    tui.draft(draft)
     wait_for(lambda: cleared(sandbox), "a clear")
+    wait_for(lambda: tui.box() == draft, "the draft")
     assert len(api.of("main")) == 1
     api.play(text("I go on.", 20_000))
-    wait_for(lambda: not tui.box(), "an empty box")
-    tui.type("Go on with it.")
+    tui._tmux("send-keys", "Enter")
     wait_for(lambda: len(api.of("main")) == 2, "the next request")
+    assert api.of("main")[1].saw(draft)
     assert has_handoff(api.of("main")[1], "Build the parser in parser.py.")
 
 
 def test_watch_clears_through_tmux(old: Sandbox, api: Model, checkout: Path) -> None:
     set_mode(old, "clear")
-    api.play(text("Built.", 131_000))
+    api.play(slowly(text("Built.", 131_000)))
     with watching(old, checkout), Tui(old, *MODEL) as tui:
         tui.beside("cat")  # what runs beside it gets no key
         begin(tui)
-        tui.type("Build the parser in parser.py.")
-        goes_on(tui, old, api)
+        goes_on(tui, old, api, "and then the lexer")
         assert tui.other().strip() == ""
-
-
-def test_watch_puts_a_half_typed_prompt_aside(old: Sandbox, api: Model, checkout: Path) -> None:
-    set_mode(old, "clear")
-    api.play(slowly(text("Built.", 131_000)))
-    with watching(old, checkout), Tui(old, *MODEL) as tui:
-        begin(tui)
-        tui.type("Build the parser in parser.py.")
-        tui.draft("and then the lexer")
-        wait_for(lambda: cleared(old), "a clear")
-        wait_for(lambda: tui.box() == "and then the lexer", "the draft")
-        assert len(api.of("main")) == 1
 
 
 def test_run_clears_in_tmux(old: Sandbox, api: Model, checkout: Path) -> None:
     set_mode(old, "clear")
-    api.play(text("Built.", 131_000))
-    with Tui(old, *MODEL, under=(str(checkout / "memory-keeper"), "run", "--")) as tui:
-        begin(tui)
-        tui.resize(120, 40)
-        tui.type("Build the parser in parser.py.")
-        goes_on(tui, old, api)
-
-
-def test_run_puts_a_half_typed_prompt_aside(old: Sandbox, api: Model, checkout: Path) -> None:
-    set_mode(old, "clear")
     api.play(slowly(text("Built.", 131_000)))
     with Tui(old, *MODEL, under=(str(checkout / "memory-keeper"), "run", "--")) as tui:
         begin(tui)
-        tui.type("Build the parser in parser.py.")
-        tui.draft("그리고 렉서도")
-        wait_for(lambda: cleared(old), "a clear")
-        wait_for(lambda: tui.box() == "그리고 렉서도", "the draft")
-        assert len(api.of("main")) == 1
+        tui.resize(120, 40)
+        goes_on(tui, old, api, "그리고 렉서도")

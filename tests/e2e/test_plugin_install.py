@@ -71,16 +71,6 @@ def test_every_session_pays_little(box: str, request: pytest.FixtureRequest) -> 
     assert said.startswith("Memory Keeper (memory-keeper) ")
 
 
-@pytest.mark.parametrize("box", ["sandbox", "old"])
-def test_the_model_is_told_of_one_skill_and_one_agent(box: str, request: pytest.FixtureRequest, api: Model) -> None:
-    api.play(text("I see."))
-    with Session(request.getfixturevalue(box)) as session:
-        session.ask("Good morning.")
-    lines = [line for part in api.of("main")[-1].parts() for line in part.splitlines()]
-    listed = [line.split(": ")[0] for line in lines if line.startswith("- memory-keeper:")]
-    assert sorted(listed) == ["- memory-keeper:delta-summarizer", "- memory-keeper:recall"]
-
-
 @pytest.mark.parametrize("which", ["cli", "old_cli"])
 def test_the_host_knows_every_event_that_we_listen_to(which: str, request: pytest.FixtureRequest) -> None:
     cli: Path = request.getfixturevalue(which)

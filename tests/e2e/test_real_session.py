@@ -70,22 +70,3 @@ def test_everything_is_kept_once_and_told_to_the_next_session(sandbox: Sandbox, 
     assert {hit["session"] for hit in hits} >= {first}
     shown = keeper(sandbox, checkout, "show", hits[0]["id"])
     assert "polite" in json.dumps(shown)
-
-
-def test_after_clear_the_new_context_is_told_what_the_old_one_did(sandbox: Sandbox, api: Model) -> None:
-    api.play(text("Noted: blue."), text("It was blue."))
-    with Session(sandbox) as session:
-        session.ask("The door shall be painted blue.")
-        session.ask("/clear")
-        told = session.ask("Which colour?")
-    assert problems(told) == []
-    assert api.of("main")[-1].saw("The door shall be painted blue.")
-
-
-def test_prompts_cost_the_model_nothing_when_there_is_nothing_to_say(sandbox: Sandbox, api: Model) -> None:
-    api.play(call("Bash", command="true", description="t"), text("one"), text("two"))
-    with Session(sandbox, *TOOLS) as session:
-        session.ask("First.")
-        session.ask("Second.")
-    assert not api.of("main")[-1].saw("hook success")
-    assert not api.of("main")[-1].saw("memory-keeper:keeper")

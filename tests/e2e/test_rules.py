@@ -10,8 +10,7 @@ from memory_keeper.briefs.rules import OPENING, REMINDER, SHIPPED
 from memory_keeper.policy import BEGINS, FADES
 from memory_keeper.text import tokens
 from tests.e2e.cli import Sandbox, Session
-from tests.e2e.model import Model, Request, call, flat, text
-from tests.e2e.tui import Tui
+from tests.e2e.model import Model, Request, flat, text
 
 pytestmark = pytest.mark.e2e
 
@@ -79,44 +78,3 @@ def test_in_full_after_a_compaction_and_when_they_change(box: Sandbox, api: Mode
     assert OPENING not in heard(third)
     assert OPENING in heard(changed) and OWN in heard(changed)
     assert OPENING not in heard(last)
-
-
-def test_the_user_sees_it_once(sandbox: Sandbox, api: Model) -> None:
-    api.play(text("One."), text("Two."), text("Three."))
-    with Tui(sandbox) as tui:
-        for number, prompt in enumerate(("one", "two", "three"), 1):
-            tui.type(f"Say {prompt}.")
-            tui.finish(number)
-        seen = " ".join(tui.screen().split())
-    assert seen.count("Memory Keeper gave this context 5 rules ") == 1
-    assert "Rules in force" not in seen and SHORT not in seen, "what the model hears is not for the screen"
-
-
-def test_a_broken_config_still_injects(box: Sandbox, api: Model) -> None:
-    home = box.home / ".local/share/memory-keeper"
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "config.json").write_text('{"rules": {"enabled": fal')
-    memory = box.project / ".claude/memory"
-    memory.mkdir(parents=True, exist_ok=True)
-    (memory / "config.json").write_text("\0not json")
-    api.play(text("One."), text("Two."))
-    with Session(box) as session:
-        session.ask("First?")
-        session.ask("Second?")
-    first, second = api.of("main")
-    assert OPENING in heard(first) and OPENING not in heard(second)
-
-
-def test_subagents_hear_them_on_request(box: Sandbox, api: Model) -> None:
-    for wanted in (False, True):
-        box.env["MEMORY_KEEPER_RULES_SUBAGENTS"] = str(wanted).lower()
-        api.requests.clear()
-        api.play(
-            call("Task", description="Look", prompt="Look around.", subagent_type="general-purpose"),
-            text("Done."),
-            agents=[text("Found it.")],
-        )
-        with Session(box, "--allowedTools", "Task", "Agent") as session:
-            session.ask("Have somebody look.")
-        (agent,) = api.of("agent")
-        assert agent.saw(OPENING) == wanted

@@ -9,7 +9,7 @@ from threading import Timer
 
 import pytest
 
-from tests.e2e.cli import Sandbox, Session, read_quietly, wait_for
+from tests.e2e.cli import Sandbox, read_quietly, wait_for
 from tests.e2e.kept import assert_all_kept_once
 from tests.e2e.model import Model, Reply, call, text
 from tests.e2e.tui import Tui
@@ -76,14 +76,3 @@ def test_a_killed_worker_is_not_noticed(sandbox: Sandbox, api: Model) -> None:
         assert word not in seen.lower(), seen
     (transcript,) = sandbox.transcripts()
     assert_all_kept_once(sandbox, transcript.stem)
-
-
-def test_what_a_killed_session_was_about_is_told_to_the_next(sandbox: Sandbox, api: Model) -> None:
-    api.play(text("The cellar it is."), text("In the cellar."))
-    with Session(sandbox) as session:
-        session.ask("Hide the treasure in the cellar.")
-        session.process.kill()
-    with Session(sandbox) as session:
-        session.ask("Where is it?")
-    assert api.of("main")[-1].saw("Hide the treasure in the cellar.")
-    assert api.of("main")[-1].saw("The cellar it is.")

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.briefs.rules import REMINDER
 from tests.e2e.cli import Sandbox, Session
 from tests.e2e.model import Model, Request, call, text
 from tests.e2e.tui import Tui
 
 pytestmark = pytest.mark.e2e
 
+SHORT = REMINDER.partition("{")[0]
 MODEL = ("--model", "claude-sonnet-4-5", "--allowedTools", "Bash")  # a window of 200,000
 
 
@@ -20,13 +22,17 @@ def told(request: Request, level: str) -> int:
     return sum(part.count(f'<memory-keeper context="{level}">') for part in request.parts())
 
 
-def test_prompts_pass_both_levels_and_each_is_told_once(sandbox: Sandbox, api: Model) -> None:
+def test_prompts_pass_both_levels_and_each_is_told_once_as_are_the_rules(sandbox: Sandbox, api: Model) -> None:
     api.play(text("One.", 139_000), text("Two.", 141_000), text("Three.", 150_000), text("Four.", 161_000))
     api.play(text("Five.", 162_000), text("Six.", 163_000))
     with Tui(sandbox, *MODEL) as tui:
         for number, prompt in enumerate(("one", "two", "three", "four"), 1):
             tui.type(f"Say {prompt}.")
             tui.finish(number)
+            if number == 2:
+                seen = " ".join(tui.screen().split())
+                assert seen.count("Memory Keeper gave this context 5 rules ") == 1
+                assert "Rules in force" not in seen and SHORT not in seen, "what the model hears is not for the screen"
         assert [told(request, "warn") for request in api.of("main")] == [0, 0, 1, 1]
         seen = " ".join(tui.screen().split())
         assert seen.count("Memory Keeper: the context is 70 % full (141,000 of 200,000 tokens") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -94,7 +95,19 @@ class Home:
         self.bin = sandbox.root / "bin"
         self.bin.mkdir()
         (self.bin / "claude").symlink_to(sandbox.cli)
+        self.environ = dict(sandbox.env)
+        self.files = {path: path.read_bytes() for path in (claude / "settings.json", state)}
+
+    def begin(self) -> None:
+        """As if nothing had been asked here yet."""
+        wait_for(lambda: not self.sandbox._processes(), "the end of the last process")
+        self.sandbox.env = dict(self.environ)
+        for path, data in self.files.items():
+            path.write_bytes(data)
         self.log.unlink(missing_ok=True)  # `claude plugin` calls hooks too
+        shutil.rmtree(self.sandbox.home / ".claude/projects", ignore_errors=True)
+        self.api.left("note")
+        self.api.requests.clear()
 
     def start(self, texts: list[str] = TEXTS, settings: Json | None = None, **env: str) -> subprocess.Popen[str]:
         """A process that asks for a summary."""
@@ -147,8 +160,15 @@ def net() -> Iterator[Net]:
     made.close()
 
 
-@pytest.fixture(params=[VERSION, OLD])
-def home(request: pytest.FixtureRequest, net: Net) -> Iterator[Home]:
+@pytest.fixture
+def home(furnished: Home) -> Home:
+    """A home that is as it was made."""
+    furnished.begin()
+    return furnished
+
+
+@pytest.fixture(scope="module", params=[VERSION, OLD])
+def furnished(request: pytest.FixtureRequest, net: Net) -> Iterator[Home]:
     """A home of the CLI, current and old."""
     cli = install_cli(request.param) if os.environ.get("MEMORY_KEEPER_TEST_ALL") else find_cli(request.param)
     if cli is None:
@@ -172,15 +192,6 @@ def test_the_users_own_cli_answers_and_leaves_no_trace(home: Home) -> None:
     assert request.body.get("thinking", {"type": "disabled"}) == {"type": "disabled"}
     assert not request.saw("INSTRUCTIONS of the user")
     assert request.saw("never instructions") and request.saw("| The loop in src/retry.py")
-
-
-@pytest.mark.e2e
-def test_the_same_question_by_hand_would_leave_them_all(home: Home) -> None:
-    home.api.play(text(GOOD))
-    assert home.sandbox.claude("-p", "Sum up.", "--output-format", "json").returncode == 0
-    traces = home.traces()
-    assert {"user", "plugin", "server"} < set(traces)
-    assert any(trace.endswith(".jsonl") for trace in traces)
 
 
 @pytest.mark.e2e
@@ -211,11 +222,11 @@ def test_an_answer_that_is_cut_short_took_tokens_and_is_none(home: Home) -> None
 
 
 @pytest.mark.e2e
-def test_refusals_ramblings_and_json_come_back_and_are_not_taken(home: Home) -> None:
-    for bad in ("I'm sorry, I can't help with that.", GOOD + " So it was. " * 400, json.dumps({"summary": GOOD})):
-        answer = home.ask(text(bad))
-        assert answer.text.strip() == bad.strip()
-        assert judge(answer.text, TEXTS, 200)[1]
+def test_json_comes_back_as_it_is_and_is_not_taken(home: Home) -> None:
+    bad = json.dumps({"summary": GOOD})
+    answer = home.ask(text(bad))
+    assert answer.text.strip() == bad
+    assert judge(answer.text, TEXTS, 200)[1]
     assert home.traces() == []
 
 
@@ -227,9 +238,9 @@ def test_a_model_that_never_answers_is_given_up_on_and_nothing_stays(home: Home)
         over.wait(60)
         return text("too late")
 
-    said = home.ask(never, settings={"summarize.timeout": 4})
+    said = home.ask(never, settings={"summarize.timeout": 3})
     over.set()
-    assert said == {"error": "Busy", "said": "claude did not answer within 4 seconds"}
+    assert said == {"error": "Busy", "said": "claude did not answer within 3 seconds"}
     wait_for(lambda: not home.hosts(), "the end of the CLI")
     assert home.traces() == []
 
@@ -266,6 +277,15 @@ def test_the_way_to_log_in_may_stand_in_the_users_settings(home: Home) -> None:
 def test_a_summarizer_inside_a_summarizer_does_not_start(home: Home) -> None:
     assert home.ask(MEMORY_KEEPER_INSIDE="1")["error"] == "KeeperError"
     assert home.api.requests == []
+
+
+@pytest.mark.e2e
+def test_the_same_question_by_hand_would_leave_them_all(home: Home) -> None:
+    home.api.play(text(GOOD))
+    assert home.sandbox.claude("-p", "Sum up.", "--output-format", "json").returncode == 0
+    traces = home.traces()
+    assert {"user", "plugin", "server"} < set(traces)
+    assert any(trace.endswith(".jsonl") for trace in traces)
 
 
 def program(path: Path, script: str = "exit 0") -> str:
