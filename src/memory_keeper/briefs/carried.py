@@ -11,14 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper.briefs import View
 from memory_keeper.extract.concepts import concepts
-from memory_keeper.extract.facts import KINDS, Fact, facts_of, say
+from memory_keeper.extract.facts import KINDS, TASKS, Fact, facts_of, say
 from memory_keeper.extract.todos import left_open, newest
 from memory_keeper.model import WRITES, Event, Note
 from memory_keeper.store.injected import told
 
 FEW_REQUESTS, FEW_CALLS = 3, 12  # of a session that did little
 SAME = 0.7  # of what a fact speaks of, told before: it is said again
-TASKS = ("todo", "next")
 WORKED = ("edit", "error", "check", "commit", "todo")
 SUBSTANCE = 5  # concepts of a goal for which nothing was done
 

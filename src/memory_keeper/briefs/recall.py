@@ -14,7 +14,7 @@ from zlib import crc32
 from memory_keeper import regex as re
 from memory_keeper.briefs import CHARACTERS, Said, Section, envelope, fitting
 from memory_keeper.capture.named import Name, names_in
-from memory_keeper.extract.facts import Fact
+from memory_keeper.extract.facts import KINDS, Fact
 from memory_keeper.extract.head import INSISTS
 from memory_keeper.extract.own_words import own_words
 from memory_keeper.extract.own_words import spoken as before_any_paste
@@ -47,8 +47,7 @@ QUOTE, NOTED = 240, 300  # characters of a quote, of a note
 KNOWN = 60  # letters by which a quote is known again
 LEAST = 1.5  # what a line must be worth
 HALF_LIFE = 60 * 86400.0  # seconds after which what was said counts half, down to the half
-# what a fact is worth by its kind, and with its reason; and how it is told
-WORTH = {"rule": 4.0, "decision": 2.8, "finding": 1.7, "said": 1.7}
+# what a fact's reason is worth; and how it is told
 EXPLAINED = {"decision": 0.4, "finding": 0.6, "said": 0.6}
 USERS = 4.0  # what the user said
 WORDS = {"decision": "decided", "finding": "found out"}
@@ -210,7 +209,7 @@ def _facts(one: About) -> Iterator[Fact]:
             continue
         kind = _users_kind(text) if users else kind_of(text)
         why = reason(text)
-        if kind in WORTH and (kind in SETTLES or _explains(one, kind, text, why, place)):
+        if kind and KINDS[kind].recall and (kind in SETTLES or _explains(one, kind, text, why, place)):
             yield Fact(kind, text, (one.row.id,), one.row.at, "user" if users else "model", why=why)
 
 
@@ -241,7 +240,7 @@ def _passages(one: About, mention: re.Pattern[str]) -> str:
 
 def _line(fact: Fact, one: About, now: float) -> Line:
     users = fact.who == "user"
-    worth = USERS if users else WORTH[fact.kind] + (EXPLAINED.get(fact.kind, 0.0) if fact.why else 0.0)
+    worth = USERS if users else KINDS[fact.kind].recall + (EXPLAINED.get(fact.kind, 0.0) if fact.why else 0.0)
     who = "the user said" if users else WORDS.get(fact.kind, "said")
     of = "" if one.how == SAYS else f" ({'after writing' if one.how == WROTE else 'asked about'} {one.name.text})"
     quote = one_line(clean(fact.text), QUOTE)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import Fact, say
+from memory_keeper.extract.facts import KINDS, Fact, say
 from memory_keeper.extract.names import named, referred
 from memory_keeper.extract.plans import CALLED, plan
 from memory_keeper.extract.settled import superseded
@@ -27,26 +27,14 @@ from memory_keeper.text import NEWEST, one_line, tokens
 AGAIN = 0.08  # what a concept is worth that was told before
 JOINT = 1.0  # tokens between two facts
 LEAST = 0.004  # worth per token of what is worth telling at all
-# what a fact is worth by its kind, where no sentence is judged; and how sentences are favoured by where they stand
-WORK = {
-    "edit": 0.16,
-    "error": 0.26,
-    "check": 0.2,
-    "commit": 0.5,
-    "push": 0.2,
-    "pr": 0.4,
-    "step": 0.4,
-    "definition": 0.16,
-    "found": 0.16,
-}
+# how sentences are favoured by where they stand
 FAVOUR = {"announces": 0.15, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.6, 1.8
 REASONED = 1.8  # a decision that says why: nobody else will
 REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
-RECENT, LAST_TURN, TURN_BEFORE, ACCEPTED = 0.9, 1.3, 1.2, 0.6
-LATER = {"goal": 0.6, "rule": 0.6, "step": 0.4}  # what belongs to the head and did not find room at once
+RECENT, LAST_TURN, TURN_BEFORE = 0.9, 1.3, 1.2
 TYPED, FEW = 1.1, 5  # a sentence of the user's own words; sentences of what was typed and not pasted
 SHORTEST = 8  # characters
 FEW_CONCEPTS, PASSING_TEXT = 3, 40  # concepts and characters of what is said in passing
@@ -112,9 +100,12 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     answers = [shorten(fact) for fact in head.accepted(said, events)]
     candidates = [
         *_sentences(said, worth, session, shorten),
-        *((shorten(fact), WORK[fact.kind] * _recent(fact, session)) for fact in _latest(work) if fact.kind in WORK),
-        *((shorten(fact), LATER.get(fact.kind, 0.4)) for fact in later),
-        *((fact, ACCEPTED) for fact in answers),
+        *(
+            (shorten(fact), KINDS[fact.kind].handoff * _recent(fact, session))
+            for fact in _latest(work)
+            if KINDS[fact.kind].handoff
+        ),
+        *((fact, KINDS[fact.kind].handoff) for fact in (*map(shorten, later), *answers)),
     ]
     told = {_once(fact) for fact in chosen}
     leads = _leads(said, chosen, shorten)

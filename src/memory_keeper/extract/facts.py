@@ -1,8 +1,8 @@
 """Facts: what events state, as values. English is made of them once, when a brief or a note is written.
 
 A fact knows who said it, which events state it, when, to which request it belongs and what became of it. KINDS is the
-one table of the kinds there are: what each states, where it stands in a handoff, how it is worded, and whether it still
-holds after other work was done. A new kind is a row here and a function that finds it.
+one table of the kinds there are: what each states, where it stands in a handoff, how it is worded, whether it still
+holds after other work was done, and what it is worth to whom. A new kind is a row here and a function that finds it.
 
 Hooks load this module, so it needs nothing that is slow to load.
 """
@@ -42,12 +42,19 @@ class Fact(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of fact."""
+    """A kind of fact, and what one is worth: in a handoff where no sentence is judged, in a note, in an outline, and
+    when it is recalled; 0: it is not told there for itself."""
 
     what: str
     part: str  # of a handoff; see PARTS
     say: Callable[[Fact], str]
     outlives: bool = False  # it holds after other work too, and is carried over to later sessions
+    handoff: float = 0.0
+    note: float = 0.0
+    outline: float = 0.0
+    recall: float = 0.0
+    work: bool = False  # it was done with a tool, and is told in brackets
+    open: bool = False  # it is left to do
 
 
 # the parts of a handoff, in the order of reading, with their headings
@@ -128,39 +135,78 @@ def _todo(fact: Fact) -> str:
 
 PLAIN = ("Session", "Folder")  # of a goal's labels: what follows is nobody's words
 KINDS = {
-    "goal": Kind("what the session is about, in the user's words", "goal", _goal, True),
+    "goal": Kind("what the session is about, in the user's words", "goal", _goal, True, handoff=0.6),
     "accepted": Kind(
-        "a short answer of the user's, and the question or proposal that it answers", "story", _accepted, True
+        "a short answer of the user's, and the question or proposal that it answers",
+        "story",
+        _accepted,
+        True,
+        handoff=0.6,
+        outline=0.5,
     ),
     "then": Kind("what the user said after the goal, and what it answers", "goal", _accepted),
     "state": Kind("branch, commits, what is not committed or pushed, what was checked last", "state", _text),
-    "next": Kind("what the model said it would do next, or that is left to do", "next", _next, True),
-    "todo": Kind("a task of the model's list that is not done", "next", _todo, True),
-    "question": Kind("what the model asked and nobody answered", "next", _text),
-    "rule": Kind("what the user wants always, never or otherwise", "rules", _quoted, True),
-    "request": Kind("a sentence of what the user asked for", "story", _text),
-    "answer": Kind("what the user chose when asked", "story", _answer, True),
-    "said": Kind("a sentence of the model's", "story", _text),
-    "finding": Kind("a cause or a conclusion", "story", _text),
-    "decision": Kind("what was decided, and whether the user took it back", "story", _decision, True),
-    "done": Kind("what was finished", "story", _text),
-    "written": Kind("a line that a person or a model wrote into a note", "story", _text, True),
-    "error": Kind("a command that failed, and whether that is fixed", "story", _error, True),
-    "check": Kind("a command that verifies something, and what it said", "story", _command),
-    "commit": Kind("a commit", "story", _commit),
-    "push": Kind("commits that were pushed", "story", lambda fact: "pushed"),
-    "pr": Kind(
-        "a pull request that was opened or merged", "story", lambda fact: f"{fact.status or 'opened'} {fact.text}"
+    "next": Kind(
+        "what the model said it would do next, or that is left to do", "next", _next, True, handoff=0.4, open=True
     ),
-    "edit": Kind("a file that was changed in a turn, and what was defined in it", "story", _edit),
-    "definition": Kind("a function or a type that was written, and the file", "story", _definition),
-    "found": Kind("where a name was found that was searched for", "story", _found),
-    "step": Kind("one of the last things that were said or done", "last", _step),
+    "todo": Kind("a task of the model's list that is not done", "next", _todo, True, handoff=0.4, open=True),
+    "question": Kind("what the model asked and nobody answered", "next", _text, handoff=0.4, open=True),
+    "rule": Kind(
+        "what the user wants always, never or otherwise", "rules", _quoted, True, handoff=0.6, outline=1.5, recall=4.0
+    ),
+    "request": Kind("a sentence of what the user asked for", "story", _text, outline=0.5),
+    "answer": Kind("what the user chose when asked", "story", _answer, True, outline=2.0),
+    "said": Kind("a sentence of the model's", "story", _text, note=1.0, outline=1.0, recall=1.7),
+    "finding": Kind("a cause or a conclusion", "story", _text, note=1.6, outline=2.0, recall=1.7),
+    "decision": Kind(
+        "what was decided, and whether the user took it back",
+        "story",
+        _decision,
+        True,
+        note=1.6,
+        outline=2.0,
+        recall=2.8,
+    ),
+    "done": Kind("what was finished", "story", _text, note=1.3, outline=1.5),
+    "written": Kind("a line that a person or a model wrote into a note", "story", _text, True, outline=3.0),
+    "error": Kind(
+        "a command that failed, and whether that is fixed", "story", _error, True, handoff=0.26, note=0.25, work=True
+    ),
+    "check": Kind(
+        "a command that verifies something, and what it said", "story", _command, handoff=0.2, note=0.15, work=True
+    ),
+    "commit": Kind("a commit", "story", _commit, handoff=0.5, outline=3.0, work=True),
+    "push": Kind("commits that were pushed", "story", lambda fact: "pushed", handoff=0.2, note=0.1, work=True),
+    "pr": Kind(
+        "a pull request that was opened or merged",
+        "story",
+        lambda fact: f"{fact.status or 'opened'} {fact.text}",
+        handoff=0.4,
+        note=0.5,
+        outline=3.0,
+        work=True,
+    ),
+    "edit": Kind(
+        "a file that was changed in a turn, and what was defined in it",
+        "story",
+        _edit,
+        handoff=0.16,
+        note=0.3,
+        work=True,
+    ),
+    "definition": Kind(
+        "a function or a type that was written, and the file", "story", _definition, handoff=0.16, note=0.16, work=True
+    ),
+    "found": Kind("where a name was found that was searched for", "story", _found, handoff=0.16, work=True),
+    "step": Kind("one of the last things that were said or done", "last", _step, handoff=0.4),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),
     "command": Kind("a command that works here", "commands", lambda fact: f"`{fact.text}`"),
     "reference": Kind("a link or a number that came up", "references", _text),
 }
+
+
+TASKS = ("todo", "next")  # what is left to do; a question that nobody answered is none
 
 
 def say(fact: Fact) -> str:
@@ -175,7 +221,6 @@ def quote(text: str) -> str:
 
 
 UNDER = 48  # characters of a heading that is told with its items
-WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 # how a line begins whose words are not what the model answered, by the status of its facts
 ASIDE = {
     "thought": "Thought",
@@ -233,7 +278,7 @@ def _came(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
 
 def _thought(fact: Fact) -> tuple[str, tuple[str, ...], str]:
     """What stands on one line: who says it in what, and under which heading."""
-    if fact.who == "tool" and fact.kind in WORK:
+    if fact.who == "tool" and KINDS[fact.kind].work:
         return "work", (), ""
     heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
     by = "reported" if fact.who == "tool" else fact.status if fact.status in ASIDE else ""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import WORK, Fact, say
+from memory_keeper.extract.facts import KINDS, Fact, say
 from memory_keeper.extract.prose import sentences
 
 NEAR = 3  # sentences of a summary that are one place
@@ -52,7 +52,7 @@ def _stated(fact: Fact) -> str:
     """What a fact states, without the words of ours that it is told in: a summary need not have those."""
     if fact.kind in ("step", "goal"):
         return fact.text  # what it is about is only how it is introduced
-    return f"{fact.text} {fact.about} {fact.why}" if fact.kind in WORK else say(fact)
+    return f"{fact.text} {fact.about} {fact.why}" if KINDS[fact.kind].work else say(fact)
 
 
 def _is_kept(fact: Fact, places: Sequence[frozenset[str]]) -> bool:

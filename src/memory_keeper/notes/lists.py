@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from memory_keeper import wire
 from memory_keeper.capture.calls import core
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import Fact, quote, run_on, say
+from memory_keeper.extract.facts import KINDS, TASKS, Fact, quote, run_on, say
 from memory_keeper.extract.head import ORDERS
 from memory_keeper.extract.ranker import rarity
 from memory_keeper.extract.settled import DEPENDS, holding, states
@@ -28,23 +28,8 @@ NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summa
 OFTEN = 5  # times that a session speaks of something, above which more do not count
 ALONE = 0.1  # what a sentence is worth that leans on others
 NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
-TASKS = ("todo", "next")  # what is left to do; a question that nobody answered is none
 ANSWERS = 3  # of one note
 TELLING = 3  # concepts of a request that says what to do
-# what the facts of a turn are worth telling for
-WORTH = {
-    "commit": 3.0,
-    "pr": 3.0,
-    "written": 3.0,
-    "answer": 2.0,
-    "decision": 2.0,
-    "finding": 2.0,
-    "done": 1.5,
-    "rule": 1.5,
-    "said": 1.0,
-    "request": 0.5,
-    "accepted": 0.5,
-}
 _LEAD = r"\W*(?:(?:no|yes|ok(?:ay)?|also|and|but|so|please|actually|let['’]?s|we|you|should|must|just)\W+)*"
 WANTS = re.compile(  # "so that agents don't need to" wants nothing
     rf"{_LEAD}(?:use|prefer|keep|only|make sure|avoid|stop|don['’]?t|do not|must)\b", re.I
@@ -246,7 +231,7 @@ def _name(facts: Sequence[Fact]) -> str:
     folders = Counter(folder for fact in facts if fact.kind == "edit" and (folder := _folder(fact.text)))
     asked = _asked(facts)
     name = f"Work in {folders.most_common(1)[0][0]}" if folders and not any(map(_tells, asked)) else run_on(asked)
-    return (made[0].text if made else name) or next((fact.text for fact in facts if fact.kind in WORTH), "")
+    return (made[0].text if made else name) or next((fact.text for fact in facts if KINDS[fact.kind].outline), "")
 
 
 def _folder(path: str) -> str:
@@ -303,7 +288,7 @@ def _telling(said: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:
     def worth(fact: Fact) -> float:
         telling = sum(min(often[one], OFTEN) * rarity(one) for one in about[fact]) / (len(about[fact]) + TELLING)
         alone = 1.0 if stands_alone(fact) else ALONE
-        return WORTH[fact.kind] * telling * alone * (1 + order[fact.turn] / len(order))
+        return KINDS[fact.kind].outline * telling * alone * (1 + order[fact.turn] / len(order))
 
     best: list[Fact] = []
     known: set[str] = set()

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.extraction import Shorten
-from memory_keeper.extract.facts import Fact, dump, say
+from memory_keeper.extract.facts import KINDS, Fact, dump, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import is_check, worked
@@ -36,13 +36,11 @@ HEADING = 40  # characters of a heading under which stands what is left to do
 PLAN, LONG = 20, 8  # sentences of a request that is a plan, and of it that are told beside the first
 SENTENCES, ITEMS = 9, 6  # of what came of a turn, and items of lists among them
 SHORTEST = 3  # words of a sentence that says something
-OPEN_KINDS = ("todo", "next", "question")
 # how well the last answer of a turn says what came of it; the first sentence, an item,
 # one that explains a name, what has few words
 CONCLUDING, LEAD, ITEM, GLOSS, TERSE = 1.8, 1.3, 0.7, 0.4, 0.5
-# how well another text does, by its source, and by what it states
+# how well another text does, by its source
 SOURCES = {"thinking": 0.8, "plan": 0.6, "reply": 0.5, "message": 0.5, "report": 0.5, "summary": 0.4}
-KINDS = {"decision": 1.6, "finding": 1.6, "done": 1.3}
 REASONED = 2.5  # of a decision with its reason on the way to an answer: seldom said again
 PART, WORD = re.compile(r"(?<=[:.!?。！？]) +(?!…)"), re.compile(r"\w+")
 COUNTED = re.compile(r" and \d+ more(?=:|$)")
@@ -68,7 +66,6 @@ GUESSES = re.compile(
 AGAIN = re.compile(r"[.!?…] (?:but )?(?:wait|hmm+|actually)\b", re.I)  # the model thinks better of it
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
-WORK = {"error": 0.25, "check": 0.15, "pr": 0.5, "push": 0.1, "edit": 0.3, "definition": 0.16}
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
 PASSING = re.compile(
     r"\b(?:(?:hello|hi|hey)(?: (?:there|again|all|everyone|claude))?|good (?:morning|day|afternoon|evening|night)"
@@ -141,7 +138,7 @@ def tell(facts: Iterable[Fact], midway: bool = False) -> Iterator[tuple[str, tup
 def is_open(fact: Fact) -> bool:
     """Whether a fact says what is left to do: a task, a step, a question, a check that fails."""
     fails = fact.kind == "error" and fact.status == "open"
-    return fact.kind in OPEN_KINDS or (fails and is_check(fact.text))
+    return KINDS[fact.kind].open or (fails and is_check(fact.text))
 
 
 def as_request(fact: Fact) -> Fact:
@@ -162,7 +159,7 @@ def _fitting(ranked: Sequence[Fact], budget: int, midway: bool) -> list[Fact]:
     for fact in (fact for fact in ranked if _is_told(fact) and fact not in later):
         cost = tokens(f"{fact.about} {say(fact)}") + JOINT
         found = concepts(fact.text)
-        repeats = len(found & known) > SAME * len(found) and fact.who == "model" and fact.kind not in OPEN_KINDS
+        repeats = len(found & known) > SAME * len(found) and fact.who == "model" and not KINDS[fact.kind].open
         if cost <= left and not repeats:
             left -= cost
             known |= found
@@ -183,7 +180,7 @@ def _is_told(fact: Fact) -> bool:
 
 def _kept_beside(ranked: Sequence[Fact]) -> Iterator[Fact]:
     """What an outline needs to know beside what a note tells: what holds, what works and what was changed."""
-    yield from (fact for fact in ranked if fact.kind in ("rule", "answer", "commit", "pr", *OPEN_KINDS))
+    yield from (fact for fact in ranked if fact.kind in ("rule", "answer", "commit", "pr") or KINDS[fact.kind].open)
     yield from (fact for fact in ranked if fact.kind == "decision" and fact.why)
     yield from (fact for fact in ranked if fact.kind in ("error", "check"))
     edits = {fact.text: fact for fact in ranked if fact.kind == "edit"}
@@ -224,7 +221,7 @@ def _ranked(events: Sequence[Event], folder: str) -> tuple[list[Fact], list[Fact
         *(fact for lead in leads[2:] for fact in lead),
     ]
     others = [*asked, *(one for turn in order for one in _best(turn))]
-    others += [Scored(fact, WORK[fact.kind]) for fact in work if fact.kind in WORK]
+    others += [Scored(fact, KINDS[fact.kind].note) for fact in work if KINDS[fact.kind].note]
     others.sort(key=lambda one: -one.worth / (tokens(say(one.fact)) + JOINT) ** 0.5)
     return list(dict.fromkeys([*first, *(one.fact for one in others)])), rules
 
@@ -346,12 +343,12 @@ def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float
     if one.form in ("row", "code") or half or len(text.split()) < SHORTEST > len(found):
         return 0.0
     if _concludes(one, session):
-        worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS.get(fact.kind, 1.0)
+        worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS[fact.kind].note
     else:
-        plain = one.form == "prose" and (fact.kind in KINDS or one.source == "reply") and not GUESSES.search(text)
-        plain = plain and (fact.kind in KINDS or any(map(is_name, found)))
+        says = fact.kind != "said" or (one.source == "reply" and any(map(is_name, found)))
+        plain = one.form == "prose" and says and not GUESSES.search(text)
         plain = plain and (one.source != "thinking" or fact.kind == "finding")
-        worth = SOURCES.get(one.source, 0.0) * KINDS.get(fact.kind, 1.0) * plain
+        worth = SOURCES.get(one.source, 0.0) * KINDS[fact.kind].note * plain
         worth *= REASONED if fact.kind == "decision" and fact.why else 1.0
     if one.form == "item":
         worth *= GLOSS if GLOSSES.match(text) else ITEM

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_keeper.extract.facts import Fact, facts_of, say
+from memory_keeper.extract.facts import KINDS, Fact, facts_of, say
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.notes.kept_note import lines_of, whose
-from memory_keeper.notes.lists import NAMED, WORTH, commits, lists, settled, stands_alone, wrong
+from memory_keeper.notes.lists import NAMED, commits, lists, settled, stands_alone, wrong
 from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
 from memory_keeper.notes.turns import REQUESTS, whole
@@ -127,7 +127,7 @@ def _by_session(found: Sequence[list[Fact]], budget: int, titles: Mapping[str, s
     sessions: dict[str, dict[int, list[Fact]]] = {}
     for facts in found:
         others = [fact for fact in facts if fact.kind == "written" and not is_by_hand(fact)]
-        for fact in others or [fact for fact in facts if fact.kind in WORTH]:
+        for fact in others or [fact for fact in facts if KINDS[fact.kind].outline]:
             sessions.setdefault(fact.of, {}).setdefault(fact.turn, []).append(fact)
     queues = {of: sorted(turns.values(), key=_worth, reverse=True) for of, turns in sessions.items()}
     room = max(LEAST, int(budget * SHARE) // max(1, len(queues))) * CHARACTERS
@@ -151,7 +151,7 @@ def _headed(lines: Sequence[Line], titles: Mapping[str, str]) -> Iterator[Line]:
 
 
 def _worth(facts: Sequence[Fact]) -> float:
-    return sum(sorted((WORTH[fact.kind] for fact in facts), reverse=True)[:4])
+    return sum(sorted((KINDS[fact.kind].outline for fact in facts), reverse=True)[:4])
 
 
 def _heading(fact: Fact, titles: Mapping[str, str]) -> str:

@@ -10,16 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import commonpath
 
-from memory_keeper.extract.facts import Fact, quote, run_on, say
+from memory_keeper.extract.facts import KINDS, UNDER, Fact, quote, run_on, say
 from memory_keeper.text import clean, one_line
 
 REQUESTS = ("request", "accepted")
 WENT_ON = "Went on: "  # with what an earlier note begins with
-UNDER = 48  # characters of a heading that is told with what stands under it
 TICKS = "✅✓✔☑🎉✨⚠🟢🟡🔴\ufe0f "
 RAN, FAR = 4, 16  # commands of a turn that are told, the last; characters of a folder that is told once
 FILES = 8  # that are named of those that were changed
-WORK = ("edit", "error", "check", "commit", "push", "pr", "definition", "found")  # of a tool's: told in brackets
 BULLET = re.compile(r"^(?:[-*•] )+")
 MARKS = re.compile(rf"(^|[;:.!?] )[{TICKS[:-1]}⏳🎯🔥📊]+ *")  # what stands before a sentence or an item
 # headings that say nothing of what stands under them
@@ -74,7 +72,7 @@ def whole(facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _is_work(fact: Fact) -> bool:
-    return fact.who == "tool" and fact.kind in WORK
+    return fact.who == "tool" and KINDS[fact.kind].work
 
 
 def _came(facts: Iterable[Fact]) -> Iterator[str]:
