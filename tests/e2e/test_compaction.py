@@ -9,7 +9,7 @@ import pytest
 
 from memory_keeper.settings import DEFAULTS, INSTRUCTIONS
 from memory_keeper.text import tokens
-from tests.e2e.cli import Sandbox, Session, wait_for
+from tests.e2e.cli import OLD, Sandbox, Session, wait_for
 from tests.e2e.kept import keeper, rows
 from tests.e2e.model import Model, Reply, Request, call, calls, fail, text
 from tests.e2e.tui import Tui
@@ -60,7 +60,7 @@ def begin(box: Sandbox, session: Session) -> None:
     wait_for(lambda: any("with the limiter" in path.read_text() for path in box.transcripts()), "the last answer")
 
 
-def check(box: Sandbox, api: Model, request: Request) -> None:
+def check(box: Sandbox, api: Model, request: Request, typed: bool = False) -> None:
     """The context has what was lost, once, and only as data."""
     told = brief(request)
     said = "\n".join(request.parts())
@@ -74,7 +74,9 @@ def check(box: Sandbox, api: Model, request: Request) -> None:
     assert all(line.startswith("| ") for line in told.splitlines()[2:])
     assert "CANARY" not in said.replace(told, "")
     (instructed,) = api.of("compact")
-    assert any(f"Additional Instructions:\n{INSTRUCTIONS}\n" in part for part in instructed.parts())
+    told_so = any(f"Additional Instructions:\n{INSTRUCTIONS}\n" in part for part in instructed.parts())
+    shown = typed and OLD in box.cli  # without the hooks module the user would be shown what the summarizer is told
+    assert told_so != shown
     (handoff,) = (box.project / ".claude/memory/handoffs").glob("HANDOFF-*.md")
     assert "compileall" in handoff.read_text(), "people get all of it"
     log = box.home / ".local/share/memory-keeper/problems.log"
@@ -88,12 +90,12 @@ def test_by_hand(box: Sandbox, api: Model, checkout: Path) -> None:
         begin(box, session)
         session.ask("/compact")
         session.ask("Go on.")
-        check(box, api, api.of("main")[-1])
+        check(box, api, api.of("main")[-1], typed=True)
         told = session.ask("And on.")
-    check(box, api, api.of("main")[-1])
+    check(box, api, api.of("main")[-1], typed=True)
     with Session(box, *TOOLS, "--resume", str(told[-1]["session_id"])) as session:
         session.ask("Where were we?")
-    check(box, api, api.of("main")[-1])
+    check(box, api, api.of("main")[-1], typed=True)
     measured = wait_for(lambda: keeper(box, checkout, "status")["compactions"]["last"], "a score")
     assert measured["trigger"] == "manual"
     assert 0 < measured["kept_percent"] < 100

@@ -132,8 +132,9 @@ def test_in_other_modes_it_is_not_ours(session: Session, mode: str) -> None:
 def test_what_the_module_has_told_the_summarizer_no_hook_tells_again(session: Session) -> None:
     """The host shows the user what a hook says there."""
     told = ask(session, "supplement")["instructions"]
-    assert session.happen("PreCompact", trigger="manual").out.decode().strip() == told
-    assert session.happen("PreCompact", trigger="manual", custom_instructions=f"Mind the gap.\n\n{told}").out == b""
+    assert session.happen("PreCompact", trigger="auto").out.decode().strip() == told
+    assert session.happen("PreCompact", trigger="manual").out == b"", "what the user typed it for is theirs to say"
+    assert session.happen("PreCompact", trigger="auto", custom_instructions=f"Mind the gap.\n\n{told}").out == b""
 
 
 def test_nothing_is_computed_ahead(session: Session) -> None:
