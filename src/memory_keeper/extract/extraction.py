@@ -179,7 +179,7 @@ def _sentences(
     for number, (one, score) in enumerate(zip(said, worth, strict=True)):
         text = one.fact.text
         score *= REPLACED if number in replaced else 1.0
-        if len(text) < SHORTEST or _is_passing(one, session.concepts[number]):
+        if len(text) < SHORTEST or _is_passing(one, session.concepts[number], session):
             continue
         introduces = text[-1] in ":：" and one.fact.who != "user"
         for cue, factor in FAVOUR.items():
@@ -209,17 +209,13 @@ def _sentences(
         yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
 
 
-def _is_passing(one: Spoken, found: frozenset[str]) -> bool:
+def _is_passing(one: Spoken, found: frozenset[str], session: ranker.Session) -> bool:
     """Whether a sentence says nothing by itself: a remark, a note made while thinking, a script in a document, a list
     of bare names."""
     if one.fact.who == "user":
         return False
-    aside = (
-        one.source == "reply"
-        and one.form == "prose"
-        and len(found) < FEW_CONCEPTS
-        and len(one.fact.text) < PASSING_TEXT
-    )
+    aside = one.source == "reply" and one.form == "prose" and one.fact.place // EACH not in session.concluding
+    aside = aside and len(found) < FEW_CONCEPTS and len(one.fact.text) < PASSING_TEXT
     bare = all(map(is_name, found)) or BARE.fullmatch(one.fact.text) is not None
     script = one.form == "code" and one.source in ("document", "plan", "message")
     return aside or bare or script or (one.source == "thinking" and one.form != "prose")
