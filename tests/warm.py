@@ -102,7 +102,8 @@ def serve() -> None:
     import memory_keeper
 
     for module in pkgutil.walk_packages(memory_keeper.__path__, "memory_keeper."):
-        if module.name.rpartition(".")[2] not in ("__main__", "start") and ".dashboard" not in module.name:  # an extra
+        extra = any(one in module.name for one in (".dashboard", ".sdk"))  # which needs what few install
+        if module.name.rpartition(".")[2] not in ("__main__", "start") and not extra:
             __import__(module.name)
     gc.freeze()
     begin = getattr(ctypes.CDLL(None), "faultpoint_begin", None)  # when that is preloaded

@@ -52,6 +52,7 @@ KINDS = {
     "told": "a brief was given to a context",
     "warned": "the user and the model were told how full the context is",
     "window": "the host said how large the window is",
+    "thread": "a bot's thread goes on in this session",
     "ask": "a clear was asked for",
     "blocked": "a compaction was refused",
     "scored": "what a compaction's summary kept and lost, and what of it was brought back",
@@ -82,6 +83,7 @@ NOTES = {
     "rule": "what every context is to go by, as the user decided",
     "observation": "what may be worth a rule: said, seen or proposed, and not decided",
     "task": "what somebody wants done, written down by hand",
+    "file": "what a model keeps for itself with the memory tool of Anthropic's API",
 }
 WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that change a file
 HIGHEST = 9  # levels: the ninth outlines more than anybody will ever do

@@ -30,6 +30,8 @@ class Call(NamedTuple):
     quiet: int = -1  # of a start that goes on: seconds since the last response in it; -1: not said
     tokens: int = 0  # and what that response left in the context
     id: str = ""  # its own: who asks again because the answer was lost gives the same
+    pid: int = 0  # the process that it comes from, and of a start the session whose place it takes, where a bot
+    after: str = ""  # calls us that knows them
 
 
 class Context(NamedTuple):

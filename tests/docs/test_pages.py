@@ -35,7 +35,10 @@ OTHERS_OPTIONS = {
     *("--ci", "--hash", "--model", "--no-deps", "--require-hashes", "--run", "--scope", "--settings", "--speed"),
     "--token",
 }
-TYPED_KINDS, SEEN_KINDS = {"sh", "claude"}, {"text", "console", "json", "sql"}  # of blocks: the site shows them apart
+TYPED_KINDS, SEEN_KINDS = (
+    {"sh", "claude"},
+    {"text", "console", "json", "sql", "python"},
+)  # of blocks: the site shows them apart
 
 KIND = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(r"^\| setting \| default \|[^\n]*\n[^\n]*\n((?:\|[^\n]*\n)+)", re.MULTILINE)

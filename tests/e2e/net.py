@@ -25,18 +25,19 @@ class Net:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1)
-        self.isolated = self._in(_leave)
+        self.isolated = self.call(_leave)
 
-    def _in(self, do: Callable[[], T]) -> T:
+    def call(self, do: Callable[[], T]) -> T:
+        """Call a function there."""
         return self._thread.submit(do).result()
 
     def listen(self) -> socket.socket:
         """A listener on a free port of its loopback."""
-        return self._in(lambda: socket.create_server(("127.0.0.1", 0)))
+        return self.call(lambda: socket.create_server(("127.0.0.1", 0)))
 
     def start(self, command: list[str], **how: Any) -> subprocess.Popen[str]:
         """Start a program there."""
-        return self._in(lambda: subprocess.Popen(command, text=True, **how))
+        return self.call(lambda: subprocess.Popen(command, text=True, **how))
 
     def run(self, command: list[str], *, timeout: float = 180, **how: Any) -> subprocess.CompletedProcess[str]:
         """Run a program there to its end, which is not given anything to read."""

@@ -30,15 +30,6 @@ ELSEWHERE = "The Bluebird launch is in May, with five tries."
 # --- the official SDK's client ----------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def client() -> Path:
-    """The SDK, or a reason to skip."""
-    found = sdk.install_sdk() if os.environ.get("MEMORY_KEEPER_TEST_ALL") else sdk.find_sdk()
-    if found is None:
-        pytest.skip("no MCP SDK: `./dev test --all` fetches it")
-    return found
-
-
 @pytest.fixture
 def told(machine: Machine) -> Machine:
     """A machine on which something was kept, in two projects."""
@@ -52,13 +43,13 @@ def told(machine: Machine) -> Machine:
     return machine
 
 
-def hear(client: Path, machine: Machine, *calls: tuple[str, Any]) -> dict[str, Any]:
+def hear(machine: Machine, *calls: tuple[str, Any]) -> dict[str, Any]:
     command = [sys.executable, "-I", "-S", str(START), "mcp"]
-    return sdk.ask(client, command, machine.project, dict(os.environ), list(calls))
+    return sdk.ask(command, machine.project, dict(os.environ), list(calls))
 
 
-def test_the_official_client_lists_and_calls_them(client: Path, told: Machine) -> None:
-    heard = hear(client, told, ("search", {"query": "five tries"}))
+def test_the_official_client_lists_and_calls_them(told: Machine) -> None:
+    heard = hear(told, ("search", {"query": "five tries"}))
     assert heard["server"]["name"] == "memory-keeper"
     assert heard["tools"] == TOOLS, "as its types understand them"
     (found,) = heard["answers"]
@@ -73,7 +64,7 @@ def test_the_official_client_lists_and_calls_them(client: Path, told: Machine) -
         ("search", {"query": "Bluebird", "all_projects": True}),
         ("handoff", {}),
     ]
-    answers = hear(client, told, *calls)["answers"]
+    answers = hear(told, *calls)["answers"]
     said = [answer["content"][0]["text"] for answer in answers]
     assert [bool(answer.get("isError")) for answer in answers] == [False] * 6 + [True]
     assert said[6] == "No session is known that runs here."
@@ -83,7 +74,7 @@ def test_the_official_client_lists_and_calls_them(client: Path, told: Machine) -
     assert ELSEWHERE in said[5] and not any(ELSEWHERE in one for one in said[:5])
 
 
-def test_the_official_client_is_told_what_is_wrong(client: Path, told: Machine) -> None:
+def test_the_official_client_is_told_what_is_wrong(told: Machine) -> None:
     wrong: list[tuple[str, Any]] = [
         ("search", {}),
         ("search", {"query": 1}),
@@ -94,7 +85,7 @@ def test_the_official_client_is_told_what_is_wrong(client: Path, told: Machine) 
         ("context", {}),
         ("nosuch", {}),
     ]
-    *answers, unknown = hear(client, told, *wrong)["answers"]
+    *answers, unknown = hear(told, *wrong)["answers"]
     assert all(answer["isError"] and answer["content"][0]["text"].endswith(".") for answer in answers), answers
     assert "no such tool" in unknown["raised"]
 

@@ -221,13 +221,17 @@ def _is_changed(folder: Folder, name: str) -> bool:
 
 def write_handoff(root: str, note: Note) -> str:
     """A handoff as a file of the project; its path."""
+    return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), handoff_page(root.rpartition("/")[2], note))
+
+
+def handoff_page(name: str, note: Note) -> str:
+    """A handoff as people read it, of the project or thread of this name."""
     stamp = strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(showable(note.at)))
     rows = (("session", note.session), ("note", note.id), ("at", stamp), ("tokens", str(note.tokens)))
     front = "".join(f"{name}: {value}\n" for name, value in rows)
-    name = tagless(one_line(clean(root.rpartition("/")[2]), 100))
+    name = tagless(one_line(clean(name), 100))
     about = "Made by rule from what was captured. `memory-keeper show ID` gives the whole of an entry; times are UTC."
-    text = f"---\n{front}---\n# Handoff of session {note.session[:8]}, {name}\n\n{about}\n\n{note.text}"
-    return write(root, ("handoffs", f"HANDOFF-{note.session}.md"), text)
+    return f"---\n{front}---\n# Handoff of session {note.session[:8]}, {name}\n\n{about}\n\n{note.text}"
 
 
 def is_page(name: str) -> bool:

@@ -246,11 +246,13 @@ def _said(kind: str, text: str, about: Json, door: str) -> Block:
 def _speakers(about: Json, door: str) -> set[str]:
     """Who the host says has spoken. A program that uses its SDK is one of them; an editor is its user's."""
     origin = about.get("origin")
-    named = [about.get(field) for field in FIELDS] + [origin.get("kind") if isinstance(origin, dict) else origin]
+    kind = origin.get("kind") if isinstance(origin, dict) else origin
+    named = [*(about.get(field) for field in FIELDS), kind]
     found = {_name(one).replace("_", "-") for one in named}
     if about.get("textNotTyped") is True:
         found.add("untyped")
-    return found - {"sdk"} if door in EDITORS else found
+    # a program that uses the SDK may say that a person typed what it sends
+    return found - {"sdk"} if door in EDITORS or kind == "human" else found
 
 
 def _between(text: str, tag: str) -> str:

@@ -199,7 +199,7 @@ def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     """Which process of the host a context runs in, and the session that the same process has just cleared."""
     from memory_keeper.capture.host import OURS, born, find_pid, find_terminal
 
-    pid = find_pid(environ)
+    pid = call.pid or find_pid(environ)
     found: Json = {"pid": pid, "born": born(pid)}
     terminal = find_terminal(environ)
     if any(terminal):
@@ -209,7 +209,8 @@ def _process(call: Call, home: str, environ: dict[str, str], at: float) -> Json:
     if call.source == "clear":
         from memory_keeper.store.context import find_cleared, read_context
 
-        if before := find_cleared(home, call.session, pid, at, str(found["born"]), call.folder):
+        before = call.after or find_cleared(home, call.session, pid, at, str(found["born"]), call.folder)
+        if before:
             found["after"] = before
             if read_context(home, before).asked:
                 found["ours"] = True

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> None:
         environ = config.environment()
         home = config.find_home(environ)
         session, window, tokens, model = (*argv[1:5], "", "", "", "")[:4]
-        session = safe_name(session) if session else ""
+        session = safe_name(session) if session and not config.is_inside(environ) else ""
         run = settle(home, environ, session, _number(window), _number(tokens), model[:100]) if session else ""
         reply: Json = {"run": run} if run else {}
         if session and replaces(home, environ, session):

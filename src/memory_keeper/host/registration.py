@@ -34,6 +34,8 @@ OURS = (
     *KEPT,
     "config.json",
     "prices.json",
+    "sessions.db*",
+    "threads",
     "rules",
     "rules.[0-9]*",
     "config.json.memory-keeper.[0-9]*",

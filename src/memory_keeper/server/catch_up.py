@@ -1,4 +1,4 @@
-"""The thread of the server that moves what is new into the store, while the host waits for nothing."""
+"""The thread of a process that answers hooks: it moves what is new into the store, and the host waits for nothing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ UPKEEP = "upkeep"  # in the place of a session
 class CatchUp:
     """The thread that moves what is new into the store, while the host waits for nothing."""
 
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, linger: float = 0.0) -> None:
         self.home = home
+        self.linger = linger  # seconds without anything to do after which the thread ends; 0: it stays
+        self.thread: Thread | None = None
         self.wanted = Condition()
         self.answering = Lock()  # held while a hook is answered
         self.due = 0
@@ -33,7 +35,6 @@ class CatchUp:
         self.writing = 0  # the process that writes notes
         self.tried: dict[str, float] = {}  # when one was last started for a session
         self.problem = ""
-        Thread(target=self._run, daemon=True).start()
 
     def poke(self, home: str, what: str = "", session: str = "") -> None:
         """Something happened: catch up, and once more a moment later; then what is to follow."""
@@ -43,6 +44,14 @@ class CatchUp:
             if what:
                 self.after.append((what, session))
             self.wanted.notify()
+            if not self.thread:
+                self.thread = Thread(target=self._run, daemon=not self.linger)
+                self.thread.start()
+
+    def wait(self) -> None:
+        """Until there is nothing more to do, of a thread that ends."""
+        if thread := self.thread:
+            thread.join()
 
     def news(self) -> Json | None:
         """What the user should hear of a failure, once."""
@@ -56,7 +65,9 @@ class CatchUp:
         with Keeper(self.home) as keeper:
             while True:
                 with self.wanted:
-                    self.wanted.wait_for(lambda: self.due)
+                    if not self.wanted.wait_for(lambda: self.due, self.linger or None):
+                        self.thread = None
+                        return
                     self.due -= 1
                     again = self.due
                     after, self.after = ([], self.after) if again else (self.after, [])

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from memory_keeper.store.sqlite.mirror import Mirror
     from memory_keeper.store.sqlite.salvage import Remains
     from memory_keeper.store.store import Store
 
@@ -29,6 +30,13 @@ def open_store(path: str, *, write: bool = True, migrate: bool = True, cache: in
 def load_engine() -> None:
     """Load what opens a store, for whoever is about to take its files away."""
     from memory_keeper.store import sqlite as sqlite
+
+
+def open_mirror(path: str) -> Mirror:
+    """Whole transcripts, to resume sessions from; apart from the store, which has no secrets."""
+    from memory_keeper.store.sqlite.mirror import Mirror
+
+    return Mirror(path)
 
 
 def read_remains(path: str, kinds: Sequence[str], uncovered: Sequence[str]) -> Remains:

@@ -272,6 +272,7 @@ RECORDS: dict[str, Record] = {
     "PostCompact": Record(CALL),
     "Summary": Record(("by", "text", "transcript"), _summarized),
     "Window": Record(("window", "model", "by"), _window, "window"),
+    "Thread": Record(("source",), kind="thread"),
     "Told": Record(("source", "extra", "text", "agent"), _told, "told"),
     "Warned": Record(("level", "tokens"), _warned, "warned"),
     "Scored": Record(("trigger", "kept", "lost", "tokens", "brought", "told"), _scored, "scored"),

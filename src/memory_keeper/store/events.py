@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memory_keeper.store.store import Store
 
 # the kinds that hooks leave of a context
-MARKED = ("start", "end", "window", "warned", "ask", "blocked", "ask-compact", "replaced", "scored")
+MARKED = ("start", "end", "window", "thread", "warned", "ask", "blocked", "ask-compact", "replaced", "scored")
 OURS = ("told", "spent", "archived", "confirmed", "contradicted", "done")  # and those that nothing in it said
 COMMANDS = ("<command-", "<bash-input")  # how one begins that was typed
 BACK, ALIKE = 20, 2_000  # prompts and answers in which one is looked for; characters that are compared

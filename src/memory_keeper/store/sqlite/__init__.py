@@ -3,7 +3,7 @@
 `connection` opens and asks the file, `fulltext` answers about words and meaning by an `expression`, `events` about
 events and usage, `notes` about notes; this records, and says how the store is. `migrations` has the schema, `dump`
 writes everything out, `salvage` reads what a damaged file still has, `forgetting` takes out for good, `copies`
-writes a copy.
+writes a copy. `mirror` is a file of its own, of whole transcripts.
 """
 
 from __future__ import annotations

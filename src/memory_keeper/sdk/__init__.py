@@ -1,0 +1,16 @@
+"""For bots on the Claude Agent SDK: a memory, and threads whose context never runs full. Verb: ask.
+
+`thread` is one conversation over any number of sessions, `threads` are many over a few processes, `sync` is for
+programs without `await`; `hooks` gives a client of your own the same memory; `record` is what they ask of the store.
+`sessions` keeps whole transcripts for the SDK to resume from, `memory_tool` is the API's. Needs the extra `agent`:
+`pip install 'memory-keeper[agent]'`.
+"""
+
+from memory_keeper.sdk.hooks import keeper_hooks
+from memory_keeper.sdk.memory_tool import memory_tool
+from memory_keeper.sdk.sessions import SessionStore
+from memory_keeper.sdk.sync import SyncThreads
+from memory_keeper.sdk.thread import Reset, Thread
+from memory_keeper.sdk.threads import Threads
+
+__all__ = ["Reset", "SessionStore", "SyncThreads", "Thread", "Threads", "keeper_hooks", "memory_tool"]

@@ -1,0 +1,134 @@
+"""What a thread asks of the memory: where it was, how full it may be, and its handoff. All of it waits for files."""
+
+from __future__ import annotations
+
+import os
+from time import monotonic, time
+from typing import NamedTuple
+from urllib.parse import quote
+
+from memory_keeper import wire
+from memory_keeper.briefs.files import handoff_page
+from memory_keeper.briefs.rules import rules_of
+from memory_keeper.capture.gauge import read_gauge
+from memory_keeper.capture.payload import is_name
+from memory_keeper.errors import Busy, KeeperError
+from memory_keeper.hooks.actions.fullness import measure
+from memory_keeper.hooks.actions.handoff import PATIENCE, keep_handoff
+from memory_keeper.hooks.actions.turn_end import ask
+from memory_keeper.hooks.problems import complain
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.rules import add_rule, change_rule
+from memory_keeper.model import Filter, Note
+from memory_keeper.policy import BETWEEN, thresholds
+from memory_keeper.sdk.hooks import Memory
+from memory_keeper.store.context import read_context
+from memory_keeper.store.events import events_of
+from memory_keeper.store.home import make_folder
+from memory_keeper.text import digest_of
+
+FOLDER = "threads"  # in the home
+UNLIMITED = 1 << 40
+OF_BOT = "bot:"  # how the source of a rule begins that a bot gives
+
+
+class Marks(NamedTuple):
+    """How many tokens a context may have."""
+
+    due: int = UNLIMITED  # between two turns
+    most: int = UNLIMITED  # in the middle of one
+
+
+class Past(NamedTuple):
+    """Where a thread was when it was last heard of."""
+
+    session: str = ""
+    there: bool = False  # the CLI has its transcript
+    tokens: int = 0
+    handoff: str = ""
+
+
+def thread_folder(memory: Memory, key: str) -> str:
+    """The folder that stands for a thread whose memory is its own; pages for people are written there."""
+    name = quote(key, safe="")
+    folder = f"{memory.home}/{FOLDER}/{name if len(name) <= 100 else digest_of(key)}"
+    make_folder(folder)
+    return folder
+
+
+def find_past(memory: Memory, key: str, rules: tuple[str, ...]) -> Past:
+    """Where a thread was, by the newest session that was its own; its bot's rules are brought up to date meanwhile."""
+    with Keeper(memory.home, memory.environ) as keeper:
+        try:
+            keeper.catch_up(patience=PATIENCE)
+            with keeper.writing():
+                project = keeper.project(memory.folder, change=True)
+            _keep_rules(keeper, project, rules)
+        except Busy as error:
+            complain(memory.home, "thread", error)
+        found = events_of(keeper.store, Filter(kinds=("thread",), tools=(key,), newest=True, by_time=True, limit=1))
+        if not found:
+            return Past()
+        session = found[0].session
+        path = read_context(memory.home, session).transcript or keeper.store.transcript(session)
+        gauge, note = read_gauge(path) if path else None, keeper.store.handoff(session)
+        return Past(session, os.path.exists(path), gauge.tokens if gauge else 0, note.text if note else "")
+
+
+def _keep_rules(keeper: Keeper, project: str, rules: tuple[str, ...]) -> None:
+    """Have a project the rules of its bot: new ones are added, those that it gives no more are taken away."""
+    wanted = {OF_BOT + digest_of(text): text for text in rules}
+    known = {_source(rule.note): rule for rule in rules_of(keeper.store, project) if rule.note}
+    for source in wanted.keys() - known.keys():
+        add_rule(keeper, project, wanted[source], source=source)
+    for source, rule in known.items():
+        if source.startswith(OF_BOT) and source not in wanted:
+            change_rule(keeper, rule, "")
+
+
+def _source(note: Note) -> str:
+    return str(wire.read_object(note.extra).get("source") or "")
+
+
+def find_marks(memory: Memory, session: str, window: int, model: str, reset_at: int) -> Marks:
+    """How many tokens a session's context may have, by the settings and what the CLI says of its window."""
+    context = read_context(memory.home, session)
+    if window and window != context.window:
+        memory.leave(session, "Window", window=window, model=model, by="sdk")
+    fullness = measure(memory.home, session, context.transcript, memory.folder, memory.environ)
+    marks = thresholds(fullness.limits, fullness.settings)
+    critical = marks.get("critical", UNLIMITED)
+    due = min(reset_at or marks.get("handoff", UNLIMITED), critical)
+    return Marks(due, min(int(due * BETWEEN), critical) if critical > due else int(due * BETWEEN))
+
+
+def hand_over(memory: Memory, session: str, folder: str, clears: bool = False) -> tuple[str, str]:
+    """Keep a session's handoff; its text, and the file that it was also written to. `clears`: the context is about to
+    be cleared by us."""
+    path = ""
+    try:
+        with Keeper(memory.home, memory.environ) as keeper:
+            try:
+                keeper.catch_up(patience=PATIENCE, deadline=monotonic() + PATIENCE)
+            except Busy:
+                pass  # somebody else is at it: hand over what there is
+            keep_handoff(keeper, session, memory.folder)
+            note = keeper.store.handoff(session)
+        if note and folder:
+            path = _write(folder, session, handoff_page(memory.key or memory.folder, note))
+        if clears:
+            ask(memory.home, session, time(), "due")
+        return note.text if note else "", path
+    except (KeeperError, OSError) as error:
+        complain(memory.home, "thread", error)
+        return "", path
+
+
+def _write(folder: str, session: str, text: str) -> str:
+    """The file for people, whole or not at all."""
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.abspath(f"{folder}/HANDOFF-{session if is_name(session) else digest_of(session)}.md")
+    with open(path + ".new", "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+    os.replace(path + ".new", path)
+    return path

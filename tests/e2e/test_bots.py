@@ -1,0 +1,147 @@
+"""Bots with many threads, clients of their own, and programs without `await`, on the real SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from claude_agent_sdk import ClaudeSDKClient, ResultMessage, UserMessage
+
+from memory_keeper.sdk import SessionStore, SyncThreads, Threads, keeper_hooks
+from tests.e2e.bots import Bot, ask, children, growing
+from tests.e2e.cli import Sandbox
+from tests.e2e.model import Model, call, text
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture
+def bot(bare: Sandbox, tmp_path: Path, rules_on: None) -> Iterator[Bot]:
+    made = Bot(bare, tmp_path / "memory")
+    yield made
+    made.close()
+
+
+def test_many_threads_share_a_few_processes(bot: Bot, api: Model) -> None:
+    """Each answer belongs to its prompt, and who was asked longest ago makes room."""
+    api.play(*[growing(100)] * 10)
+    most = Counter[str]()
+
+    async def main() -> dict[str, list[str]]:
+        async with Threads(bot.options(), live=2, home=bot.home) as threads:
+
+            async def talk(key: str) -> tuple[str, list[str]]:
+                said = []
+                for number in (1, 2):
+                    said.append(await threads.answer(key, f"{key} says {number}"))
+                    most["live"] = max(most["live"], len(children(bot.sandbox)))
+                return key, said
+
+            found = dict(await asyncio.gather(*(talk(f"user-{letter}") for letter in "abcd")))
+            assert len(threads.alive) == 2
+            found["again"] = [await threads.answer("user-a", "user-a is back")]
+            return found
+
+    found = bot.run(main)
+    for key in (f"user-{letter}" for letter in "abcd"):
+        assert found[key] == [f"You said: {key} says 1", f"You said: {key} says 2"]
+    assert most["live"] <= 2
+    assert not children(bot.sandbox)
+    back = api.of("main")[-1]
+    assert back.saw("user-a says 1") and not back.saw("user-b")
+
+
+def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> None:
+    async def talk(prompt: str) -> list[str]:
+        options = keeper_hooks(bot.options(), home=bot.home)
+        said = []
+        async with ClaudeSDKClient(options) as client:
+            for words in (prompt, "/clear", "Go on."):
+                await client.query(words)
+                results = [one async for one in client.receive_response() if isinstance(one, ResultMessage)]
+                said.append(results[-1].result or "")
+        return said
+
+    api.play(text("The quota is six."), text("I go on."), text("Hello."), text("I go on."))
+    bot.run(lambda: talk("Why does upload_part make five tries?"))
+    bot.close()
+    bot.run(lambda: talk("What is new?"))
+    first, cleared, next_session, _ = api.of("main")
+    assert first.saw("Rules in force, kept by Memory Keeper")
+    assert cleared.saw('brief="handoff"') and cleared.saw("upload_part")
+    assert next_session.saw('brief="start"') and next_session.saw("upload_part")
+
+
+def test_it_goes_on_where_the_transcript_is_not(bot: Bot, api: Model) -> None:
+    """On another machine: a CLI with a folder of its own, and the same home."""
+    api.play(growing(100), growing(100))
+
+    async def main() -> str:
+        options = bot.options(session_store=SessionStore(bot.home))
+        async with bot.thread(options=options) as thread:
+            await ask(thread, "The invoices go to Wilhelmina Kessler.")
+        elsewhere = replace(options, env={**options.env, "CLAUDE_CONFIG_DIR": str(bot.sandbox.root / "elsewhere")})
+        async with bot.thread(options=elsewhere) as thread:
+            return await ask(thread, "Where do they go?")
+
+    assert bot.run(main) == "You said: Where do they go?"
+    (_, there) = api.of("main")
+    assert [message["role"] for message in there.body["messages"]].count("assistant") == 1
+    assert there.saw("Wilhelmina Kessler") and not there.saw('brief="handoff"')
+
+
+def test_programs_without_await(bot: Bot, api: Model) -> None:
+    api.play(*[growing(100)] * 3)
+
+    def program() -> list[str]:
+        with SyncThreads(bot.options(), home=bot.home) as threads:
+            said = [threads.answer("a", "One"), threads.answer("b", "Two")]
+            heard = list(threads.ask("a", "Three"))
+            assert not any(isinstance(message, UserMessage) for message in heard)
+            return [*said, getattr(heard[-1], "result", "")]
+
+    assert bot.sandbox.net.call(program) == ["You said: One", "You said: Two", "You said: Three"]
+    assert not children(bot.sandbox)
+
+
+def test_the_examples(bot: Bot, api: Model) -> None:
+    """A chat in the terminal, a server, and an agent in CI, as they stand in the repository."""
+    api.play(growing(100), growing(100), growing(100), call("Bash", command="echo tested > log"), text("They pass."))
+    chat = bot.example("chat.py")
+    said, _ = chat.communicate("Hello.\nWho are you?\n")
+    assert "You said: Hello." in said and "You said: Who are you?" in said
+    server = bot.example("server.py", "0")
+    assert server.stdout
+    port = int(server.stdout.readline().rpartition(" ")[2])
+    answer = bot.sandbox.net.run(["curl", "-sS", "--data", "Is it there?", f"http://127.0.0.1:{port}/anna"])
+    assert answer.stdout == "You said: Is it there?\n", answer.stderr
+    server.send_signal(signal.SIGINT)
+    assert server.communicate()[0] == "closing\n"
+    agent = bot.example("ci.py", "Make the tests pass.")
+    assert agent.communicate()[0] == "- Bash echo tested > log\nThey pass.\n"
+    assert [process.returncode for process in (chat, server, agent)] == [0, 0, 0]
+    assert (bot.sandbox.project / "log").read_text() == "tested\n"
+
+
+def test_rules_of_a_bot_and_of_its_users(bot: Bot, api: Model) -> None:
+    """Each thread hears its bot's rules and what its own user wants, once that is said to be a person's word."""
+    api.play(*[text("Yes.")] * 8)
+
+    async def main() -> None:
+        for key, words in (("anna", "From now on always answer in Finnish."), ("ben", "Hello.")):
+            async with bot.thread(key, human=True, rules=["Never promise a date."]) as thread:
+                await ask(thread, words)
+                await thread.reset()
+                await ask(thread, "What is new?")
+
+    bot.run(main)
+    anna, anna_later, ben, ben_later = api.of("main")
+    for request in (anna, anna_later, ben, ben_later):
+        assert request.saw("Never promise a date.")
+    assert anna_later.saw("answer in Finnish")
+    assert not ben.saw("Finnish") and not ben_later.saw("Finnish")
