@@ -43,7 +43,8 @@ START_UP = {
 ASK = {
     "_functools", "_sqlite3", "_stat", "stat",
     f"{OWN}.capture.project", f"{OWN}.errors", f"{OWN}.store.archive", f"{OWN}.store.events", f"{OWN}.store.home",
-    f"{OWN}.store.rules_cache", f"{OWN}.store.sqlite", f"{OWN}.store.sqlite.connection", f"{OWN}.store.sqlite.events",
+    f"{OWN}.store.journal", f"{OWN}.store.rules_cache", f"{OWN}.store.sqlite", f"{OWN}.store.sqlite.connection",
+    f"{OWN}.store.sqlite.events",
     f"{OWN}.store.sqlite.fulltext", f"{OWN}.store.sqlite.migrations", f"{OWN}.store.sqlite.notes",
     f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
 }  # fmt: skip

@@ -28,6 +28,7 @@ KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
     "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md",
     "changed-settings.*", "forgotten", "forget.json", "forget.json.*",
+    "journal", "journal.*", "vanished",
     "backups", "restoring", "before-restore-[0-9]*",
 )  # fmt: skip
 OURS = (

@@ -24,7 +24,7 @@ from typing import Any
 from memory_keeper import __version__, config
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host.registration import names_of_ours
-from memory_keeper.keeper import Keeper
+from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.model import Json, NamedTuple
 from memory_keeper.store import archive, open_store
 from memory_keeper.store.home import Lock, make_folder
@@ -32,7 +32,8 @@ from memory_keeper.store.home import Lock, make_folder
 FOLDER, ENDING, MANIFEST = "backups", ".tar", "manifest.json"
 COMING, BEFORE = "restoring", "before-restore-"  # folders of the home
 READY = "ready"  # in the first one: all of it is there and checked
-REPLACED = ("salt", "journal")  # files that go as they are; the home's own make room for them
+JOURNAL = ("journal", "journal.key")
+REPLACED = ("salt", *JOURNAL)  # files that go as they are; the home's own make room for them
 ADDED = ("forgotten", "config.json", "prices.json")  # and those that come back only where there are none
 DAY, PATIENCE = 86_400.0, 60.0
 CHUNK = 1 << 20
@@ -82,10 +83,12 @@ def _write(home: str, path: str, copy: str, full: bool, at: float) -> None:
     sums: dict[str, str] = {}
     with open(path, "xb", opener=_private) as file, tarfile.open(fileobj=file, mode="w") as tar:
         _add(tar, sums, "store.db.z", _packed(copy))
-        for name in (*REPLACED, *ADDED):
-            if os.path.isfile(f"{home}/{name}"):
-                with open(f"{home}/{name}", "rb") as one:
-                    _add(tar, sums, name, iter([one.read()]))
+        with Lock(home, PATIENCE):
+            beside = {
+                name: _whole(f"{home}/{name}") for name in (*REPLACED, *ADDED) if os.path.isfile(f"{home}/{name}")
+            }
+        for name, data in beside.items():
+            _add(tar, sums, name, iter([data]))
         for name in sorted(os.listdir(f"{home}/spool")) if os.path.isdir(f"{home}/spool") else ():
             with open(f"{home}/spool/{name}", "rb") as one:
                 _add(tar, sums, f"spool/{name}", iter([one.read()]))
@@ -96,6 +99,11 @@ def _write(home: str, path: str, copy: str, full: bool, at: float) -> None:
         about = {"format": "memory-keeper-backup", "version": 1, "by": __version__, "at": at, "full": full}
         about |= {"events": counts["events"], "notes": sum(counts["notes"].values()), "sums": sums}
         _put(tar, MANIFEST, json.dumps(about).encode())
+
+
+def _whole(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _add(tar: tarfile.TarFile, sums: dict[str, str], name: str, parts: Iterator[bytes]) -> None:
@@ -206,6 +214,8 @@ def keep_backed_up(keeper: Keeper, now: float) -> Backup | None:
     size = os.path.getsize(keeper.store_path)
     if not keep or not began or now - newest < DAY or last < newest or shutil.disk_usage(keeper.home).free < 3 * size:
         return None
+    with keeper.writing(PATIENCE):
+        by_hand.keep_settings(keeper)
     taken = take(keeper)
     for path in known(keeper.home)[keep:]:
         os.unlink(path)
@@ -221,6 +231,9 @@ def restore(keeper: Keeper, path: str) -> str:
     coming = f"{home}/{COMING}"
     with Lock(home, PATIENCE, "distil"):
         check(path, coming, keep=True)
+        for name in JOURNAL:  # of a backup that has none, it is begun anew
+            with open(f"{coming}/{name}", "ab", opener=_private):
+                pass
         aside = BEFORE + strftime("%Y%m%d-%H%M%S", localtime())
         with open(f"{coming}/{READY}", "x", opener=_private) as file:
             file.write(aside)

@@ -24,7 +24,7 @@ from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, m
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.jobs import backup
-from memory_keeper.keeper import Keeper
+from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
@@ -44,7 +44,7 @@ WORD = re.compile(r"\w+")
 STRINGS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SAID = ("prompt", "reply", "queued", "command", "task", "result", "thinking")
 TOLD = ("told", "scored", "replaced")  # kinds of events that quote others
-BINARY = (".db", ".db-wal", ".db-shm", ".gz")
+BINARY = (".db", ".db-wal", ".db-shm", ".gz", "/journal", "/journal.key")  # and what has a checksum
 
 
 class What(NamedTuple):
@@ -291,10 +291,12 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
             chosen = choose(store, what, known)
             known.add(_stones(known, what, chosen, keeper))
             _clean_spools(keeper.home, what, chosen, known)
-            if mask := _mask_of(what, known):
+            mask = _mask_of(what, known)
+            if mask:
                 store.mask(mask)
             moved = _rewrite_archives(keeper, what, chosen, known)
             store.forget([*chosen.events], chosen.notes, moved)
+            by_hand.forget(keeper, {*chosen.notes}, what.project if what.everything else "", mask)
             store.compact()
             _drop_archives(keeper.home, store)
         forget_rules(keeper.home)
@@ -497,7 +499,7 @@ def _mask_files(folder: str, text: str) -> None:
     for above, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(above, name)
-            if name.endswith((*BINARY, ".spool")) or path == folder + PLAN or not os.path.isfile(path):
+            if path.endswith((*BINARY, ".spool")) or path == folder + PLAN or not os.path.isfile(path):
                 continue
             if os.path.islink(path) or os.path.getsize(path) > 1 << 28:
                 continue

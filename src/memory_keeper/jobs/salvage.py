@@ -6,14 +6,17 @@ what a person wrote is, on its own if need be.
 
 from __future__ import annotations
 
+import os
 from time import time
 
+from memory_keeper.capture.tail import read_new
+from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Note, Placed, Source
-from memory_keeper.store import read_remains, spool
+from memory_keeper.keeper.by_hand import keep_note
+from memory_keeper.model import Event, Member, Note, Placed, Source
+from memory_keeper.store import archive, read_remains, spool
 from memory_keeper.store.context import MARKS
-from memory_keeper.store.home import Lock
-from memory_keeper.store.store import Store
+from memory_keeper.store.home import Lock, about
 
 PATIENCE = 5.0
 KINDS = (*MARKS, "archived", "memory", "imported")  # of events that no transcript has
@@ -25,7 +28,8 @@ def carry_over(keeper: Keeper, path: str) -> tuple[int, bool]:
     remains = read_remains(path, (*KINDS, *OF_NOTES), OF_NOTES)
     kept = _keep_marks(keeper, [event for event in remains.events if event.kind in KINDS])
     with Lock(keeper.home, PATIENCE):
-        kept += sum(_keep_note(keeper.writer, note, remains.covers) for note in sorted(remains.notes, key=_order))
+        notes = sorted(remains.notes, key=_order)
+        kept += sum(keep_note(keeper.writer, note, remains.covers.get(note.id, ())) for note in notes)
         kept += sum(keeper.writer.mark(event) for event in remains.events if event.kind in OF_NOTES)
     return kept, remains.lost
 
@@ -47,11 +51,35 @@ def _order(note: Note) -> tuple[bool, int]:
     return bool(note.replaces), note.level
 
 
-def _keep_note(store: Store, note: Note, covers: dict[str, list[str]]) -> bool:
-    if store.note(note.id):
+def damaged(keeper: Keeper) -> list[Source]:
+    """The transcripts with an archive that cannot be read to its end, once for each damaged member."""
+    return [source for source, member in keeper.store.members() if not _is_readable(keeper.home, source, member)]
+
+
+def _is_readable(home: str, source: Source, member: Member) -> bool:
+    try:
+        return bool(archive.read(home, source, member))
+    except (OSError, ValueError):
         return False
-    store.add(note, covers.get(note.id, ()))
-    if not store.note(note.id) and note.who == "user" and note.text:  # what it was a wording of is no more
-        alone = note._replace(replaces="", kind="note", level=min(note.level, 1))
-        store.add(alone)
-    return store.note(note.id) is not None
+
+
+def is_still_there(source: Source) -> bool:
+    """Whether the host still has all that was read of a transcript."""
+    try:
+        tail = read_new(source, 1)
+    except (OSError, ValueError, KeeperError):
+        return False
+    return bool(about(source.path).st_size) and not (tail and tail.replaced)
+
+
+def read_again(keeper: Keeper) -> int:
+    """Read the transcripts with damaged archives again, where the host still has them; how many those were."""
+    found = [source for source in dict.fromkeys(damaged(keeper)) if is_still_there(source)]
+    for source in found:
+        with keeper.writing(PATIENCE):
+            keeper.writer.begin(source)
+        keeper.read(source)
+        with keeper.writing(PATIENCE):
+            keeper.writer.forget((), (), {source.seq: None})
+        os.unlink(archive.archive_path(keeper.home, source))
+    return len(found)

@@ -89,8 +89,14 @@ class Keeper:
     def writer(self) -> Store:
         """The store, to write; only under the writer's lock."""
         if not self._writer:
+            left = about(self.home + "/archive").st_ino or about(self.home + "/journal").st_size
+            vanished = bool(left) and not about(self.store_path).st_size
             self._writer = open_store(self.store_path, migrate=not config.hurried, cache=self.cache)
             self._inode = posix.stat(self.store_path).st_ino
+            if vanished or not (config.hurried or self._writer.journal.is_there):
+                from memory_keeper.keeper.by_hand import begin
+
+                begin(self, vanished)
         return self._writer
 
     @property
@@ -291,7 +297,9 @@ class Keeper:
             place = find_place(directory)
             project = claimed(place, choose(place, self.writer), self.writer)
             if project:
-                self.writer.name_project((YOURS + place.root, "dir:" + place.root), project)
+                keys = YOURS + place.root, "dir:" + place.root
+                self.writer.journal.keep({"alias": [key, project]} for key in keys)
+                self.writer.name_project(keys, project)
                 self._found.clear()
         return project
 

@@ -10,6 +10,7 @@ import posix
 import stat
 import zlib
 
+from memory_keeper.config import sync
 from memory_keeper.model import Member, Source
 from memory_keeper.store.home import make_folder
 
@@ -45,8 +46,11 @@ def append(home: str, source: Source, last: Member | None, size: int, packed: by
         done = 0
         while done < len(packed):
             done += posix.pwrite(fd, packed[done:], start + done)
+        posix.fsync(fd)  # before the store says that it counts
     finally:
         posix.close(fd)
+    if not last:
+        sync(home + "/archive")
     return Member(last.offset + last.size if last else 0, size, start, len(packed))
 
 

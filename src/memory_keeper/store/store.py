@@ -28,6 +28,7 @@ from memory_keeper.model import (
     Usage,
     Used,
 )
+from memory_keeper.store.journal import Journal
 
 
 class Store(Protocol):
@@ -211,6 +212,9 @@ class Store(Protocol):
     def notes_between(self, project: str | None, session: str, since: float, until: float, limit: int) -> list[Note]:
         """The newest notes of a time that have words, in order; of the handoffs of a session only its last."""
 
+    def written(self) -> list[Note]:
+        """What was written by hand, every wording of it, in order, whether the journal has it or not."""
+
     def handoff(self, session: str = "", project: str = "") -> Note | None:
         """The newest handoff of a session, or of a project."""
 
@@ -301,6 +305,10 @@ class Store(Protocol):
 
     def compact(self, patience: float = 30.0) -> None:
         """Leave no byte anywhere of what was deleted."""
+
+    @property
+    def journal(self) -> Journal:
+        """What was written by hand, once more, beside the store."""
 
     def close(self) -> None:
         """Give the files back."""

@@ -210,3 +210,14 @@ def test_says_what_is_open(open_store: Open) -> None:
     assert (found.tools, found.characters, found.ended, found.compacted) == (0, 0, False, True)
     assert store.open_sessions(ELSEWHERE) == []
     store.close()
+
+
+def test_what_was_written_by_hand_stands_in_the_journal_too(open_store: Open) -> None:
+    store = open_store()
+    record_lines(store, begin(store), some_events(2))
+    store.add(a_note("n1"), [event.id for event in some_events(2)])
+    store.add(a_note("n2", 0)._replace(kind="rule", who="user"))
+    store.add(a_note("n3", 0)._replace(kind="handoff"))
+    assert [note.id for note in store.written()] == ["n2"]
+    assert [entry["note"][0] for entry in store.journal.read().entries] == ["n2"]
+    assert [note.id for note in store.notes(HERE, 0, "rule")] == ["n2"]

@@ -7,6 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -17,14 +18,17 @@ from memory_keeper.cli.commands.statusline import settings_path
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
-from memory_keeper.errors import KeeperError
+from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings, files, registration
 from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.host.json_file import lay_out, parse, read_file, same
+from memory_keeper.keeper import Keeper
+from memory_keeper.keeper.by_hand import keep_settings
 from memory_keeper.settings import ALIASES, DEFAULTS, MEANINGLESS, SETTINGS, USERS_ONLY, flatten, problem, read_value
 from memory_keeper.terminal import as_called, paint, say, say_problem
 
+PATIENCE = 5.0  # seconds for who writes to the store
 SWITCH = f"claude.{config.SWITCH}"  # Claude Code's own; the rest is ours
 _, PROJECT, _ = config.PROJECT_FILES  # the predecessor's is only read
 GROUPS = {  # the settings by the first part of their names
@@ -238,6 +242,7 @@ def put(home: str, place: tuple[str, str], part: list[str], key: str, value: Any
             add_setting(mine, key, value)
         if not same(was, value):
             _write("".join(place), given, home)
+    _write_down(home)
     return was
 
 
@@ -297,6 +302,14 @@ def _read(folder: str, name: str) -> dict[str, Any]:
         hint = "nothing was changed"
         raise KeeperError(f"{link} is a link, and settings are not written through links", hint=hint)
     return parse(read_file(folder + name), folder + name)
+
+
+def _write_down(home: str) -> None:
+    """Have the user's settings in the journal, where there is anything kept."""
+    with suppress(NotSetUp), Keeper(home) as keeper:
+        keeper.store.counts()
+        with keeper.writing(PATIENCE):
+            keep_settings(keeper)
 
 
 def _write(path: str, given: dict[str, Any], home: str) -> None:

@@ -22,6 +22,7 @@ from memory_keeper.cli.commands.import_ import read_back
 from memory_keeper.cli.output import respond
 from memory_keeper.config import find_root
 from memory_keeper.errors import Busy, Damaged, KeeperError, NotSetUp
+from memory_keeper.host.files import write_file
 from memory_keeper.host.registration import (
     KEPT,
     PLUGIN,
@@ -32,8 +33,8 @@ from memory_keeper.host.registration import (
     settings_path,
 )
 from memory_keeper.jobs.allowance import attempts, unanswered
-from memory_keeper.jobs.salvage import carry_over
-from memory_keeper.keeper import Keeper
+from memory_keeper.jobs.salvage import carry_over, damaged, is_still_there, read_again
+from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.pages.adopt import adopt, adopt_rules
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.reading import Pages
@@ -41,6 +42,7 @@ from memory_keeper.pages.render import foreign
 from memory_keeper.store import archive, spool
 from memory_keeper.store.events import model_calls
 from memory_keeper.store.home import Lock, about
+from memory_keeper.store.journal import settings_in
 from memory_keeper.terminal import as_called, paint, say, say_problem, size
 from memory_keeper.text import ago, clean, many
 
@@ -217,11 +219,13 @@ def _store(home: str, root: str) -> Iterator[Finding]:
     try:
         _check_lock(home)
         if _lost(home):
-            yield Finding("store", "FAIL", "the store is gone, its archives are there", _fix_line(True))
+            said = "the store is gone; what was written by hand and its archives are there"
+            yield Finding("store", "FAIL", said, _fix_line(True))
             return
         with Keeper(home) as keeper:
             damage = keeper.store.problems()
             yield Finding("store", "FAIL" if damage else "OK", "; ".join(damage) or "intact", _fix_line(bool(damage)))
+            yield from _by_hand(keeper)
             if not damage:
                 yield from _kept(keeper)
                 yield from _summarizer(keeper, root)
@@ -233,6 +237,35 @@ def _store(home: str, root: str) -> Iterator[Finding]:
         yield Finding("store", "WARN", f"busy: {error}", error.hint)
     except KeeperError as error:
         yield Finding("store", "FAIL", str(error), error.hint)
+
+
+def _by_hand(keeper: Keeper) -> Iterator[Finding]:
+    """Whether the store and the journal beside it have the same of what was written by hand."""
+    journal, check = keeper.store.journal, "journal"
+    if os.path.lexists(keeper.home + by_hand.VANISHED):
+        said = "the store had vanished; a new one has what was written by hand, and not yet what the archives have"
+        yield Finding("store", "FAIL", said, _fix_line(True))
+    known = journal.read()
+    if not journal.is_there:
+        said = "it is gone" if journal.is_gone else "not begun yet"
+        yield Finding(check, "FAIL" if journal.is_gone else "OK", said, _fix_line(journal.is_gone))
+        return
+    if not known.is_whole:
+        said = f"{known.damaged} bytes are not what was written" if known.damaged else "its end is missing"
+        yield Finding(check, "FAIL", said, _fix_line(True))
+    try:
+        lacking, strange = by_hand.differences(keeper.store)
+    except KeeperError:
+        return  # the store is damaged, which is said already
+    if lacking:
+        said = f"the store lacks {many(len(lacking), 'thing')} that somebody wrote by hand"
+        yield Finding(check, "FAIL", said, _fix_line(True))
+    if strange:
+        said = f"not written by Memory Keeper, and not told as yours: {', '.join(map(clean, strange[:5]))}"
+        fix = f"memory-keeper show {clean(strange[0])}; what is yours, write again; memory-keeper forget ID"
+        yield Finding(check, "WARN", said, fix)
+    if known.is_whole and not lacking and not strange:
+        yield Finding(check, "OK", f"{many(len(known.entries), 'thing')} that somebody wrote by hand, all in the store")
 
 
 def _kept(keeper: Keeper) -> Iterator[Finding]:
@@ -306,18 +339,27 @@ def _index(keeper: Keeper) -> Iterator[Finding]:
 
 
 def _archives(keeper: Keeper) -> Iterator[Finding]:
-    members = keeper.store.members()
-    damaged = 0
-    for source, member in members:
-        try:
-            archive.read(keeper.home, source, member)
-        except (OSError, ValueError):
-            damaged += 1
-    if damaged:
-        fix = "memory-keeper import transcripts reads again what Claude Code still has"
-        yield Finding("archive", "FAIL", f"{damaged} of {many(len(members), 'piece')} of transcripts are damaged", fix)
-    else:
-        yield Finding("archive", "OK", f"{many(len(members), 'piece')} of transcripts, all readable")
+    pieces, bad = len(keeper.store.members()), damaged(keeper)
+    back = [source for source in bad if is_still_there(source)]
+    if back:
+        said = f"{len(bad)} of {many(pieces, 'piece')} of transcripts are damaged"
+        yield Finding("archive", "FAIL", said, "memory-keeper doctor --fix reads again what Claude Code still has")
+    elif bad:
+        said = f"{len(bad)} of {many(pieces, 'piece')} of raw lines are lost: Claude Code has them no more"
+        yield Finding("archive", "WARN", said, "what they said is kept; `show ID --raw` is all that goes without")
+    if strays := _strays(keeper):
+        said = f"{many(len(strays), 'archive')} that the store knows nothing of"
+        yield Finding("archive", "FAIL", said, _fix_line(True))
+    if not bad and not strays:
+        yield Finding("archive", "OK", f"{many(pieces, 'piece')} of transcripts, all readable")
+
+
+def _strays(keeper: Keeper) -> list[str]:
+    """The archives that belong to no file of the store: it was lost, or whoever wrote them did not come to say so."""
+    known = {os.path.basename(archive.archive_path(keeper.home, source)) for source, _ in keeper.store.members()}
+    folder = f"{keeper.home}/archive"
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    return sorted(name for name in names if name not in known and name.endswith(".jsonl.gz"))
 
 
 def _problems(home: str) -> Iterator[Finding]:
@@ -367,7 +409,7 @@ def _fix(home: str, root: str) -> Iterator[Finding]:
     if os.path.exists(problems):
         os.replace(problems, problems + ".old")
     _check_lock(home)
-    aside = ""
+    aside = strays = ""
     with Lock(home, PATIENCE):
         path = os.path.join(home, "store.db")
         if _lost(home) or (os.path.exists(path) and _damaged(home)):
@@ -376,12 +418,14 @@ def _fix(home: str, root: str) -> Iterator[Finding]:
             with Keeper(home) as keeper:
                 if keeper.writer.index_problem():
                     keeper.writer.rebuild_index()
+                strays = _put_strays_aside(keeper)
     # each time: whoever was killed while reading back goes on here, and what has been read is known
     for name in names_of_ours(home, (ASIDE + "[0-9]*",)):
         folder = os.path.join(home, name)
         restored = _read_back(home, root, folder)
-        if folder == aside or any(restored[:3]):
+        if folder in (aside, strays) or any(restored[:3]):
             yield _repaired(folder, restored)
+    yield from _mend(home)
 
 
 def _repaired(aside: str, restored: Restored) -> Finding:
@@ -395,6 +439,42 @@ def _repaired(aside: str, restored: Restored) -> Finding:
     return Finding("repair", "WARN", text, "memory-keeper note list, rule list and task list show what is there")
 
 
+def _mend(home: str) -> Iterator[Finding]:
+    """Have the store, the journal and the archives make up for each other, and the settings be what they last were."""
+    if not os.path.exists(os.path.join(home, "store.db")):
+        return
+    with Keeper(home) as keeper:
+        with keeper.writing(PATIENCE):
+            kept = by_hand.mend(keeper)
+            settings = settings_in(keeper.writer.journal.read().entries)
+        again = read_again(keeper)
+    if kept:
+        yield Finding("repair", "OK", f"restored {many(kept, 'thing')} that somebody wrote by hand from the journal")
+    if again:
+        yield Finding("repair", "OK", f"read {many(again, 'transcript')} again whose archive was damaged")
+    path = os.path.join(home, "config.json")
+    if settings and os.path.exists(path) and read_json(path) is None:
+        os.rename(path, f"{_new_aside(home)}/config.json")
+        write_file(path, settings.encode())
+        yield Finding("repair", "OK", "restored your settings from the journal")
+
+
+def _put_strays_aside(keeper: Keeper) -> str:
+    """Put archives that the store does not know to be read back; where."""
+    strays = _strays(keeper)
+    if not strays:
+        return ""
+    aside = _new_aside(keeper.home)
+    os.mkdir(f"{aside}/archive", 0o700)
+    for name in strays:
+        session, _, number = name.removesuffix(".jsonl.gz").removesuffix(".orphan").rpartition(".")
+        count = int(number.partition("-")[0]) if number.partition("-")[0].isdecimal() else 0
+        while os.path.lexists(target := f"{aside}/archive/{session}.{count}.jsonl.gz"):
+            count += 1
+        os.rename(f"{keeper.home}/archive/{name}", target)
+    return aside
+
+
 def _check_lock(home: str) -> None:
     path = os.path.join(home, "writer.lock")
     if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
@@ -405,8 +485,8 @@ def _lost(home: str) -> bool:
     """Whether there are archives and no store that they belong to."""
     path = os.path.join(home, "store.db")
     empty = not os.path.exists(path) or not os.path.getsize(path)
-    folder = os.path.join(home, "archive")
-    return empty and os.path.isdir(folder) and bool(os.listdir(folder))
+    folder, journal = os.path.join(home, "archive"), os.path.join(home, "journal")
+    return empty and ((os.path.isdir(folder) and bool(os.listdir(folder))) or os.path.exists(journal))
 
 
 def _damaged(home: str) -> bool:
@@ -421,13 +501,18 @@ def _damaged(home: str) -> bool:
 
 def _put_aside(home: str) -> str:
     """Put the damaged store and its archives aside, never away; where to."""
+    aside = _new_aside(home)
+    for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
+        os.rename(os.path.join(home, name), os.path.join(aside, name))
+    say_problem(f"the damaged store lies in {aside}; a new one is made of what can be read")
+    return aside
+
+
+def _new_aside(home: str) -> str:
     aside = os.path.join(home, ASIDE + strftime("%Y%m%d-%H%M%S"))
     while os.path.exists(aside):
         aside += "0"
     os.mkdir(aside, 0o700)
-    for name in names_of_ours(home, ("archive", "store.db", "store.db-*")):
-        os.rename(os.path.join(home, name), os.path.join(aside, name))
-    say_problem(f"the damaged store lies in {aside}; a new one is made of what can be read")
     return aside
 
 

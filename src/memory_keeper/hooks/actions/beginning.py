@@ -14,7 +14,14 @@ from memory_keeper.hooks.actions import FRESH
 from memory_keeper.hooks.actions.handoff import CATCH_UP, tell_cleared, try_to_keep
 from memory_keeper.hooks.actions.previous import find_before, where_it_stood
 from memory_keeper.hooks.actions.telling import heard, record_told
-from memory_keeper.hooks.actions.welcome import say_adopted, say_begun_anew, say_broken, say_restored, welcome
+from memory_keeper.hooks.actions.welcome import (
+    say_adopted,
+    say_begun_anew,
+    say_broken,
+    say_restored,
+    say_vanished,
+    welcome,
+)
 from memory_keeper.hooks.problems import complain, trouble
 from memory_keeper.keeper import Keeper
 from memory_keeper.request import Brief, Context
@@ -52,6 +59,7 @@ def begin(request: Request) -> Json:
             reply |= _catch_up(keeper, call)
             adopted = _adopt(keeper, call, keeper.project(call.folder), at)
             reply |= say_adopted(call, environ, adopted, reply)
+            reply |= say_vanished(call, environ, home, reply)
             _load_module(keeper, keeper.project(call.folder), settings)
             if _begins_anew(request, settings):
                 return reply | say_begun_anew(call, environ, request.after, reply)

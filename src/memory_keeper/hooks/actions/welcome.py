@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json, Note
     from memory_keeper.request import Call
 
+VANISHED = "/vanished"  # a file of the home, until `doctor --fix` has read back what can be
 OLDER = ("/.claude/memory", "/.crabshell", "/thoughts")  # where other tools keep their memory of a project
 OF_ALL = "/.claude-mem"  # and one, below the user's own folder, that of all
 ATTENDED = ("CLAUDE_CODE_ENTRYPOINT", "cli")  # what the host says where somebody sits before it; else nobody would see
@@ -108,6 +109,14 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], repl
         return {}
     pages = ", ".join(sorted({page_of(note) for note in notes} - {""}))
     return _after(reply, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
+
+
+def say_vanished(call: Call, environ: dict[str, str], home: str, said: Json) -> Json:
+    """That the store had vanished and another one was begun."""
+    if not _is_read(call, environ) or not _is_there(home + VANISHED):
+        return {}
+    told = "Memory Keeper's store had vanished. What you wrote by hand is back; the rest: memory-keeper doctor --fix"
+    return _after(said, told)
 
 
 def say_broken(paths: Sequence[str]) -> Json:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import zlib
 
 from memory_keeper.model import EVER, Event, Note, Open
+from memory_keeper.store.home import about
+from memory_keeper.store.journal import MARKS, Journal, is_by_hand, of_mark, of_note
 from memory_keeper.store.sqlite.events import EVENT, Events
 from memory_keeper.store.sqlite.fulltext import IN_FORCE, blanks
 
@@ -25,6 +27,8 @@ SAID = "'prompt', 'reply', 'queued', 'task'"
 class Notes(Events):
     """What a store can say of its notes."""
 
+    _journal: Journal | None = None
+
     def add(self, note: Note, covers: Sequence[str] = ()) -> int:
         """Keep a note and cover what is beneath it; how many that are. All of that is still open, or the note is not
         kept: it would speak of what another one speaks of. Nor is one that replaces what is not there."""
@@ -40,6 +44,8 @@ class Notes(Events):
                 self.db.execute(f"update {beneath} set covered_by = null where covered_by = ?", (note.id,))
                 return 0
             self._keep(note)
+            if note.who or not note.level:
+                self._write_down(note)
         return covered
 
     def mark(self, event: Event, note: Note | None = None) -> bool:
@@ -58,7 +64,37 @@ class Notes(Events):
             self._index_events(self._last() - 1)
             if note:
                 self._keep(note)
+            self._write_down(event)
         return True
+
+    @property
+    def journal(self) -> Journal:
+        """What was written by hand, once more, beside the file."""
+        if not self._journal:
+            self._journal = Journal(self.path.rpartition("/")[0] or ".")
+        return self._journal
+
+    def _write_down(self, written: Note | Event) -> None:
+        """Have what no transcript gives back in the journal before it is kept here."""
+        if isinstance(written, Event):
+            if written.kind in MARKS:
+                self.journal.keep([of_mark(written)])
+        elif is_by_hand(written):
+            self.journal.keep([of_note(written)])
+
+    def _proved(self, notes: list[Note]) -> list[Note]:
+        """Notes without the rules that are nobody's, and no other as the user's that is not: by the journal."""
+        claims = [note for note in notes if note.who or note.kind == "rule"]
+        if not claims or not about(self.path.rpartition("/")[0] + "/journal").st_size:
+            return notes
+        false = {note.id for note in claims if not self.journal.proves(note)}
+        told = [note for note in notes if note.id not in false or note.kind != "rule"]
+        return [note._replace(who="", extra='{"by":"model"}') if note.id in false else note for note in told]
+
+    def written(self) -> list[Note]:
+        """What was written by hand, every wording of it, in order, whether the journal has it or not."""
+        rows = self._all(f"select {NOTE} from note where who != '' or level = 0 order by seq")
+        return [note for note in map(Note._make, rows) if is_by_hand(note)]
 
     def _is_known(self, id: str) -> bool:
         return bool(self._first("select 1 from note where id = ?", (id,)))
@@ -126,7 +162,7 @@ class Notes(Events):
             " order by first.at desc, first.seq desc limit ?",
             (*given, limit or -1),
         )
-        return [Note._make(row) for row in reversed(rows)]
+        return self._proved([Note._make(row) for row in reversed(rows)])
 
     def handoff(self, session: str = "", project: str = "") -> Note | None:
         only, given = ("session", session) if session else ("project", project)
