@@ -193,7 +193,7 @@ class Scene:
         trace = self.folder.parent / "trace"
         trace.unlink(missing_ok=True)
         faulty = fault.environ(self.shim, self.folder, trace) if fault else {}
-        if self.warm:
+        if self.warm and not self.prefix:
             return call(self.warm, ENTRY_POINTS[args[0]], args, given, {**self.environ, **faulty})
         return run([*self.prefix, PYTHON, "-I", "-S", str(START), *args], given, {**self.environ, **faulty})
 

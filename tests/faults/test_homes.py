@@ -15,7 +15,7 @@ from memory_keeper.briefs.rules import SHIPPED
 from tests.faults.faultpoint import Fault, run
 from tests.faults.scene import START, Growing, Scene, Verdict, complains, well_behaved
 from tests.faults.server import Server
-from tests.warm import PYTHON
+from tests.warm import PYTHON, Several
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
 QUESTIONS = ("status --all-projects", "search --all-projects mark", "doctor")
@@ -23,9 +23,9 @@ READ = ("brief start", "load", "usage")  # of one project
 
 
 @pytest.fixture
-def scene(tmp_path: Path, shim: Path) -> Scene:
+def scene(tmp_path: Path, shim: Path, warm: Several) -> Scene:
     """A session about which nothing is known yet."""
-    made = Scene(tmp_path, shim)
+    made = Scene(tmp_path, shim, warm=warm)
     made.transcript.grow(9)
     return made
 

@@ -17,6 +17,7 @@ import pytest
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import START, Scene, Verdict
 from tests.faults.server import Answer, Server
+from tests.warm import Several
 
 EMPTY = {"content": [{"type": "text", "text": "{}"}]}
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
@@ -33,9 +34,9 @@ HOWS = {
 
 
 @pytest.fixture
-def scene(tmp_path: Path, shim: Path) -> Scene:
+def scene(tmp_path: Path, shim: Path, warm: Several) -> Scene:
     """A session about which nothing is known yet."""
-    made = Scene(tmp_path, shim)
+    made = Scene(tmp_path, shim, warm=warm)
     made.transcript.grow(9)
     return made
 
@@ -89,12 +90,12 @@ def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
 
 @pytest.mark.parametrize("how", HOWS)
 def test_no_point_of_the_worker_is_fatal(
-    how: str, full: bool, shim: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+    how: str, full: bool, shim: Path, warm: Several, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """The disk fails under a worker, or it dies and the next one is asked again what it may have done already."""
 
     def story(at: int) -> tuple[int, Verdict]:
-        scene = Scene(tmp_path / str(at), shim)
+        scene = Scene(tmp_path / str(at), shim, warm=warm)
         scene.transcript.grow(9)
         fault = HOWS[how]._replace(at=at)
         if fault.how in ("kill", "torn"):
