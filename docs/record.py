@@ -567,7 +567,7 @@ def days(scene: Stage) -> Iterator[Shot]:
         yield Shot("film", "the next day: a new session knows what was decided, and why", scene.shoot(tui))
         tui.leave()
     command = f"memory-keeper why --session {NEXT_DAY[:8]}"
-    told = scene.run(command, "What was told", rows=80)
+    told = scene.run(command, "What Memory Keeper took", rows=140)
     yield Shot("film", "every line that was told, where it came from, what it cost", told[:19])
 
 

@@ -21,9 +21,15 @@ class Tui:
         command = shlex.join([*under, sandbox.cli, *args])
         variables = [word for name, value in sandbox.env.items() for word in ("-e", f"{name}={value}")]
         size = ["-x", str(columns), "-y", str(rows), "-c", str(sandbox.project)]
-        self._tmux("-f", "/dev/null", "new-session", "-d", *size, *variables, command)
+        begin = ("-f", "/dev/null", "new-session", "-d", *size, *variables, command)
+        # the server of the terminal before may still be going, and takes this one with it
+        self.pid = int(wait_for(lambda: self._begun(*begin), "a terminal"))
+
+    def _begun(self, *begin: str) -> str:
+        """The process in a terminal that was begun; empty where there is none."""
+        self._tmux(*begin)
         self._tmux("set-option", "remain-on-exit", "on")
-        self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+        return self._tmux("display-message", "-p", "#{pane_pid}").strip()
 
     def beside(self, command: str) -> None:
         """Run something in another pane, below, which is not looked at."""

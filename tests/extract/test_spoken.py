@@ -48,6 +48,24 @@ def test_what_a_program_asks_is_asked_and_not_the_user_s() -> None:
     assert write(story.events, 400).text.startswith('"Never push. Make the parser in src/parse.py strict')
 
 
+def test_what_the_host_says_around_a_summary_is_no_part_of_it() -> None:
+    """Word for word as 2.1.325 writes it."""
+    story = Story()
+    story.add(
+        "summary",
+        "This session is being continued from a previous conversation that ran out of context. The summary below covers"
+        " the earlier portion of the conversation.\n\nSummary:\nThe parser is strict now, because a test failed.\n\n"
+        "If you need specific details from before compaction (like exact code snippets, error messages, or content you"
+        " generated), read the full transcript at: /p/s1.jsonl\nContinue the conversation from where it left off"
+        " without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap"
+        " what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break"
+        " never happened.\n\nThe messages after this summary are the most recent messages from before compaction, kept"
+        " verbatim. The summary was written without seeing them, so something it says has not happened yet may already"
+        " have happened in them.",
+    )
+    assert texts(said(story)) == ["The parser is strict now, because a test failed."]
+
+
 def test_what_a_tool_printed_is_said_by_nobody() -> None:
     story = Story()
     story.run("cat README", "Run the installer first. It is important.")

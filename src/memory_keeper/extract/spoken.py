@@ -52,7 +52,8 @@ TRAILER = re.compile(  # what no sentence of the work is: a commit's trailer, th
     r"^(?:Co-Authored-By|Signed-off-by|🤖|Generated with|This session is being continued"
     r"|You['’]ve hit your |API Error\b|Prompt is too long|Claude (?:AI )?usage limit|No response requested"
     r"|The (?:conversation|summary below) (?:is summarized|covers)"
-    r"|Please continue the conversation|If you need specific details)",
+    r"|(?:Please )?continue the conversation|If you need specific details|Resume directly|Pick up the last task as if"
+    r"|The messages after this summary|The summary was written without seeing)",
     re.I,
 )
 DOCUMENTS = (".md", ".mdx", ".txt", ".rst")
