@@ -111,8 +111,10 @@ class Answer(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What reaches the user."""
-        return str(self.said.get("systemMessage", ""))
+        """What reaches the user, who is to know who says it."""
+        shown = str(self.said.get("systemMessage", ""))
+        assert not shown or shown.startswith("Memory Keeper"), shown
+        return shown
 
 
 class Machine:

@@ -393,7 +393,8 @@ def may_compact(session: Session, trigger: str = "auto") -> bool:
 @pytest.mark.parametrize("trigger", ["auto", "manual"])
 def test_before_a_compaction_the_handoff_is_written(session: Session, trigger: str) -> None:
     session.fill(30_000)
-    assert compact(session, trigger).out.decode() == INSTRUCTIONS, "its model reads all that is said: not the handoff"
+    told = INSTRUCTIONS if trigger == "auto" else ""  # its model reads all that is said: not the handoff
+    assert compact(session, trigger).out.decode() == told
     assert "Please build the parser." in session.handoff.read_text()
     with session.machine.store() as store:
         note = store.handoff(session.id)
