@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -78,6 +79,21 @@ def test_in_full_once_and_in_short_when_the_context_has_grown(session: Session, 
         later = said()
         assert heard(later).startswith(SHORT) == bool(due) and bool(later) == bool(due)
         assert tokens(heard(later)) <= 50 and "\n" not in heard(later) and "systemMessage" not in later
+
+
+def test_what_the_rules_are_is_said_on_the_screen_once_in_a_project(machine: Machine, session: Session) -> None:
+    first = ask(session)["systemMessage"]
+    assert first.endswith(": memory-keeper rule list. Without them: memory-keeper config set rules.shipped false")
+    session.reply("Well.")
+    session.end()
+    machine.settle()
+    other = machine.session()
+    other.start()
+    said = ask(other)
+    assert OPENING in heard(said), "the model is told them in full in each context"
+    assert re.fullmatch(
+        r"Memory Keeper gave this context 5 rules \(\d+ tokens\): memory-keeper rule list", said["systemMessage"]
+    )
 
 
 def test_a_hundred_short_prompts_cost_nothing_after_the_first(session: Session) -> None:

@@ -8,7 +8,7 @@ from time import time
 
 from memory_keeper import config, wire
 from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
-from memory_keeper.errors import NotSetUp
+from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.telling import heard, record_told
 from memory_keeper.hooks.actions.welcome import welcome_late
@@ -27,6 +27,7 @@ from memory_keeper.wire import units
 SUBAGENT = 300  # tokens
 WITHOUT = "memory-keeper config set rules.shipped false"
 SHOWN = 100  # characters of a rule on the screen
+LATELY = 50  # things that contexts of a project were told last
 
 
 def tell_or_fail_safe(request: Request) -> Json:
@@ -121,22 +122,32 @@ def _tell_full(request: Request, settings: Json, root: str) -> Json:
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same
-    shown = _describe(rules, said, brief)
+    shown = _describe(request, rules, said, brief)
     if context.ruled and ready["newest"]:  # whoever did that: the user is to see it
         shown += f'. Changed last: "{ready["newest"]}"'
     return {"systemMessage": shown, **heard(call.event, brief.text)}
 
 
-def _describe(rules: Sequence[Rule], said: Sequence[Observed], brief: Brief) -> str:
-    """What the user sees of the rules that a context was told; of those that come with us also what they are, and how
-    to go without."""
+def _describe(request: Request, rules: Sequence[Rule], said: Sequence[Observed], brief: Brief) -> str:
+    """What the user sees of the rules that a context was told; the first time in a project also what those are that
+    come with us, and how to go without."""
     told = [rule for rule in rules if rule.id in brief.cites]
     ours = sum(rule.scope == "shipped" for rule in told)
     heard = " and what you said before" * any(observation.id in brief.cites for observation in said)
-    only = " of its own, such as to ask before deleting" * (0 < ours == len(told))
+    only = " of its own, such as to ask before deleting" * (0 < ours == len(told) and not _were_told(request))
     counted = f"{len(told)} rule{'s' * (len(told) != 1)}{only}" if told else ""
     shown = f"Memory Keeper gave this context {(counted + heard).removeprefix(' and ')} ({brief.tokens} tokens)"
     return f"{shown}: memory-keeper rule list" + f". Without them: {WITHOUT}" * bool(only)
+
+
+def _were_told(request: Request) -> bool:
+    """Whether an earlier context of the project was told its rules, and so its user of them."""
+    try:
+        with Keeper(request.home, request.environ) as keeper:
+            told = keeper.store.latest(keeper.project(request.call.folder), "told", LATELY, text=False)
+    except KeeperError:  # then it is said once more
+        return False
+    return any(event.tool == "rules" for event in told)
 
 
 def full_brief(
