@@ -14,7 +14,7 @@ import pytest
 import memory_keeper.dashboard
 from memory_keeper.dashboard.app import BENEATH, PAGES, PARTS
 from tests.dashboard.conftest import SUMMARY, Browser
-from tests.machine import Machine, Session
+from tests.machine import Machine, Session, another_host
 
 STATIC = Path(memory_keeper.dashboard.__file__).parent / "static"
 LARGEST = 200_000  # bytes of a page
@@ -54,6 +54,21 @@ def test_now_leads_to_a_session(browser: Browser, worked: Session) -> None:
     page = browser.get(f"session/{worked.id}")
     assert "Why not tenacity?" in page and "upload_part" not in page.partition("Conversation")[0]
     assert f"part/survival/{worked.id}" in page
+
+
+def test_a_running_session_says_how_long_it_lasts(machine: Machine) -> None:
+    browser = Browser(machine).enter()
+    session = machine.session()
+    with another_host():
+        session.start()
+        session.turn("Build the parser.", "It is built.")
+        session.fill(150_000)
+        session.write()
+        page = browser.get("part/live")
+        assert "Build the parser." in page or session.id[:8] in page
+        assert "<meter" in page and "tokens" in page and "until the limit" in page
+        session.end()
+    assert "No session runs" in browser.get("part/live")
 
 
 def test_what_survived_opens_what_it_rests_on(browser: Browser, worked: Session) -> None:

@@ -22,6 +22,7 @@ from memory_keeper.dashboard import views, writes
 from memory_keeper.dashboard.guard import Guard
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.store import spool
 from memory_keeper.terminal import format_time, say_problem
 from memory_keeper.text import ago, clean, many, one_line, short_number
 
@@ -97,6 +98,8 @@ def _respond(
     with Keeper(home) as keeper:
         visit = views.Visit(keeper, folder, given)
         try:
+            if not os.path.exists(keeper.store_path) and spool.names(home):
+                keeper.catch_up()  # the very first session runs: what hooks left of it becomes a store
             about = view(visit)
             about |= {"project": visit.project, "projects": visit.projects}
             chosen = visit.chosen

@@ -10,6 +10,7 @@ from memory_keeper.terminal import format_time
 from memory_keeper.text import clean, short_number
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 960, 180, 52, 18
+WIDEST = 60  # a column
 MOST = 160  # columns; of more, several are shown as the largest of them
 
 Column = tuple[str | float, tuple[int, ...]]  # its name or time, and its parts from below
@@ -22,9 +23,13 @@ def columns(rows: Sequence[Column], parts: Sequence[str]) -> Markup:
     most = max((sum(sizes) for _, sizes in shown), default=0)
     if not most:
         return Markup("")
-    wide = (WIDTH - LEFT) / len(shown)
+    wide = min(WIDEST, (WIDTH - LEFT) / len(shown))
     drawn = [_column(row, parts, LEFT + wide * place, wide, most) for place, row in enumerate(shown)]
-    ends = [_label(shown[0][0], LEFT, "start"), _label(shown[-1][0], WIDTH, "end") if len(shown) > 1 else Markup("")]
+    last = max(LEFT + wide * len(shown), LEFT + 240)
+    ends = [
+        _label(shown[0][0], LEFT, "start"),
+        _label(shown[-1][0], last, "end") if len(shown) > 1 else Markup(""),
+    ]
     scale = Markup('<text x="{}" y="{}" text-anchor="end">{}</text>')
     ends += [scale.format(LEFT - 6, y, said) for y, said in ((10, short_number(most)), (HEIGHT - BOTTOM, "0"))]
     key = Markup(" ").join(

@@ -96,7 +96,8 @@ class Guard:
             return PlainTextResponse(f"This link was used, or is not the one that was printed. {AGAIN}", 403)
         self.token = ""
         onward = f'<meta http-equiv="refresh" content="0;url={self.base}/">'
-        head = f'<head><meta charset="utf-8"><title>Memory Keeper</title>{onward}</head>'
+        icon = f'<link rel="icon" href="{self.base}/static/icon.svg">'
+        head = f'<head><meta charset="utf-8"><title>Memory Keeper</title>{icon}{onward}</head>'
         page = f'<!doctype html><html lang="en">{head}<body><a href="{self.base}/">Open the dashboard</a></body></html>'
         answer = HTMLResponse(page)
         answer.set_cookie(COOKIE, self._cookie, path=self.base, httponly=True, samesite="strict")

@@ -41,7 +41,7 @@ from memory_keeper.hooks.actions.lost import scores
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import EVER, Filter, Note, Scope, origin
+from memory_keeper.model import EVER, Filter, Note, Scope, Session, origin
 from memory_keeper.notes.kept_note import lines_of, whose
 from memory_keeper.notes.tasks.done import done, open_tasks
 from memory_keeper.notes.usage import breakdown
@@ -50,7 +50,7 @@ from memory_keeper.rules.observations import clashes, observed_here
 from memory_keeper.search import find
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
-from memory_keeper.store.events import as_of
+from memory_keeper.store.events import as_of, began_at
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean
 
@@ -193,10 +193,9 @@ def _described(visit: Visit, found: list[Any]) -> list[Json]:
 def session(visit: Visit) -> Json:
     """One session: its figures, its responses, and what was said, a page of it at a time."""
     id, store = visit.session(), visit.store
-    one = next((one for one in store.sessions(visit.project, 1 << 30) if one.id == id), None)
-    if not one:
-        raise KeeperError(f"Nothing is kept of session {id[:8]}")
-    (about,) = _described(visit, [one])
+    said = Filter(sessions=(id,))
+    counts = store.count(said), store.count(said._replace(kinds=("prompt",)))
+    (about,) = _described(visit, [Session(id, visit.project, began_at(store, id), store.last_moment(id), *counts)])
     spent = total(sums(store, prices := read_prices(visit.keeper.home), session=id))
     main = [one for one in store.usages(id) if not one.agent]
     which = Filter(sessions=(id,), kinds=STEPS, agent="", after=visit.number("after"), limit=LONG + 1, text=HEAD)
@@ -235,8 +234,9 @@ def survival(visit: Visit) -> Json:
     """What survived of a session, as the picture of the report."""
     id = visit.session()
     found = find_survival(visit.store, read_prices(visit.keeper.home), id)
-    title = f"What survived: {visit.store.title(id) or f'session {id[:8]}'}"
-    return {"picture": lambda link: draw(found, title, link), "facts": len(found.threads)}
+    asked = visit.store.latest(visit.project, "prompt", 1, (id,))
+    title = visit.store.title(id) or (asked[0].text if asked else f"session {id[:8]}")
+    return {"picture": lambda link: draw(found, f"What survived: {title}", link), "facts": len(found.threads)}
 
 
 def eaten(visit: Visit) -> Json:
@@ -313,7 +313,7 @@ def memory(visit: Visit) -> Json:
     highest = max((int(level) for level in counts["notes"] if level != "0"), default=0)
     top = store.notes(visit.project, highest, limit=ROWS)[::-1] if highest else []
     entries = of_project(store, visit.project, 0.0, until, ROWS)[::-1]
-    return {"counts": counts, "level": highest, "top": top, "entries": entries}
+    return {"counts": counts, "level": highest, "top": top, "entries": entries, "more": len(entries) == ROWS}
 
 
 def show(visit: Visit) -> Json:

@@ -27,7 +27,7 @@ TAGS = {
     *("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "br", "div", "ul", "li", "b", "code"),
     *("table", "tr", "th", "td"),
 }
-ATTRIBUTES = {"lang", "charset", "name", "content", "http-equiv", "class"}
+ATTRIBUTES = {"role", "aria-label", "tabindex", "lang", "charset", "name", "content", "http-equiv", "class"}
 
 
 class Reader(HTMLParser):

@@ -60,11 +60,11 @@ def _kind(line: str) -> str:
 
 def _table(lines: list[str]) -> Iterator[str]:
     """A table; its second line only says how columns are aligned."""
-    yield "<div><table>"
+    yield '<div tabindex="0" role="group" aria-label="table"><table>'
     for place, line in enumerate(lines):
         if place != 1:
-            tag = "td" if place else "th"
-            yield f"<tr>{''.join(_cell(tag, cell) for cell in _split(line))}</tr>"
+            cells = (_cell("td" if place or not cell else "th", cell) for cell in _split(line))
+            yield f"<tr>{''.join(cells)}</tr>"
     yield "</table></div>"
 
 

@@ -80,10 +80,10 @@ class _Picture:
             f'<text class="soft" text-anchor="middle" x="{x:.1f}" y="{top - 4:g}">{number}</text>'
             for number, x in enumerate(self.ends, 1)
         )
-        height = int(y + EDGE)
+        height, role = int(y + EDGE), "group" if self.link else "img"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
-            f' role="img" aria-label="{_words(title, 90)}"><style>{STYLE}</style>\n'
+            f' role="{role}" aria-label="{_words(title, 90)}"><style>{STYLE}</style>\n'
             + "\n".join([*marks, *parts])
             + "\n</svg>\n"
         )
