@@ -28,7 +28,8 @@ def write_file(path: str, data: bytes, mode: int = 0o600, only_if: Callable[[], 
     finally:
         if os.path.lexists(own):
             os.unlink(own)
-    _sync_folder(path)
+    with suppress(OSError):
+        config.sync(os.path.dirname(path))
     return True
 
 
@@ -65,12 +66,6 @@ def _copy_attributes(path: str, fd: int) -> None:
     for name in names:
         with suppress(OSError):
             os.setxattr(fd, name, os.getxattr(path, name))
-
-
-def _sync_folder(path: str) -> None:
-    """The file is in its place already: that a file system cannot do this, or fails now, changes nothing."""
-    with suppress(OSError):
-        config.sync(os.path.dirname(path))
 
 
 def sweep(path: str) -> None:

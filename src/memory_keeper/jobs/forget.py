@@ -254,7 +254,7 @@ def plan(keeper: Keeper, what: What) -> tuple[What, Chosen]:
 
 def forget(keeper: Keeper, what: What) -> Chosen:
     """Forget it, whatever happens on the way; what that came to."""
-    _write_plan(keeper.home, what)
+    write_file(keeper.home + PLAN, wire.dumps(what._asdict()).encode())
     return _carry_out(keeper, what)
 
 
@@ -273,10 +273,6 @@ def go_on(keeper: Keeper) -> bool:
     if what:
         _carry_out(keeper, what)
     return bool(what)
-
-
-def _write_plan(home: str, what: What) -> None:
-    write_file(home + PLAN, wire.dumps(what._asdict()).encode())
 
 
 def _carry_out(keeper: Keeper, what: What) -> Chosen:

@@ -111,7 +111,11 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
         bar.advance(1)
         with _open(target, SESSIONS) as folder:
             _refuse(folder, [] if force else list(_foreign_sessions(keeper, folder, known)))
-            before = _by_session(folder)
+            # the files that are there by the session they are of, whenever that is said to have begun
+            found: dict[str, list[str]] = {}
+            for name in folder.names():
+                found.setdefault(_session_in(name), []).append(name)
+            before = found
             for session in known:
                 written |= _write_session(keeper, folder, session, before)
                 bar.advance(1)
@@ -146,14 +150,6 @@ def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) 
             found = folder.read(name)
             if not found or not text.encode().startswith(found.data):
                 yield name
-
-
-def _by_session(folder: Folder) -> dict[str, list[str]]:
-    """The files that are there by the session they are of, whenever that is said to have begun."""
-    found: dict[str, list[str]] = {}
-    for name in folder.names():
-        found.setdefault(_session_in(name), []).append(name)
-    return found
 
 
 def _session_in(name: str) -> str:

@@ -83,7 +83,11 @@ def _show_note(keeper: Keeper, note: Note, args: Namespace) -> int:
     above = keeper.store.cover(origin(note))
     about = {**as_json(note), **({"note": above} if above else {})}
     children = [id for id in keeper.store.children(note.id) if not id.startswith("spent-")]
-    wordings = _wordings(keeper, note)
+    force = keeper.store.wording(note.id)
+    wordings = [
+        {"id": item.id, "by": _by(item), "in_force": bool(force and item.id == force.id), "text": item.text}
+        for item in keeper.store.wordings(note.id)
+    ]
     listing = args.children or args.page
 
     def show() -> None:
@@ -113,14 +117,6 @@ def _say_note(keeper: Keeper, note: Note, about: dict[str, Any], children: int) 
         say(clean(line) + paint(_cited(rests), "dim"))
     if not note.text:
         print("(it says nothing)")
-
-
-def _wordings(keeper: Keeper, note: Note) -> list[dict[str, Any]]:
-    force = keeper.store.wording(note.id)
-    return [
-        {"id": item.id, "by": _by(item), "in_force": bool(force and item.id == force.id), "text": item.text}
-        for item in keeper.store.wordings(note.id)
-    ]
 
 
 def _say_wordings(wordings: list[dict[str, Any]]) -> None:

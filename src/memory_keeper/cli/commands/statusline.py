@@ -37,7 +37,10 @@ def run(args: Namespace) -> int:
         if args.wrap or args.width:
             args.fail("--wrap and --width are for showing it; a status line that is there is wrapped by itself")
         outcome = install(args.home) if args.install else remove(args.home)
-        notes = _notes(args)
+        # where a project shows something else, that wins
+        root = find_root(os.path.abspath(args.project or os.getcwd()))
+        paths = [root + name for name in config.CLAUDE_FILES]
+        notes = [f"{path} has a status line of its own, which wins here." for path in paths if KEY in _settings(path)]
         return respond(args, {**outcome._asdict(), "notes": notes}, "\n".join((describe_outcome(outcome), *notes)))
     if sys.stdin.isatty():
         raise KeeperError("It reads what Claude Code says of a session from stdin", hint=f"try `{EXAMPLE}`")
@@ -108,13 +111,6 @@ def describe_outcome(outcome: Outcome) -> str:
     if is_ours(_command(outcome.now)):
         return f"The status line is there already ({outcome.path})."
     return f"There was none of ours in {outcome.path}."
-
-
-def _notes(args: Namespace) -> list[str]:
-    """Where a project shows something else, that wins."""
-    root = find_root(os.path.abspath(args.project or os.getcwd()))
-    paths = [root + name for name in config.CLAUDE_FILES]
-    return [f"{path} has a status line of its own, which wins here." for path in paths if KEY in _settings(path)]
 
 
 def _settings(path: str) -> dict[str, Any]:

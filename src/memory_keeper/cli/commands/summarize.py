@@ -229,16 +229,12 @@ def _take(keeper: Keeper, args: Namespace, project: str, root: str, text: str) -
     job: Job = job_for(keeper, root, AGENT)
     outcome = Outcome(first.id, first.level, first.project, AGENT)
     outcome = keep(keeper, job, draft_of(keeper, read_matter(keeper, first, job.settings), job, outcome, text))
-    _take_away(root)
-    return outcome
-
-
-def _take_away(root: str) -> None:
-    """The file has done its work."""
+    # the file has done its work
     with suppress(KeeperError), Folder(root) as folder:
         found = folder.read(FILE[0])
         if found and folder.is_ours(FILE[0]):
             folder.remove(FILE[0], found)
+    return outcome
 
 
 def _first(keeper: Keeper, note: Note) -> Note:
