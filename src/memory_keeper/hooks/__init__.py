@@ -2,8 +2,9 @@
 
 `start` picks an entry point: `hook` for a session's start and end (and for whoever calls `memory-keeper hook`), `turn`
 after each turn, `statusline`. While a session runs its server is asked instead. Either way `answer` keeps a record of
-the call and has done, by `actions`, what the triggers of `policy` ask for. The rest is what they share: `options`
-(without a parser), `problems` (what went wrong, for `doctor`), `detached` (what outlives a process).
+the call and has done, by `actions`, what the triggers of `policy` ask for. `during` knows of a call what only matters
+while a session runs. The rest is what they share: `options` (without a parser), `problems` (what went wrong, for
+`doctor`), `detached` (what outlives a process).
 
 A process that somebody waits for costs what it loads: over an interpreter (7 ms) `collections` 2 ms, `enum` 4, `re` 5,
 `json` 7, `typing` 9, `pathlib` 10, `subprocess` 11, `dataclasses` 15. So the modules at the top of this folder, and
