@@ -36,6 +36,7 @@ from memory_keeper.text import tokens
 from tests.command import typed
 from tests.machine import Machine
 from tests.notes.summarizers.service import Act, Service, answering, said_by_openai
+from tests.raw import pending
 
 GOOD = "The retry in src/retry.py now makes 5 attempts. The delay was 200 ms because the server is slow."
 Json = dict[str, Any]
@@ -128,7 +129,7 @@ def test_an_answer_becomes_the_wording_in_force_and_every_line_rests_on_events_t
 
 
 def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: Keeper) -> None:
-    pending = keeper.store.pending(newest(keeper).project)
+    before = pending(keeper.store, newest(keeper).project)
     outcome = ask(keeper)
     (attempt,) = attempts(model_calls(keeper.store))
     assert attempt == Attempt(attempt.at, outcome.note, True, False, 120, False, newest(keeper).project, by="openai")
@@ -141,7 +142,7 @@ def test_what_it_took_is_kept_with_the_wording_and_belongs_to_the_note(keeper: K
         "id": outcome.id,
         "cost": None,
     }
-    assert keeper.store.pending(newest(keeper).project) == pending
+    assert pending(keeper.store, newest(keeper).project) == before
     assert {event.id for event in model_calls(keeper.store)} < set(keeper.store.children(outcome.note))
     assert (keeper.writer.problems(), keeper.writer.index_problem()) == ([], "")
 

@@ -23,7 +23,7 @@ from memory_keeper.store.home import Lock
 from tests.command import typed
 from tests.machine import Machine
 from tests.observing import DAY, ROOT, Project
-from tests.raw import change
+from tests.raw import change, pending
 from tests.rows import rows
 from tests.transcripts import START, Transcript
 
@@ -312,7 +312,7 @@ def test_what_was_kept_before_a_crash_is_known_after_it(project: Project) -> Non
     assert len(learn(project.keeper, project.key, START)) == 2
     project.read()
     assert len(project.keeper.store.notes(project.key, 0, "observation")) == 2
-    assert not project.keeper.store.pending(project.key)
+    assert not pending(project.keeper.store, project.key)
 
 
 def test_a_store_from_before_is_read_once_more(project: Project) -> None:

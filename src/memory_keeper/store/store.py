@@ -221,9 +221,6 @@ class Store(Protocol):
     def handoffs(self, project: str, limit: int) -> list[Note]:
         """The newest handoff of each session of a project, the newest first."""
 
-    def pending(self, project: str, level: int = 0) -> list[str]:
-        """What no note covers yet: events at level 0, notes above; oldest first."""
-
     def children(self, id: str) -> list[str]:
         """What a note covers, by the id of any of its wordings."""
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memory_keeper.model import Note
 from memory_keeper.store.events import covered_events, marks_on, model_calls, not_covered, open_events
+from tests.raw import pending
 from tests.store.contract.made import ELSEWHERE, HERE, a_note, an_event, begin, record_lines, some_events
 
 if TYPE_CHECKING:
@@ -17,23 +18,23 @@ def test_a_note_covers_what_is_open(open_store: Open) -> None:
     store = open_store()
     ids = [event.id for event in some_events(6)]
     record_lines(store, begin(store), some_events(6))
-    assert store.pending(HERE) == ids
+    assert pending(store, HERE) == ids
     assert store.add(a_note("n1"), ids[:2]) == 2
     assert store.add(a_note("n1"), ids[:2]) == 0, "the same note again"
     assert store.add(a_note("n1"), ids) == 0, "a note is never changed"
     assert store.children("n1") == ids[:2]
     assert store.add(a_note("n2"), ids[1:4]) == 0, "it would speak of what another note speaks of"
-    assert store.note("n2") is None and store.pending(HERE) == ids[2:], "then it is as if it had never been"
+    assert store.note("n2") is None and pending(store, HERE) == ids[2:], "then it is as if it had never been"
     assert store.add(a_note("n2"), ids[2:4]) == 2
     assert store.children("n2") == ids[2:4]
     assert [event.id for event in covered_events(store, "n2")] == ids[2:4]
-    assert store.pending(HERE) == ids[4:]
-    assert store.pending(ELSEWHERE) == []
+    assert pending(store, HERE) == ids[4:]
+    assert pending(store, ELSEWHERE) == []
     assert store.add(a_note("n3"), ["no such event"]) == 0
     assert store.add(a_note("n4")._replace(project=ELSEWHERE), ids[4:]) == 0, "another project's"
-    assert store.note("n4") is None and store.pending(HERE) == ids[4:]
+    assert store.note("n4") is None and pending(store, HERE) == ids[4:]
     assert store.note("n3") is None
-    parted = [*store.pending(HERE), *store.children("n1"), *store.children("n2")]
+    parted = [*pending(store, HERE), *store.children("n1"), *store.children("n2")]
     assert sorted(parted) == sorted(ids)
     store.close()
 
@@ -60,11 +61,11 @@ def test_notes_cover_notes(open_store: Open) -> None:
     record_lines(store, begin(store), some_events(4))
     store.add(a_note("a"), ids[:2])
     store.add(a_note("b"), ids[2:])
-    assert store.pending(HERE) == []
-    assert store.pending(HERE, 1) == ["a", "b"]
+    assert pending(store, HERE) == []
+    assert pending(store, HERE, 1) == ["a", "b"]
     assert store.add(a_note("top", level=2), ["a", "b"]) == 2
-    assert store.pending(HERE, 1) == []
-    assert store.pending(HERE, 2) == ["top"]
+    assert pending(store, HERE, 1) == []
+    assert pending(store, HERE, 2) == ["top"]
     assert store.children("top") == ["a", "b"]
     store.close()
 
@@ -95,7 +96,7 @@ def test_two_notes_at_once_share_nothing(open_store: Open) -> None:
     assert covered == {name: len(those) for name, those in children.items()}
     (winner,) = (name for name, those in children.items() if those)
     assert children[winner] == wanted[winner]
-    assert sorted([*store.pending(HERE), *children[winner]]) == sorted(ids)
+    assert sorted([*pending(store, HERE), *children[winner]]) == sorted(ids)
     assert all((store.note(name) is not None) == bool(those) for name, those in children.items())
     store.close()
 
@@ -113,7 +114,7 @@ def test_a_better_wording_moves_nothing(open_store: Open) -> None:
     assert store.wording("a") == store.wording("a2") == better
     assert store.children("a2") == store.children("a") == ids[:2]
     assert [note.id for note in store.notes(HERE, 1, open=True)] == ["a2", "b"], "in the place of the first"
-    assert store.pending(HERE, 1) == ["a", "b"]
+    assert pending(store, HERE, 1) == ["a", "b"]
     mine = a_note("a3")._replace(replaces="a", text="mine", who="user")
     store.add(mine)
     store.add(a_note("a4")._replace(replaces="a", text="by a model, later"))
@@ -167,7 +168,7 @@ def test_what_a_model_took_is_kept_with_its_words(open_store: Open) -> None:
     assert store.mark(asked)
     assert not store.mark(asked), "once"
     assert model_calls(store) == [asked] and model_calls(store, 8.0) == []
-    assert store.pending(HERE) == []
+    assert pending(store, HERE) == []
     better = a_note("a2")._replace(replaces="a", text="better")
     assert not store.mark(an_event("lost", kind="spent", ref="nothing"), better)
     assert not store.mark(an_event("lost", kind="spent", ref="a"), better._replace(replaces="nothing"))

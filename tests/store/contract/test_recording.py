@@ -9,6 +9,7 @@ from memory_keeper.model import EVERYWHERE, Event, Filter, Member, Moved, Note, 
 from memory_keeper.store import open_store as load_store
 from memory_keeper.store.events import session_events
 from memory_keeper.text import storable
+from tests.raw import pending
 from tests.store.contract.made import HERE, a_usage, an_event, begin, find_ids, record_lines, some_events
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def test_known_event_gets_a_second_place(open_store: Open) -> None:
     record_lines(store, first, [late])
     assert session_events(store, "s1") == [*shared, late]
     assert session_events(store, "s2") == [*shared, own], "what it took over comes first, as it was"
-    assert sorted(store.pending(HERE)) == sorted(event.id for event in (*shared, own, late))
+    assert sorted(pending(store, HERE)) == sorted(event.id for event in (*shared, own, late))
     store.close()
 
 
@@ -73,7 +74,7 @@ def test_a_session_reads_in_the_order_it_was_written(open_store: Open) -> None:
     store.close()
     store = open_store()
     assert session_events(store, "s1") == events
-    assert store.pending(HERE) == [event.id for event in events]
+    assert pending(store, HERE) == [event.id for event in events]
     store.close()
 
 
@@ -198,7 +199,7 @@ def test_what_is_forgotten_is_in_no_byte(open_store: Open) -> None:
     assert store.mask(lambda text: text.replace("plover", "bird")) == 1
     store.compact()
     assert [kept.event.text for kept in store.find(Filter(project="p"))] == ["a goose sleeps", "the bird eats"]
-    assert store.pending("p") == ["e1:0", "e2:0"]
+    assert pending(store, "p") == ["e1:0", "e2:0"]
     assert [one.seq for one in store.sources()] == [left.seq]
     assert store.line("e2:0") == (store.sources()[0], left.members[0], 10)
     assert store.problems() == []

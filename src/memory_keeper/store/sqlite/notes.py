@@ -180,13 +180,6 @@ class Notes(Events):
         )
         return [Note._make(row) for row in rows]
 
-    def pending(self, project: str, level: int = 0) -> list[str]:
-        table, extra = ("event", "") if level == 0 else ("note", f" and level = {int(level)} and replaces = ''")
-        rows = self._all(
-            f"select id from {table} where project = ? and covered_by is null{extra} order by seq", (project,)
-        )
-        return [id for (id,) in rows]
-
     def children(self, id: str) -> list[str]:
         rows = self._all(
             "with first (id) as (select case replaces when '' then id else replaces end from note where id = ?)"
