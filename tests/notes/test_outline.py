@@ -168,8 +168,10 @@ def test_how_something_works_is_no_decision_and_an_order_no_standing_wish() -> N
     story.prompt("Please update the README to always show the newest picture.")
     story.reply("The problem is that we import `review` but we use it indirectly for the second import.")
     story.reply("Decision: we will keep the lock because the agents share one folder.")
-    (one,) = outline([note_of(story, 0)], 800).outline.decisions
-    assert one.decision == "we will keep the lock because the agents share one folder."
+    story.reply("✅ 31 rules are 10 now; the old names are intentional; no path is stale any more.")
+    made = outline([note_of(story, 0)], 800).outline
+    assert [one.decision for one in made.decisions] == ["we will keep the lock because the agents share one folder."]
+    assert "Decision:" not in made.themes[0].summary and "✅" not in made.themes[0].summary
 
 
 def test_a_theme_says_what_was_found_and_not_how_the_work_went() -> None:

@@ -19,7 +19,7 @@ from memory_keeper.model import LATEST, Note
 from memory_keeper.notes.kept_note import begun
 from memory_keeper.notes.note import SAME, cut
 from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
-from memory_keeper.notes.turns import whole
+from memory_keeper.notes.turns import MARKS, whole
 from memory_keeper.text import clean, many, utc_day
 
 Facts = Mapping[Note, list[Fact]]
@@ -96,7 +96,7 @@ def _settles(fact: Fact) -> bool:
     wants = WANTS.match(fact.text) or (STANDS.search(fact.text) and not ORDERS.match(fact.text))
     wanted = fact.who == "user" and wants and not asks
     decided = DECIDES.search(fact.text) and states(fact.text) and not SEEMS.match(fact.text)
-    decided = decided and len(concepts(fact.text)) >= TELLING
+    decided = decided and len(concepts(fact.text)) >= TELLING and "; " not in fact.text  # no list of what there is
     if fact.kind == "written":
         return bool(wanted or (decided and kind_of(fact.text) == "decision"))
     if fact.kind == "answer":
@@ -276,7 +276,8 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
     if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
         yield f"Committed {_few(made, SAID)}."
     for fact in sorted(_telling(said, facts), key=lambda fact: (fact.turn, fact.place)):
-        yield fact.text if fact.text[-1:] in '.!?…:;。！？"”' else f"{fact.text}."
+        text = MARKS.sub(r"\1", LABEL.sub("", fact.text))
+        yield text if text[-1:] in '.!?…:;。！？"”' else f"{text}."
 
 
 def _telling(said: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:

@@ -60,9 +60,6 @@ NARRATES = re.compile(
     r"|(?:見て|調べて|進めて)(?:み|いき)ます|(?:調べ|進め)ます|겠습니다|할게요|볼게요)[。.]?$",
     re.I,
 )
-GUESSES = re.compile(
-    r"\b(?:likely|probably|perhaps|maybe|might|suspect|suggests?|seems?|may (?:have|be)|i think)\b", re.I
-)
 AGAIN = re.compile(r"[.!?…] (?:but )?(?:wait|hmm+|actually)\b", re.I)  # the model thinks better of it
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
@@ -346,7 +343,7 @@ def _weigh(one: Spoken, session: ranker.Session, found: frozenset[str]) -> float
         worth = CONCLUDING * (LEAD if one.number == 0 else 1.0) * KINDS[fact.kind].note
     else:
         says = fact.kind != "said" or (one.source == "reply" and any(map(is_name, found)))
-        plain = one.form == "prose" and says and not GUESSES.search(text)
+        plain = one.form == "prose" and says
         plain = plain and (one.source != "thinking" or fact.kind == "finding")
         worth = SOURCES.get(one.source, 0.0) * KINDS[fact.kind].note * plain
         worth *= REASONED if fact.kind == "decision" and fact.why else 1.0
