@@ -85,7 +85,7 @@ def test_a_search_finds_and_marks(browser: Browser) -> None:
 
 
 def test_a_compaction_shows_summary_and_handoff_side_by_side(browser: Browser, worked: Session) -> None:
-    assert f"compaction/{worked.id}/0" in browser.get("compactions")
+    assert f"compaction/{worked.id}/0" in browser.get("part/compactions")
     page = browser.get(f"compaction/{worked.id}/0")
     assert SUMMARY in page and "Kept by the summary (" in page
 

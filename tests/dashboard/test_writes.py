@@ -42,13 +42,13 @@ def test_a_rule_is_retired(browser: Browser, machine: Machine, listed: Any) -> N
 
 def test_a_task_is_done(browser: Browser, machine: Machine, listed: Any) -> None:
     keep(machine, "task", "add", "Add the SMS handler", "--id", "TASK-42")
-    assert browser.post("finish", browser.fields(browser.get("tasks"), "Done")).status_code == 303
+    assert browser.post("finish", browser.fields(browser.get("part/tasks"), "Done")).status_code == 303
     assert [one["id"] for one in listed("task", "list", "--done")][:1] == ["TASK-42"]
 
 
 def test_a_model_cannot_change_anything(browser: Browser, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(machine, "task", "add", "Add the SMS handler", "--id", "TASK-42")
-    fields = browser.fields(browser.get("tasks"), "Done")
+    fields = browser.fields(browser.get("part/tasks"), "Done")
     monkeypatch.setenv("CLAUDECODE", "1")
     answer = browser.post("finish", fields)
     assert answer.status_code == 404 and "Only you can" in answer.text

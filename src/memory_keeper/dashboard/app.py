@@ -30,15 +30,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = {  # the address, the view, and what the navigation calls it
     "": (views.now, "Now"),
     "sessions": (views.sessions, "Sessions"),
-    "compactions": (views.compactions, "Compactions"),
+    "compactions": (views.empty, "Compactions"),
     "memory": (views.memory, "Memory"),
     "search": (views.search, "Search"),
     "handoffs": (views.handoffs, "Handoffs"),
     "rules": (views.rules, "Rules"),
-    "tasks": (views.tasks, "Tasks"),
+    "tasks": (views.empty, "Tasks"),
     "usage": (views.usage, "Usage"),
     "report": (views.report, "Report"),
-    "health": (views.health, "Health"),
+    "health": (views.empty, "Health"),
 }
 BENEATH = {  # what these lead to
     "session/{id}": (views.session, "sessions"),
@@ -49,6 +49,9 @@ PARTS = {  # what a page asks for when it is there, as it takes longer or change
     "part/live": views.live,
     "part/survival/{id}": views.survival,
     "part/eaten/{id}": views.eaten,
+    "part/compactions": views.compactions,
+    "part/kept": views.kept,
+    "part/tasks": views.tasks,
     "part/month": views.month,
     "part/findings": views.findings,
 }

@@ -41,7 +41,7 @@ from memory_keeper.hooks.actions.lost import scores
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import EVER, Filter, Note, Scope, Session, origin
+from memory_keeper.model import EVER, HIGHEST, Filter, Note, Scope, Session, origin
 from memory_keeper.notes.kept_note import lines_of, whose
 from memory_keeper.notes.tasks.done import done, open_tasks
 from memory_keeper.notes.usage import breakdown
@@ -126,6 +126,12 @@ class Visit:
 
 
 View = Callable[[Visit], Json]
+
+
+def empty(visit: Visit) -> Json:
+    """A page whose only part takes its time; NotSetUp where nothing was ever kept."""
+    assert visit.project
+    return {}
 
 
 # --- now and sessions -------------------------------------------------------------------------------------------------
@@ -309,11 +315,15 @@ def compaction(visit: Visit) -> Json:
 def memory(visit: Visit) -> Json:
     """The tree from its top, and the newest of what happened."""
     store, until = visit.store, float(visit.number("until"))
-    counts = store.counts(visit.project)
-    highest = max((int(level) for level in counts["notes"] if level != "0"), default=0)
+    highest = next((level for level in range(HIGHEST, 0, -1) if store.notes(visit.project, level, limit=1)), 0)
     top = store.notes(visit.project, highest, limit=ROWS)[::-1] if highest else []
     entries = of_project(store, visit.project, 0.0, until, ROWS)[::-1]
-    return {"counts": counts, "level": highest, "top": top, "entries": entries, "more": len(entries) == ROWS}
+    return {"top": top, "entries": entries, "more": len(entries) == ROWS}
+
+
+def kept(visit: Visit) -> Json:
+    """How much is kept of a project."""
+    return {"counts": visit.store.counts(visit.project)}
 
 
 def show(visit: Visit) -> Json:
@@ -451,13 +461,8 @@ def _span(visit: Visit) -> tuple[float, float]:
     return month_of(time())
 
 
-def health(visit: Visit) -> Json:
-    """How much is kept, and whether everything works, once that is known."""
-    return {"counts": visit.store.counts(), "home": visit.keeper.home}
-
-
 def findings(visit: Visit) -> Json:
     """What `doctor` finds."""
     found = check(visit.keeper.home, config.find_root(visit.root or visit.folder))
     worst = next((one for one in ("FAIL", "WARN") if any(each.verdict == one for each in found)), "OK")
-    return {"findings": found, "worst": worst}
+    return {"findings": found, "worst": worst, "counts": visit.store.counts(), "home": visit.keeper.home}
