@@ -97,6 +97,12 @@ TIER2 = [
     "machine git.internal login bot password {~p16}",
     '{{"auths": {{"reg.internal": {{"auth": "{~basic}"}}}}}}',
     "//registry.internal/:_authToken={~i}",
+    "client-key-data: {~b1600}",
+    'Authorization: Digest username="app", realm="x", nonce="5ccc", uri="/", response="{~x32}"',
+    "db.internal:5432:shop:app:{~p14}",
+    "*:*:*:postgres:{~p12}",
+    "machine api.internal\n  login bot\n  password {~p16}",
+    "DISCORD_TOKEN is M{A23}.{A6}.{A27}",
 ]
 
 TIER3 = [
@@ -143,6 +149,18 @@ TIER3 = [
     'passphrase="{~p16}"',
     "requirepass {~A32}",
     "smtp_pass: '{~p12}'",
+    "credential={~A24}",
+    '"credentials": "{~A32}"',
+    "DB_CREDENTIAL: {~p16}",
+    "password: >-\n  {~p16}\nuser: app",
+    "api_key: |\n  {~A32}\n",
+    "password: !!str {~p14}",
+    "| user | password |\n|---|---|\n| app | {~p14} |",
+    "| name | api key |\n| :-- | --: |\n| prod | `{~A32}` |",
+    "user,password\napp,{~p14}",
+    '"user","api_key"\n"app","{~A32}"',
+    "id;secret;active\n1;{~A32};yes",
+    "user\tpassword\napp\t{~p14}",
 ]
 
 TIER4 = [
@@ -171,6 +189,14 @@ TIER4 = [
     "ConvertTo-SecureString '{~p14}' -AsPlainText -Force",
     "use {~p14} as the password",
     "creds: admin / {~p12}",
+    "mysql -u root -p'{~p12}' shop",
+    'mysqldump -uapp -p"{~p14}" shop > dump.sql',
+    "API 키: {~A32}",
+    "인증 토큰은 {~A32} 입니다",
+    "시크릿 키 = {~x40}",
+    "my secret {~x40}",
+    "apikey {~x32}",
+    "the encryption key → {~x64}",
 ]
 
 LOOKALIKES = r"""
@@ -248,6 +274,22 @@ passport
 compass = "north"
 secretary: "Ann Smith"
 author: bob
+mysql -u root -p shop
+mysql -p'$PASS' shop
+| password | required | at least 12 characters |
+| key | value |\n|---|---|\n| theme | dark |
+user,token_count,key\nbob,12345,theme
+id,name,password_hash_algorithm\n1,app,bcrypt
+select id,password,name from users
+password: >-\n  at least 12 characters
+credentials: include
+credential helper is not set
+src/app.py:5432:12:app:undefined
+localhost:5432:db is up
+키 입력은 되나요
+토큰이 만료되었습니다
+Digest: sha256
+a bot: x.y.z
 """.strip()
 
 

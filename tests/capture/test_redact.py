@@ -335,3 +335,17 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
 
 
 # --- cost -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_all_kinds_are_found_and_no_lookalike_is_touched(as_json: bool) -> None:
+    def kept(text: str) -> str:
+        if not as_json:
+            return redact(text, SALT)
+        return str(json.loads(redact_line(json.dumps({"content": text}).encode(), SALT))["content"])
+
+    samples = list(corpus(seed=5, each=2))
+    secret = [sample for sample in samples if sample.tier]
+    missed = [sample for sample in secret if survives(sample.secret, kept(sample.text))]
+    assert len(missed) <= 0.03 * len(secret), missed
+    assert [sample for sample in samples if not sample.tier and kept(sample.text) != sample.text] == []

@@ -9,7 +9,16 @@ from binascii import a2b_base64
 from collections.abc import Callable, Iterable, Iterator
 
 from memory_keeper.capture.redact.gate import Lead
-from memory_keeper.capture.redact.names import COMMANDS, FOREIGN, NAME, PARTICLES, STEMS, named
+from memory_keeper.capture.redact.names import (
+    COMMANDS,
+    FOREIGN,
+    FOREIGN_KEYS,
+    NAME,
+    PARTICLES,
+    STEMS,
+    kind_of,
+    named,
+)
 from memory_keeper.capture.redact.tokens import RIDERS, RUNS, STARTS, Row, random_runs
 from memory_keeper.capture.redact.values import (
     fits,
@@ -26,6 +35,7 @@ from memory_keeper.capture.redact.values import (
 )
 
 Span = tuple[int, int, str]  # start, end, label
+LONG = 400  # characters of a value that are looked at
 
 
 def find(data: bytes, leads: Iterable[Lead]) -> Iterator[Span]:
@@ -185,6 +195,11 @@ def _find_auth(data: bytes, low: bytes) -> Iterator[Span]:
         match = bearer.match(data, at)
         if match and _credential(b"bearer", match[1]):
             yield match.start(1), match.end(1), "bearer"
+    digest = regex(rb"(?i)digest\s[^\r\n]{0,800}?\bresponse=\\{0,7}\"?([0-9a-f]{32,128})\b")
+    for at in _each(low, b"digest "):
+        match = digest.match(data, at)
+        if match:
+            yield match.start(1), match.end(1), "authorization"
     field = regex(
         rb"(?i)auth(?:entication|orization)?(?:\\{0,7}[\"'])?\s{0,3}[:=]\s{0,3}(?:\\{0,7}[\"'])?"
         rb"([0-9A-Za-z+/]{12,400}={0,2})(?![0-9A-Za-z+/=._(\[-])"
@@ -258,8 +273,9 @@ def _find_command(data: bytes, low: bytes) -> Iterator[Span]:
     for name, usage in COMMANDS:
         for at in _each(low, name):
             match = regex(usage).match(data, at + len(name))
-            if match and match[1][:1] not in b"$<{*%" and not is_stand_in(match[1]):
-                yield match.start(1), match.end(1), "password"
+            group = match.lastindex if match and match.lastindex else 1
+            if match and match[group][:1] not in b"$<{*%" and not is_stand_in(match[group]):
+                yield match.start(group), match.end(group), "password"
 
 
 _PARTICLE = b"(?:" + b"|".join(PARTICLES) + b")"
@@ -273,6 +289,59 @@ def _find_foreign(data: bytes, low: bytes) -> Iterator[Span]:
             value = match[1].rstrip(b"\"'`.,;:)]}>") if match else b""
             if match and is_password(value, False):
                 yield match.start(1), match.start(1) + len(value), "password"
+    for word in FOREIGN_KEYS:
+        for at in _each(data, word):
+            match = pattern.match(data, at + len(word))
+            value = match[1].rstrip(b"\"'`.,;:)]}>") if match else b""
+            if match and is_strong(value) and not is_placeholder(value):
+                yield match.start(1), match.start(1) + len(value), "token"
+
+
+def _find_table(data: bytes, low: bytes) -> Iterator[Span]:
+    """Values below a name that says they are secret, in a table or in values separated by commas, semicolons, tabs."""
+    heads = {data.rfind(b"\n", 0, found) + 1 for stem in STEMS for found in _each(low, stem)}
+    at, size, columns, mark = 0, 0, dict[int, str](), b""
+    for line in data.split(b"\n"):
+        cells = line.split(mark) if mark else []
+        if columns and len(cells) == size:
+            place = at
+            for number, cell in enumerate(cells):
+                value = cell.strip(b" \t\r\"'`*")
+                kind = columns.get(number, "")
+                if kind and value and fits(kind, "assign" if kind != "password" else "cell", True, value):
+                    begin = place + cell.find(value)
+                    yield begin, begin + len(value), kind
+                place += len(cell) + 1
+        else:
+            mark, columns = (b"", {}) if at not in heads else _columns(line)
+            size = len(line.split(mark)) if mark else 0
+        at += len(line) + 1
+
+
+def _columns(line: bytes) -> tuple[bytes, dict[int, str]]:
+    """What separates the names of a line, and which of them say that what stands below is secret."""
+    for mark in (b"|", b"\t", b";", b","):
+        names = [name.strip(b" \r\"'`*") for name in line.split(mark)]
+        if len(names) > 1 and all(len(name) <= 40 and not name.strip(NAME + b" .") for name in names):
+            kinds = {number: kind_of(name.replace(b" ", b"_")) for number, name in enumerate(names)}
+            return mark, {number: kind for number, kind in kinds.items() if kind}
+    return b"", {}
+
+
+def _find_pgpass(data: bytes, low: bytes) -> Iterator[Span]:
+    pattern = regex(
+        rb"(?:^|(?<=[\n\"'`]))[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,60}:[\w.*@-]{1,60}:([^\s:\"'`]{4,100})(?=$|[\s\"'`])"
+    )
+    for match in pattern.finditer(data):
+        if is_passwordish(match[1]):
+            yield match.start(1), match.end(1), "password"
+
+
+def _find_discord(data: bytes, low: bytes) -> Iterator[Span]:
+    pattern = regex(rb"(?<![\w.-])[MNO][0-9A-Za-z_-]{23,27}\.[0-9A-Za-z_-]{6}\.[0-9A-Za-z_-]{27,40}(?![\w-])")
+    for match in pattern.finditer(data):
+        if is_alive(match[0], "discord"):
+            yield match.start(), match.end(), "discord"
 
 
 _VALUE = (
@@ -287,8 +356,13 @@ FORMS: tuple[tuple[str, bytes], ...] = (
     (
         "assign",
         rb"(?:\\{0,7}[\"'`])?[\])]?[ \t]{0,20}(?:\*\*)?"
-        rb"(?:(?::|[ \t])[ \t]{0,4}[A-Za-z_][0-9A-Za-z_.\[\]|<>?]{0,40}[ \t]{0,4}=|[!=:?|+]?={1,3}>?|:|->|\|\||\?\?)"
-        rb"(?:\*\*)?[ \t]{0,20}" + _VALUE,
+        rb"(?:(?::|[ \t])[ \t]{0,4}[A-Za-z_][0-9A-Za-z_.\[\]|<>?]{0,40}[ \t]{0,4}=|[!=:?|+]?={1,3}>?"
+        rb"|:|->|\xe2\x86\x92|\|\||\?\?)"
+        rb"(?:\*\*)?[ \t]{0,20}(?:!!?[A-Za-z]{2,12}[ \t]{1,4})?" + _VALUE,
+    ),
+    (  # YAML, folded or as it stands
+        "assign",
+        rb"(?:\\{0,7}[\"'])?:[ \t]{1,4}[>|][+-]?\d?[ \t]{0,4}(?:\r?\n|\\n)[ \t]{1,20}(?P<u>[^\s\\\x00]{6,400})",
     ),
     ("particle", _PARTICLE + rb"[ \t]{0,4}" + _VALUE),
     (
@@ -340,6 +414,8 @@ def _find_value(data: bytes, kind: str, start: int, end: int) -> Iterator[Span]:
         begin, stop = match.start(group), match.start(group) + len(value)
         call = group == "u" and data[stop : stop + 1] in (b"(", b"[", b"{")
         path = group == "u" and data[start - 1 : start] == b":" == data[end : end + 1]  # arn:...:secret:name
+        if group == "u" and len(value) >= LONG:  # as long as a key in a file: all of it
+            stop = regex(rb"[0-9A-Za-z+/=_-]{0,200000}").match(data, stop).end()  # type: ignore[union-attr]
         if not call and not path and fits(kind, form, group != "u", value, name):
             yield begin, stop, kind
         if form != "prose":  # `password to get in:` may have its value below
@@ -364,6 +440,9 @@ FINDERS: dict[str, Callable[[bytes, bytes], Iterator[Span]]] = {
     "cookie": _find_cookie,
     "azure": _find_azure,
     "hash": _find_hash,
+    "table": _find_table,
+    "pgpass": _find_pgpass,
+    "discord": _find_discord,
     "named": _find_named,
     "command": _find_command,
     "foreign": _find_foreign,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from _operator import itemgetter
 from collections.abc import Callable
 
-from memory_keeper.capture.redact.names import COMMANDS, FOREIGN, STEMS, named
+from memory_keeper.capture.redact.names import COMMANDS, FOREIGN, FOREIGN_KEYS, STEMS, heads_column, named
 from memory_keeper.capture.redact.tokens import STARTS, random_runs
 
 Lead = int | str  # what to look for: a row of STARTS, or a name in FINDERS
@@ -90,10 +90,12 @@ def _ask(data: bytes) -> list[Lead]:
                 leads.append("pem")
             if "named" not in leads and _assigned(data, low, stem):
                 leads.append("named")
+            if "table" not in leads and (b"|" in data or heads_column(data, low, stem)) and _has_lines(data):
+                leads.append("table")
     leads += [lead for lead, asks in _WORDS if asks(data, low)]
     if command and any(name in low for name, _ in COMMANDS):
         leads.append("command")
-    if not data.isascii() and any(word[:1] in data and word in data for word in FOREIGN):
+    if not data.isascii() and any(word[:1] in data and word in data for word in (*FOREIGN, *FOREIGN_KEYS)):
         leads.append("foreign")
     return leads
 
@@ -149,9 +151,15 @@ _WORDS: tuple[tuple[str, Callable[[bytes, bytes], bool]], ...] = (
     ("sql", lambda data, low: b"IDENTIFIED" in data or (b"@" in data and b"identified" in low)),
     ("auth", lambda data, low: b"Bearer" in data or (b"auth" in low and any(word in low for word in _AUTH))),
     ("cookie", lambda data, low: b"cookie" in low),
+    ("pgpass", lambda data, low: b":*:" in data or b":5432:" in data or b"pgpass" in low),
+    ("discord", lambda data, low: b"Bot " in data or b"discord" in low),
     ("azure", lambda data, low: b"~" in data and b"Q~" in data),
     ("hash", lambda data, low: b"$" in data and (b"pbkdf2_sha" in data or not _CRYPT.isdisjoint(data.split(b"$")))),
 )
+
+
+def _has_lines(data: bytes) -> bool:
+    return b"\n" in data or b"\\n" in data
 
 
 def _assigned(data: bytes, low: bytes, stem: bytes) -> bool:

@@ -9,7 +9,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 # Stems that name a secret when an assignment follows; looked for in lower case.
-STEMS = (b"pass", b"secret", b"token", b"key", b"pw")
+STEMS = (b"pass", b"secret", b"token", b"key", b"pw", b"credential")
 
 # Words after the stem: what the name holds is about a secret, not the secret.
 ABOUT = frozenset(
@@ -104,7 +104,9 @@ def _words(name: str) -> list[str]:
 def _read_name(parts: list[str]) -> str:
     while parts and parts[-1].isdigit():
         parts.pop()
-    stems = [at for at, word in enumerate(parts) if word.startswith(("pass", "secret", "token", "key", "pw"))]
+    stems = [
+        at for at, word in enumerate(parts) if word.startswith(("pass", "secret", "token", "key", "pw", "credential"))
+    ]
     if not parts or "public" in parts or not ABOUT.isdisjoint(parts[stems[0] + 1 :] if stems else parts[-1:]):
         return ""
     joined = "".join(parts)
@@ -153,6 +155,25 @@ def named(data: bytes, low: bytes, at: int, stem: bytes) -> tuple[str, int, int]
     return kind, start, end
 
 
+def heads_column(data: bytes, low: bytes, stem: bytes) -> bool:
+    """Whether a name with this stem may stand over a column of values: alone between two marks, or in a table."""
+    size, at = len(stem), low.find(stem)
+    while at >= 0:
+        end = at + size
+        if low[end : end + 1] in _HEADS or low[end : end + 1] in _GOES_ON:
+            rest = data[end : end + 40]
+            after = rest.lstrip(NAME).lstrip(b'"')[:1]
+            left = data[max(0, at - 48) : at].rstrip(NAME) if after in _HEADS else b"."
+            if not left or left[-1:] in b',;\t\n"nt':
+                return True
+        at = low.find(stem, end)
+    return False
+
+
+_HEADS = frozenset((b",", b";", b"\t", b"\n", b"\r", b"\\"))
+_GOES_ON = frozenset((b'"', b"_", b"-", b"w", b"p", b"d"))  # of a name: password, passphrase, passwd, key_2
+
+
 def _is_assigned(data: bytes, low: bytes, at: int, stem: bytes, gap: bytes, sign: bytes) -> bool:
     """Whether what follows a name, the gap and then the sign, gives it a value."""
     first, closed, apart = sign[:1], gap[:1] in _QUOTES, gap[:1] in (b" ", b"\t")
@@ -164,19 +185,21 @@ def _is_assigned(data: bytes, low: bytes, at: int, stem: bytes, gap: bytes, sign
         or (apart and (stem[:1] == b"p" or (sign[:12].isalnum() and not sign[:12].isalpha())))
         or (closed and gap[1:2] == b" ")
         or sign[:3] in PARTICLES
+        or sign[:3] == b"\xe2\x86\x92"
         or b"value" in gap[:30]
         or (stem == b"pass" and low[max(0, at - 10) : at].find(b" as ") + low[max(0, at - 10) : at].find(b" is ") > -2)
     )
 
 
+_GLUED = rb"(?:\\{0,7}'([^'\\\n]{4,100})\\{0,7}'|\\{0,7}\"([^\"\\\n]{4,100})\\{0,7}\"|([^\s\"'\\$<][^\s\"']{3,100}))"
 # Programs that take a password on their command line, and how.
 COMMANDS: tuple[tuple[bytes, bytes], ...] = (
     (
         b"curl",
         rb"[^\n;|]{0,400}?\s(?:-[a-zA-Z]{0,4}[uU]|--(?:proxy-)?user)[ =]?[\"']?[^\s:\"'/]{1,80}:([^\s\"']{3,200})",
     ),
-    (b"mysql", rb"(?:dump|admin|import|show|check|slap|sh)?\b[^\n;|]{0,300}?\s-p([^\s\"'$<][^\s\"']{3,100})"),
-    (b"mariadb", rb"(?:-dump|-admin)?\b[^\n;|]{0,300}?\s-p([^\s\"'$<][^\s\"']{3,100})"),
+    (b"mysql", rb"(?:dump|admin|import|show|check|slap|sh)?\b[^\n;|]{0,300}?\s-p" + _GLUED),
+    (b"mariadb", rb"(?:-dump|-admin)?\b[^\n;|]{0,300}?\s-p" + _GLUED),
     (b"sshpass", rb"\s{1,4}-p\s?[\"']?([^\s\"']{4,100})"),
     (b"redis-cli", rb"[^\n;|]{0,200}?\s-a\s{1,3}[\"']?([^\s\"']{4,200})"),
     (b"mongo", rb"[^\n;|]{0,200}?\s-p\s{1,3}[\"']?([^\s\"'-][^\s\"']{3,100})"),
@@ -200,6 +223,8 @@ COMMANDS: tuple[tuple[bytes, bytes], ...] = (
     (b"cargo login", rb"\s{1,4}[\"']?([^\s\"'-][^\s\"']{15,100})"),
     (b"convertto-securestring", rb"\s{1,4}(?:-String\s{1,4})?[\"']([^\s\"'$][^\s\"']{4,100})"),
 )
+# what only random text may follow in other tongues: `key` and `token`
+FOREIGN_KEYS = tuple(word.encode() for word in words("토큰 키 トークン キー 令牌 密钥 密鑰 токен ключ"))
 # `password` in other tongues
 FOREIGN = tuple(
     word.encode() for word in words("비밀번호 암호 패스워드 비번 パスワード 密码 密碼 口令 пароль contraseña")

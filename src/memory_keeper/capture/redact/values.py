@@ -68,7 +68,8 @@ def fits(kind: str, form: str, quoted: bool, value: bytes, name: bytes = b"") ->
     if kind == "key":
         return form in ("assign", "entry", "attribute", "markup") and _random(value, kind)
     if form == "space" and not flag:
-        return is_strong(value) and not is_placeholder(value) and not name.isalnum()
+        hexadecimal = len(value) >= 32 and regex(rb"(?:0x)?[0-9a-fA-F]+$").match(value)
+        return is_strong(value) and not is_placeholder(value) and (not name.isalnum() or bool(hexadecimal))
     if form in ("prose", "colon", "cell", "pair", "below", "paren", "particle"):
         return is_strong(value) and not is_placeholder(value)
     return _random(value, kind)
