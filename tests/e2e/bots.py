@@ -88,10 +88,15 @@ def lasting_threads() -> set[str]:
 
 
 def children(sandbox: Sandbox) -> list[int]:
-    """The processes of the CLI that run in a sandbox."""
+    """The processes of the CLI that run in a sandbox; not one that such a process is about to start a program in."""
     mark, cli = f"HOME={sandbox.home}\0".encode(), sandbox.cli.encode() + b"\0"
     found = (path for path in Path("/proc").glob("[0-9]*") if read_quietly(path / "cmdline").startswith(cli))
-    return [int(path.name) for path in found if mark in read_quietly(path / "environ")]
+    above = {
+        int(path.name): int((read_quietly(path / "stat").rpartition(b")")[2].split() or [b"0", b"0"])[1])
+        for path in found
+        if mark in read_quietly(path / "environ")
+    }
+    return [pid for pid, parent in above.items() if parent not in above]
 
 
 async def ask(thread: Thread, prompt: Prompt) -> str:

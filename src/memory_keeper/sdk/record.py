@@ -1,4 +1,7 @@
-"""What a thread asks of the memory: where it was, how full it may be, and its handoff. All of it waits for files."""
+"""What a thread asks of the memory: where it was, how full it may be, and its handoff. All of it waits for files.
+
+Whatever is wrong with the memory, the bot goes on without it: `memory-keeper doctor` says what it was.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +61,14 @@ def thread_folder(memory: Memory, key: str) -> str:
 
 def find_past(memory: Memory, key: str, rules: tuple[str, ...]) -> Past:
     """Where a thread was, by the newest session that was its own; its bot's rules are brought up to date meanwhile."""
+    try:
+        return _find_past(memory, key, rules)
+    except (KeeperError, OSError) as error:
+        complain(memory.home, "thread", error)
+        return Past()
+
+
+def _find_past(memory: Memory, key: str, rules: tuple[str, ...]) -> Past:
     with Keeper(memory.home, memory.environ) as keeper:
         try:
             keeper.catch_up(patience=PATIENCE)
@@ -92,6 +103,14 @@ def _source(note: Note) -> str:
 
 def find_marks(memory: Memory, session: str, window: int, model: str, reset_at: int) -> Marks:
     """How many tokens a session's context may have, by the settings and what the CLI says of its window."""
+    try:
+        return _find_marks(memory, session, window, model, reset_at)
+    except (KeeperError, OSError) as error:
+        complain(memory.home, "thread", error)
+        return Marks(reset_at, int(reset_at * BETWEEN)) if reset_at else Marks()
+
+
+def _find_marks(memory: Memory, session: str, window: int, model: str, reset_at: int) -> Marks:
     context = read_context(memory.home, session)
     if window and window != context.window:
         memory.leave(session, "Window", window=window, model=model, by="sdk")
@@ -99,7 +118,7 @@ def find_marks(memory: Memory, session: str, window: int, model: str, reset_at: 
     marks = thresholds(fullness.limits, fullness.settings)
     critical = marks.get("critical", UNLIMITED)
     due = min(reset_at or marks.get("handoff", UNLIMITED), critical)
-    return Marks(due, min(int(due * BETWEEN), critical) if critical > due else int(due * BETWEEN))
+    return Marks(due, min(int(due * BETWEEN), critical))
 
 
 def hand_over(memory: Memory, session: str, folder: str, clears: bool = False) -> tuple[str, str]:

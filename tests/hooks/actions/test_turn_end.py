@@ -223,6 +223,10 @@ def test_the_module_is_told_nothing_when_there_is_room(session: Session) -> None
     assert turn(session.id, "200000", str(FULL), environ={"MEMORY_KEEPER_COMPACTION_MODE": "supplement"}) == b""
 
 
+def test_the_module_is_told_nothing_in_a_bot_that_resets_its_own_contexts(session: Session) -> None:
+    assert turn(session.id, "200000", str(FULL), "claude-sonnet-4-5", environ={"MEMORY_KEEPER_INSIDE": "1"}) == b""
+
+
 @pytest.mark.parametrize(
     "said", [(), ("",), ("s9",), ("../../etc", "x", "-5", "\udcff"), ("s9", "9" * 5000, "9" * 20, "m" * 5000, "more")]
 )
