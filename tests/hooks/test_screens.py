@@ -79,11 +79,12 @@ def test_no_line_is_wider_than_the_terminal(story: Machine, wide: int) -> None:
 def test_a_hint_fits_and_a_path_in_it_stays_whole(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     screen = Screen()
+    path = f"{machine.project}/{'deeply/' * 9}lost.jsonl"
     with redirect_stderr(screen):
         shown(machine, "load", screen)
-    long = [line for line in screen.getvalue().splitlines() if cells(line) > 60]
-    assert long == [f"  {machine.home}/store.db"] or not long
-    assert f"{machine.home}/store.db" in screen.getvalue() and "\n    or `memory" in screen.getvalue()
+        shown(machine, f"import transcripts {path}", screen)
+    assert [line for line in screen.getvalue().splitlines() if cells(line) > 60] == [f"  {path}"]
+    assert "\n    or `memory" in screen.getvalue()
 
 
 def test_no_share_of_a_context_is_more_than_all_of_it(machine: Machine) -> None:
