@@ -52,6 +52,7 @@ PARTS = {  # what a page asks for when it is there, as it takes longer or change
     "part/compactions": views.compactions,
     "part/kept": views.kept,
     "part/tasks": views.tasks,
+    "part/usage": views.used,
     "part/month": views.month,
     "part/findings": views.findings,
 }

@@ -403,24 +403,30 @@ def tasks(visit: Visit) -> Json:
 # --- cost and health --------------------------------------------------------------------------------------------------
 
 
+HEADINGS = ("day", *SPANS, "session", "model", "project", "tool")
+
+
 def usage(visit: Visit) -> Json:
-    """Tokens and cost by day, model, project, or another heading."""
-    headings = ("day", *SPANS, "session", "model", "project", "tool")
-    by = visit.get("by") if visit.get("by") in headings else "day"
+    """What usage can be asked for."""
+    by = visit.get("by") if visit.get("by") in HEADINGS else "day"
     span = visit.get("since") if visit.get("since") in PERIODS else "30d"
+    all = bool(visit.get("all")) or by == "project"
+    return {"by": by, "headings": HEADINGS, "span": span, "periods": PERIODS, "all": all}
+
+
+def used(visit: Visit) -> Json:
+    """Tokens and cost by day, model, project, or another heading."""
+    about = usage(visit)
+    by, span = about["by"], about["span"]
     since, prices = read_when(span, time(), False), read_prices(visit.keeper.home)
-    project = None if visit.get("all") or by == "project" else visit.project
+    project = None if about["all"] else visit.project
     rows = sums(visit.store, prices, "" if by == "tool" else by, project, since)
     tools = by_tool(visit.store, [visit.project], since, time()) if by == "tool" else []
     names = dict(visit.projects)
     dated = by in ("day", *SPANS)
     shown = sorted(rows, key=lambda row: row.name) if dated else largest(rows)[:ROWS]
     return {
-        "by": by,
-        "headings": headings,
-        "span": span,
-        "periods": PERIODS,
-        "all": project is None,
+        **about,
         "heads": HEADS,
         "rows": [_cells(row, names.get(row.name, row.name), prices) for row in (*shown, total(rows))] if rows else [],
         "tools": tools[:ROWS],
