@@ -2,7 +2,8 @@
 
 Everybody who keeps or asks anything comes through `Keeper`. Reading waits for nobody; writing happens under the
 writer's lock, which every method that writes takes for itself. `moving` is what the writer does, `provisional` what
-hooks know before it, `handoffs` what it keeps of a session for the next, and `rules` what it keeps for a user.
+hooks know before it, `handoffs` what it keeps of a session for the next, and `rules` what it keeps for a user;
+`by_hand` holds what was written by hand against the journal.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ else speaks SQL or knows which engine there is. Questions that are put together 
 engine: `events` (what sessions said), `calls` (and what came of them), `worklog` (what was done for tasks), `timeline`,
 `usage` (tokens), `injected` (what contexts were told). `index` says what can be searched for.
 
-Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines) and
-`rules_cache` (the reminder of the rules); `home` has its lock.
+Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines),
+`journal` (what was written by hand, once more) and `rules_cache` (the reminder of the rules); `home` has its lock.
 """
 
 from __future__ import annotations
