@@ -105,6 +105,20 @@ def test_what_a_subagent_was_given_is_told_by_its_name() -> None:
     assert "gave to a subagent: Find the callers" in [fact.text for fact in facts(story, "step")]
 
 
+def test_a_search_is_told_as_one_and_a_thought_from_a_sentence_of_its_own() -> None:
+    story = asked()
+    story.call("Grep", None, pattern="open_pool", path="/srv/app", output_mode="content")
+    story.thinking("It may be the lock of the pool that is held. " * 9 + "The pool is never closed.")
+    steps = [fact.text for fact in facts(story, "step")]
+    assert "searched for open_pool" in steps
+    assert any(text.startswith("…It may be") and text.endswith("never closed.") for text in steps)
+
+
+def test_a_question_with_a_wish_for_once_is_no_rule() -> None:
+    story = asked("Can you check that it works? don't fix anything, just look at it and say what you see")
+    assert not facts(story, "rule")
+
+
 def test_a_plan_is_told_with_its_title() -> None:
     story = Story()
     story.prompt(

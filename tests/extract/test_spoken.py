@@ -215,3 +215,10 @@ def test_places_are_of_their_event_and_every_fact_cites_it(events: list[Event]) 
         assert one.fact.cites == (event.id,) and not event.agent
         assert one.fact.turn == turns[one.fact.place // EACH]
         assert 0 <= one.number < one.many
+
+
+def test_thoughts_that_the_host_put_together_are_told_apart() -> None:
+    story = Story()
+    story.thinking("The agent has no name.There is a default for it.")
+    found, _ = spoken(story.events)
+    assert [one.fact.text for one in found] == ["The agent has no name.", "There is a default for it."]

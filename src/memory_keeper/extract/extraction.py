@@ -53,35 +53,11 @@ LEAD = 90  # characters of a request that are told before what came of it
 RECIPES, NAMES, REFERENCES = 0.03, 0.05, 0.02  # of the tokens, for commands, bare names, links and numbers
 BEFORE_LISTS = 1200  # tokens of what is understood before anything is listed
 # commands that nobody has to know again
-PASSING = frozenset(
-    [
-        "git",
-        "gh",
-        "rm",
-        "mv",
-        "cp",
-        "mkdir",
-        "kill",
-        "pkill",
-        "chmod",
-        "touch",
-        "[",
-        "[[",
-        "fd",
-        "find",
-        "ls",
-        "cat",
-        "grep",
-        "rg",
-        "head",
-        "tail",
-        "wc",
-        "sed",
-        "awk",
-        "echo",
-        "jq",
-    ]
-)
+PASSES_BY = """
+git gh rm mv cp mkdir kill pkill chmod touch [ [[ fd find ls cat grep rg head tail wc sed awk echo jq break continue
+exit return true false test set export source sleep wait printf read pwd which command
+"""
+PASSING = frozenset(PASSES_BY.split())
 HEAD_STEPS, HEAD_NEXT, HEAD_RULES = 1, 4, 2  # last steps, what is next, and rules that are told before all others
 GOAL_FIRST = 320  # characters of the goal that are
 

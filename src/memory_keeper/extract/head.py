@@ -27,6 +27,7 @@ ASKED = 400  # characters at the end of an answer that may ask
 THEN = 4  # answers and additions after the goal that are told
 RULES, RULE = 6, 200  # rules of the user's that are told, and characters of each
 STEPS, STEP, WROTE = 12, 300, 220  # last steps, characters of each, of what was written into a file
+SOUGHT = re.compile(r"^pattern: (.+)$", re.M)
 TASK = re.compile(r"^description: (.+)$", re.M)
 SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
 NEXT = 6  # steps that the last answer leaves
@@ -297,7 +298,12 @@ def insisted(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     found = []
     for fact in typed:
         for number, text in enumerate(split(fact.text)):
-            if text.endswith(("?", "？", ":")) or not INSISTS.search(text) or len(text) > RULE:
+            if (
+                text.endswith(("?", "？", ":"))
+                or (POLITE.match(text) and "? " in text)
+                or not INSISTS.search(text)
+                or len(text) > RULE
+            ):
                 continue
             if ONE_TIME.search(text) and not STANDING.search(text) and fact.turn < last - 1:
                 continue
@@ -338,7 +344,10 @@ def _step(event: Event, calls: dict[str, Event]) -> str:
     if event.kind == "reply":
         return one_line(clean(event.text), STEP)
     if event.kind == "thinking":
-        return f"…{one_line(clean(event.text[-STEP:]), STEP)}" if event.text.strip() else ""
+        end = event.text[-STEP:]
+        if len(event.text) > STEP:  # it begins with a sentence, else with a word
+            end = f"…{end.partition('. ')[2] or end.partition(' ')[2] or end}"
+        return one_line(clean(end), STEP)
     if event.kind == "call":
         return _call(event)
     if (
@@ -367,6 +376,8 @@ def _call(event: Event) -> str:
         return f"{'wrote' if event.tool == 'Write' else 'edited'} {event.path}{change}"
     if event.tool == "Bash":
         return f"ran {one_line(command_of(event), WROTE)}"
+    if event.tool in ("Grep", "Glob") and (pattern := SOUGHT.search(event.text)):
+        return f"searched for {one_line(clean(pattern[1]), WROTE // 2)}"
     if event.tool in AGENTS and (task := TASK.search(event.text)):
         return f"gave to a subagent: {one_line(clean(task[1]), WROTE // 2)}"
     return f"{event.tool} {one_line(event.path or event.text, WROTE // 2)}"

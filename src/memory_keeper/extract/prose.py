@@ -36,6 +36,8 @@ BOLD = re.compile(r"\*\*|(?<!\w)__(?=\S)([^_\n]+ [^_\n]+)(?<=\S)__(?!\w)")  # __
 CODE = re.compile(r"(`[^`]*`)")
 GLUED = re.compile(r"(?<=[a-z)`][.:;])\d{1,2}\.$|(?<=[)`])\d{1,2}\.$")  # the number of the item that comes next
 LINK = re.compile(r"\[([^\]\n]{1,200})\]\((?:https?://|/|\.|#)[^)\n]{0,500}\)")
+# a line of a block that may hold commands: no comment, drawing, outline or assignment
+COMMAND = re.compile(r"\s*(?:[$>] )?(?:[A-Z_]+=\S* )*[a-z.~/][\w.~/+-]*(?= (?![=:]|[+*-]=)|\s*$)[^→├└│═─]*$")
 SHELLS = frozenset(("bash", "sh", "shell", "console", "zsh", ""))  # blocks that may hold commands to run
 LIST_INTRO = re.compile(r"[:：]\s*$")
 LABEL = re.compile(r"[^\W\d_][\w-]{2,30}[:：]$")  # of a list, in one word
@@ -90,7 +92,7 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool]]:
         if fence and (not code or code == fence[1]):
             code, shell = ("", False) if code else (fence[1], line.strip()[3:].strip().casefold() in SHELLS)
             here = ""
-        elif code and shell and line.strip() and line.lstrip()[:1] != "#":
+        elif code and shell and COMMAND.match(line):
             here = "code"
         else:
             here = "" if code else _kind(line)

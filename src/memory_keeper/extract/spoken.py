@@ -38,6 +38,7 @@ AS = {
     "message": "message",
 }
 LIST = 330  # characters of a list that is told whole or not at all
+JOINT = re.compile(r"([a-z)`][.:])(?=[A-Z][a-z']* )")  # two thoughts that the host put together: `a name.Let me look`
 OURS = "<memory-keeper"  # how a text of our own begins, wherever the host puts it
 NOTIFIED = re.compile(r"<result>(.*?)</result>", re.S)
 # what a command publishes: the message of a commit, the body of a pull request or a comment
@@ -161,8 +162,10 @@ def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken
 
 def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:
     """What an event says in words that are not the user's, and how it came to be said."""
-    if event.kind in ("reply", "thinking"):
+    if event.kind == "reply":
         yield event.kind, event.text
+    elif event.kind == "thinking":
+        yield event.kind, JOINT.sub(r"\1 ", event.text)
     elif event.kind == "summary" and not event.text.lstrip().startswith(OURS):
         yield "summary", event.text.partition("Summary:")[2] or event.text
     elif event.kind in ("notice", "queued", "prompt"):
