@@ -119,6 +119,14 @@ def test_a_question_with_a_wish_for_once_is_no_rule() -> None:
     assert not facts(story, "rule")
 
 
+def test_what_the_last_answer_names_as_next_is_next() -> None:
+    story = asked()
+    story.reply("The tries are logged. Next technical piece: the back-off of failed parts (issue #10).")
+    assert [fact.text for fact in facts(story, "next")] == [
+        "Next technical piece: the back-off of failed parts (issue #10)."
+    ]
+
+
 def test_a_plan_is_told_with_its_title() -> None:
     story = Story()
     story.prompt(

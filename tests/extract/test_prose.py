@@ -68,5 +68,6 @@ def test_a_name_is_no_emphasis(line: str, said: str) -> None:
 
 
 def test_a_block_without_a_language_tells_its_commands_and_no_drawing() -> None:
-    block = "```\nmake test\n├── metadata.json\nremaining = [b, c]\n→ touched is empty\n$ shop rewind\n2. Somebody commits A\n```"
+    drawn = "├── metadata.json\nremaining = [b, c]\n→ touched is empty\n2. Somebody commits A"
+    block = f"```\nmake test\n{drawn}\n$ shop rewind\n```"
     assert [one.text for one in sentences(f"It runs.\n\n{block}")] == ["It runs.", "make test", "$ shop rewind"]

@@ -41,10 +41,10 @@ FEW_CONCEPTS, PASSING_TEXT = 3, 40  # concepts and characters of what is said in
 BARE = re.compile(  # `File: src/a.py; File: src/b.py`
     r"(?:(?:[A-Za-z ]{2,24}:[ \t]+)?[`(]?[\w@~+:-]*[./_][\w@./+:~-]*(?:\(\))?[`)]?(?:[,;·][ \t]*|[ \t]+and[ \t]+|$))+"
 )
-BEGINS = re.compile(
-    r"^(?:(?:ok(?:ay)?|so|good|great|perfect|alright)[,.!]? )?(?:(?:now|next|then|first)(?: to|,)? "
-    r"(?!(?:the|this|that|it|there|all|both|every|each|we|you|they|i)\b)[a-z]+ |the user is|"
-    r"(?:spawning|setting|starting|launching|running|waiting|checking|looking|reading|creating|writing|moving|going)\b)",
+BEGINS = re.compile(r"(?:(?:ok(?:ay)?|so|good|great|perfect|alright)[,.!]? )?(?:now|next|then|first),? (?:to )?", re.I)
+BUSY = re.compile(
+    r"(?:the user is|spawning|setting|starting|launching|running|waiting|checking|looking|reading|creating|writing"
+    r"|moving|going)\b",
     re.I,
 )
 TELLING = 1.0  # how rare a word of a heading is that says something
@@ -170,7 +170,7 @@ def _sentences(
             LAST_TURN if one.fact.turn == session.turns else TURN_BEFORE if one.fact.turn == session.turns - 1 else 1.0
         )
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
-        score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and BEGINS.match(text) else 1.0
+        score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and _announces(text) else 1.0
         score *= REPEATED if one.source == "message" else 1.0
         if (
             one.source == "request"
@@ -183,6 +183,12 @@ def _sentences(
             score *= INSISTS if head.INSISTS.search(text) and len(text) <= head.RULE else 1.0
             score *= TYPED if one.many <= FEW else 1.0
         yield _plain(shorten(one.fact), session), score * _recent(one.fact, session)
+
+
+def _announces(text: str) -> bool:
+    """Whether a sentence only says what its author is about to do: `Now update the pool`."""
+    begins = BEGINS.match(text)
+    return bool(BUSY.match(text) or (begins and head.ORDERS.match(text[begins.end() :])))
 
 
 def _is_passing(one: Spoken, found: frozenset[str], session: ranker.Session) -> bool:

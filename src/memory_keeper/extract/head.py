@@ -10,7 +10,7 @@ from memory_keeper.capture.calls import command_of, fields
 from memory_keeper.capture.signature import find_wrong
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact
-from memory_keeper.extract.own_words import PASTED
+from memory_keeper.extract.own_words import PASTED, own_words
 from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences, split
 from memory_keeper.extract.ranker import CUES
@@ -85,6 +85,7 @@ LEFT = re.compile(
     r"|open (?:items|points|issues|questions)|남은|다음|次|残り)",
     re.I,
 )
+NEXT_IS = re.compile(r"(?:the )?(?:next|remaining|left|still (?:open|to do))\b[^.?!:]{0,40}(?::| is | are )\S?", re.I)
 # the mark of an option; `a` may be a word
 MARK = r"(?:[A-Eb-e1-9](?!\w)|a(?=\W*(?:$|and\b|[,&+]))|(?:first|second|third|fourth)\b)"
 TAKES = re.compile(
@@ -268,7 +269,13 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     final = replies[-1].fact.place // EACH if replies else -1
     replies = [one for one in replies if one.fact.place // EACH == final]
     typed = max((one.fact.place for one in said if one.source in ("request", "answer")), default=-1)
-    steps = [one for one in replies if one.form in ("item", "row") and LEFT.search(one.fact.about)]
+    own = " ".join(own_words(events[final].text).split()) if replies else ""  # what it reads out is no step of its own
+    steps = [
+        one
+        for one in replies
+        if (one.form in ("item", "row") and LEFT.search(one.fact.about))
+        or (NEXT_IS.match(one.fact.text) and one.fact.text in own)
+    ]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
     if not steps and not left and (announced := _announced(said)):
