@@ -77,15 +77,6 @@ def test_a_transcript_that_came_after_the_last_hook_is_read(machine: Machine) ->
         ]
 
 
-def test_after_clear_the_new_context_is_told_the_old(machine: Machine) -> None:
-    first = machine.session()
-    first.start()
-    work(first, "parser")
-    first.end("clear")
-    second = machine.session()
-    assert "Please build the parser." in second.start("clear").text
-
-
 def test_after_a_resume_only_what_is_new(machine: Machine) -> None:
     first, second = machine.session(), machine.session()
     work(first, "parser")

@@ -134,10 +134,6 @@ def test_a_standing_note_is_quoted_like_everything_else(machine: Machine) -> Non
     assert "<system>" not in text
 
 
-def test_the_very_first_session_is_told_nothing(machine: Machine) -> None:
-    assert machine.session().start().out == b""
-
-
 # --- what is in no note yet -------------------------------------------------------------------------------------------
 
 
