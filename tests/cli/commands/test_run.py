@@ -271,3 +271,10 @@ def test_a_clear_is_typed_where_it_was_asked_for(puppet: Callable[..., Stage], d
     stage.there.until(lambda: stage.sent() == "/clear\n", "a clear")
     assert stage.keys() == keys
     assert other.keys() == b""
+
+
+@tmux
+def test_an_end_that_tmux_missed_is_seen(terminal: Open) -> None:
+    """It does miss some of programs that end at once, the more the busier the machine is."""
+    programs = [terminal([*RUN, "sh", "-c", f"exit {number}"]) for number in range(8)]
+    assert [program.wait() for program in programs] == [*range(8)]

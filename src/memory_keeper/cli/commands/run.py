@@ -57,6 +57,7 @@ set -q -g remain-on-exit-format ""
 set-hook -g pane-died 'capture-pane -e -J -S -; save-buffer FOLDER/screen; \\
     run-shell "echo #{pane_dead_status}/#{pane_dead_signal} >FOLDER/status"; kill-server'
 """
+FIRST_LOOK, SELDOM = 1.0, 60.0  # seconds after which tmux is made to look for children that ended
 ARGUMENTS = (argument("program", nargs=REMAINDER, metavar="-- PROGRAM ...", help="what to run, and its arguments"),)
 
 
@@ -143,12 +144,25 @@ def run_in_tmux(argv: list[str], umask: int, home: str) -> int:
         client = subprocess.Popen([*server, "-f", str(options), "new-session", *words], env=_environment(), umask=umask)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
             signal.signal(number, lambda *_: client.terminate())  # who is unattached is destroyed
-        client.wait()
+        wait_for_end(client, server)
         subprocess.run([*server, "kill-server"], capture_output=True)
         if screen.exists() and (shown := screen.read_text(errors="replace").rstrip()):
             print(shown)
         code, by = status.read_text().strip().split("/") if status.exists() else ("", "")
         return int(code) if code else 128 + int(by) if by else client.returncode or 128 + signal.SIGHUP
+
+
+def wait_for_end(client: subprocess.Popen[bytes], server: list[str]) -> None:
+    """Wait until tmux is gone. It may miss that its first child has ended, and then waits for ever; it asks for all of
+    its children whenever one of them ends, so one does now and then, ever more seldom."""
+    patience = FIRST_LOOK
+    while True:
+        try:
+            client.wait(patience)
+            return
+        except subprocess.TimeoutExpired:
+            patience = min(2 * patience, SELDOM)
+            subprocess.run([*server, "run-shell", ":"], capture_output=True)
 
 
 def run_within(home: str, argv: list[str]) -> None:
