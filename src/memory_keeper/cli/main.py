@@ -90,6 +90,8 @@ COMMANDS = {
                        "memory-keeper restore --dry-run"),
     "forget": Command(MEMORY, "take something out of everything that is kept, for good",
                       "memory-keeper forget --session 4914e47a --dry-run\nmemory-keeper forget --text - < leaked.txt"),
+    "gc": Command(MEMORY, "delete what was put aside and nobody came back for; the memory itself always stays",
+                  "memory-keeper gc --dry-run\nmemory-keeper gc --older-than 90d"),
     "upkeep": Command(MEMORY, "bring a session's notes, or a project's observations and tasks, up to date now",
                       "memory-keeper upkeep --session"),
     "schedule": Command(MEMORY, "show the crontab line for a weekly upkeep without a session",
