@@ -104,6 +104,26 @@ def test_a_text_is_masked_everywhere(machine: Machine, asked: Asked, monkeypatch
     assert asked("search", "broker asks for it")
 
 
+def test_what_turns_out_to_be_a_secret_is_taken_out_of_every_copy(
+    machine: Machine, asked: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(machine.project)
+    first, _ = told(machine)
+    memory_keeper(machine, "backup")
+    env = machine.project / ".env"
+    env.write_text(f"QUEUE_PASSWORD={SECRET}\n")
+    assert "hold what is known as a secret by now" in typed(machine.project, "doctor", "--secrets").stdout
+    assert asked("forget", "--secrets", "--dry-run")["would_forget"]["masked"] > 5
+    memory_keeper(machine, "forget", "--secrets", "--yes")
+    assert traces(machine) == [str(env.relative_to(machine.root))]
+    assert traces(machine, STAYS)
+    memory_keeper(machine, "import", "transcripts", str(first.path))
+    machine.session().start()
+    assert traces(machine) == [str(env.relative_to(machine.root))]
+    assert "none that is known stands in what is kept" in typed(machine.project, "doctor", "--secrets").stdout
+    assert "nothing of that is kept" in memory_keeper(machine, "forget", "--secrets", "--yes").lower()
+
+
 @pytest.mark.parametrize("which", ["event", "file", "time"])
 def test_a_part_of_a_session_is_forgotten(
     which: str, machine: Machine, asked: Asked, monkeypatch: pytest.MonkeyPatch

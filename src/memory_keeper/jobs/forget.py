@@ -21,6 +21,7 @@ from memory_keeper import config, wire
 from memory_keeper.briefs.files import removable, write_handoff
 from memory_keeper.capture.claude_code import read_line
 from memory_keeper.capture.forgotten import LEAST, MARK, Forgotten, mask_line, mask_text, mask_value
+from memory_keeper.capture.redact import known_values, redact
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.jobs import backup
@@ -34,6 +35,7 @@ from memory_keeper.store.rules_cache import forget_rules
 from memory_keeper.store.store import Store
 
 PLAN = "/forget.json"
+LOGS = ("crash.log", "problems.log", "problems.log.old")
 PATIENCE = 60.0
 EVERY = 1 << 30
 SHINGLE = 6  # words in a row that a text is known by
@@ -55,12 +57,18 @@ class What(NamedTuple):
     ids: Sequence[str] = ()  # of events or notes
     file: str = ""
     text: str = ""
+    secrets: bool = False  # what is known as a secret by now, in all projects
     since: float = 0.0
     until: float = 0.0
     everything: bool = False  # of the project, what the user wrote as well
     again: bool = False  # all that ever was: it came back with a backup
     at: float = 0.0  # when that was said
     roots: Sequence[str] = ()  # the folders whose pages tell of it
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether all lines stay, with a mark in the place of what goes."""
+        return bool(self.text or self.secrets)
 
 
 class Chosen(NamedTuple):
@@ -78,10 +86,10 @@ class Chosen(NamedTuple):
 # --- what goes --------------------------------------------------------------------------------------------------------
 
 
-def choose(store: Store, what: What, known: Forgotten | None = None) -> Chosen:
+def choose(keeper: Keeper, store: Store, what: What, known: Forgotten | None = None) -> Chosen:
     """The events and notes that go; `known`: all that was forgotten before."""
-    if what.text:
-        rows = store.mask(_masker(what.text), dry=True)
+    if what.is_masked:
+        rows = store.mask(_text_mask(what.text) if what.text else _secrets_mask(keeper, what), dry=True)
         return Chosen({}, [], (), tuple(store.projects()), rows)
     sessions: tuple[str, ...] = ()
     if what.everything:
@@ -232,13 +240,21 @@ def _shingles(text: str) -> set[int]:
     return {hash(tuple(words[at : at + SHINGLE])) for at in range(len(words) - SHINGLE + 1)}
 
 
-def _mask_of(what: What, known: Forgotten) -> Callable[[str], str] | None:
+def _mask_of(keeper: Keeper, what: What, known: Forgotten) -> Callable[[str], str] | None:
     if what.again:
         return lambda text: mask_text(text, known.mask)
-    return _masker(what.text) if what.text else None
+    if what.secrets:
+        return _secrets_mask(keeper, what)
+    return _text_mask(what.text) if what.text else None
 
 
-def _masker(text: str) -> Callable[[str], str]:
+def _secrets_mask(keeper: Keeper, what: What) -> Callable[[str], str]:
+    files = [text for root in what.roots for text in config.read_dotenv(root)]
+    values = known_values(config.own_environ(keeper.environ, ""), files)
+    return lambda text: redact(text, keeper.salt, values)
+
+
+def _text_mask(text: str) -> Callable[[str], str]:
     return lambda said: mask_text(said, lambda one: one.replace(text, MARK))
 
 
@@ -247,7 +263,9 @@ def _masker(text: str) -> Callable[[str], str]:
 
 def plan(keeper: Keeper, what: What) -> tuple[What, Chosen]:
     """What will be done, and nothing of it."""
-    chosen = choose(keeper.store, what)
+    if what.secrets:
+        what = what._replace(roots=keeper.store.roots())
+    chosen = choose(keeper, keeper.store, what)
     roots = dict.fromkeys(root for project in chosen.projects for root in keeper.store.roots(project))
     return what._replace(at=what.at or time(), roots=[*roots]), chosen
 
@@ -284,10 +302,10 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
         keeper.close()
         with keeper.writing(PATIENCE):
             store, known = keeper.writer, Forgotten(keeper.home, keeper.salt)
-            chosen = choose(store, what, known)
+            chosen = choose(keeper, store, what, known)
             known.add(_stones(known, what, chosen, keeper))
-            _clean_spools(keeper.home, what, chosen, known)
-            mask = _mask_of(what, known)
+            _clean_spools(keeper, what, chosen, known)
+            mask = _mask_of(keeper, what, known)
             if mask:
                 store.mask(mask)
             moved = _rewrite_archives(keeper, what, chosen, known)
@@ -308,6 +326,7 @@ def _stones(known: Forgotten, what: What, chosen: Chosen, keeper: Keeper) -> Ite
     """What stays of it: hashes."""
     if what.text:
         yield known.stone("words", what.text)
+    if what.is_masked:
         return
     if what.everything:
         yield known.stone("project", what.project, until=what.at)
@@ -357,7 +376,7 @@ def _left(
     keeper: Keeper, source: Source, members: Sequence[Member], what: What, chosen: Chosen, known: Forgotten
 ) -> Iterator[tuple[bytes, bytes | None]]:
     """The lines of an archive, each with what is left of it: itself, another line, or nothing."""
-    mask = _mask_of(what, known)
+    mask = _mask_of(keeper, what, known)
     ids = {event.id for event in chosen.events.values()}
     at = 0.0
     for member in members:
@@ -371,7 +390,7 @@ def _left(
             if mask:
                 new = mask_line(line, mask)
                 new = line if new == line else new
-            if not what.text:
+            if not what.is_masked:
                 read = read_line(line, source, place, at)
                 events = read.events if read else []
                 at = events[-1].at if events else at
@@ -439,28 +458,30 @@ def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
             _clean_orphan(keeper, f"{folder}/{name}", what, chosen)
     if what.text:
         _mask_files(home, what.text)
+    if what.secrets:
+        _mask_logs(home, _secrets_mask(keeper, what))
     if (backups := backup.known(home)) and not what.again:
         for path in backups:
             os.unlink(path)
         backup.take(keeper, locked=True)
 
 
-def _clean_spools(home: str, what: What, chosen: Chosen, known: Forgotten) -> None:
+def _clean_spools(keeper: Keeper, what: What, chosen: Chosen, known: Forgotten) -> None:
     """Write spools again without what goes. Whoever appends to one finds that it is another file, and opens that."""
     ids, echo = {event.id for event in chosen.events.values()}, _echo(chosen.events.values())
-    mask = _mask_of(what, known)
+    mask = _mask_of(keeper, what, known)
 
     def clean(session: str, record: Json) -> Json | None:
         if mask:
             record = mask_value(record, mask)
-        if what.text:
+        if what.is_masked:
             return record
         said = {"text", "extra"} & record.keys()
         gone = known.has(Event("", spool.time_of(record), "", session, what.project, str(record.get("text") or "")))
         return None if said and (gone or _says(wire.dumps(record, ascii=False), ids, chosen.notes, echo)) else record
 
-    for session in spool.names(home):
-        spool.rewrite(home, session, lambda record, session=session: clean(session, record))  # type: ignore[misc]
+    for session in spool.names(keeper.home):
+        spool.rewrite(keeper.home, session, lambda record, session=session: clean(session, record))  # type: ignore[misc]
 
 
 def _clean_orphan(keeper: Keeper, path: str, what: What, chosen: Chosen) -> None:
@@ -476,9 +497,9 @@ def _clean_orphan(keeper: Keeper, path: str, what: What, chosen: Chosen) -> None
         os.unlink(path)
         return
     source, known = Source(path, session, what.project), Forgotten(keeper.home, keeper.salt)
-    mask, kept, place = _mask_of(what, known), [], 0
+    mask, kept, place = _mask_of(keeper, what, known), [], 0
     for line in data.split(b"\n")[:-1]:
-        read = None if what.text else read_line(line, source, place, 0.0)
+        read = None if what.is_masked else read_line(line, source, place, 0.0)
         place += len(line) + 1
         if not (read and any(known.has(event) for event in read.events)):
             kept.append(mask_line(line, mask) if mask else line)
@@ -507,6 +528,19 @@ def _mask_files(folder: str, text: str) -> None:
                 with open(path, "r+b") as file:
                     file.write(new)
                     file.truncate()
+
+
+def _mask_logs(home: str, mask: Callable[[str], str]) -> None:
+    """Mask what a failure may have written down."""
+    for name in LOGS:
+        with (
+            suppress(FileNotFoundError),
+            open(f"{home}/{name}", "r+", encoding="utf-8", errors="surrogateescape") as file,
+        ):
+            text = mask(file.read())
+            file.seek(0)
+            file.write(text)
+            file.truncate()
 
 
 def _pages(keeper: Keeper, root: str) -> None:

@@ -33,6 +33,7 @@ from memory_keeper.host.registration import (
     settings_path,
 )
 from memory_keeper.jobs.allowance import attempts, unanswered
+from memory_keeper.jobs.forget import What, plan
 from memory_keeper.jobs.salvage import carry_over, damaged, is_still_there, read_again
 from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.pages.adopt import adopt, adopt_rules
@@ -78,14 +79,17 @@ class Finding(NamedTuple):
     fix: str = ""
 
 
-ARGUMENTS = (argument("--fix", action="store_true", help="repair what can be repaired without losing anything"),)
+ARGUMENTS = (
+    argument("--fix", action="store_true", help="repair what can be repaired without losing anything"),
+    argument("--secrets", action="store_true", help="look for secrets in all that is kept, by the rules of now"),
+)
 
 
 def run(args: Namespace) -> int:
     """One line for each check, one verdict, a fix line each."""
     root = find_root(os.path.abspath(args.project or "."))
     repairs = list(_fix(args.home, root)) if args.fix else []
-    findings = [*repairs, *check(args.home, root)]
+    findings = [*repairs, *check(args.home, root), *(_secrets(args.home) if args.secrets else ())]
     worst = next((verdict for verdict in ("FAIL", "WARN") if any(f.verdict == verdict for f in findings)), "OK")
 
     def show() -> None:
@@ -106,6 +110,17 @@ def check(home: str, root: str) -> list[Finding]:
     """Everything that is looked at, in order."""
     python = Finding("interpreter", "OK", f"Python {'.'.join(map(str, sys.version_info[:3]))}")
     return [python, *_plugin(), *_settings(home, root), *_home(home), *_store(home, root), *_problems(home)]
+
+
+def _secrets(home: str) -> Iterator[Finding]:
+    """What was kept before we knew it for a secret, or before a key was put into the environment."""
+    with Keeper(home) as keeper:
+        rows = plan(keeper, What(secrets=True))[1].rows
+    if rows:
+        text = f"{many(rows, 'row')} of the store hold what is known as a secret by now"
+        yield Finding("secrets", "WARN", text, "memory-keeper forget --secrets takes it out of every copy")
+    else:
+        yield Finding("secrets", "OK", "none that is known stands in what is kept")
 
 
 def _plugin() -> Iterator[Finding]:

@@ -27,6 +27,7 @@ ARGUMENTS = (
     argument(
         "--text", default="", metavar="TEXT", help="these words, wherever they stand, in all projects; -: from stdin"
     ),
+    argument("--secrets", action="store_true", help="what is known as a secret by now, in all projects"),
     SINCE,
     UNTIL,
     argument("--everything", action="store_true", help="all of this project, what you wrote as well"),
@@ -45,7 +46,7 @@ def run(args: Namespace) -> int:
         given = _given(args, keeper)
         if not given:
             if not unfinished:
-                args.fail("say what: an ID, --session, --file, --text, --since, --until or --everything")
+                args.fail("say what: an ID, --session, --file, --text, --secrets, --since, --until or --everything")
             return respond(args, {"finished": True}, "Forgotten what was begun to be forgotten.")
         keeper.catch_up(patience=30.0)
         what, chosen = plan(keeper, given)
@@ -58,7 +59,7 @@ def run(args: Namespace) -> int:
             say(f"Goes for good: {_said(chosen)}.\n{_stays(chosen)}")
         confirm(args, "Nothing brings it back. Go on?", "--yes forgets without a question")
         chosen = forget(keeper, what)
-        for project in chosen.projects if not what.text else ():
+        for project in chosen.projects if not what.is_masked else ():
             make_notes(keeper, project, force=False)
         if given.project:
             render_memory(keeper, given.project, folder_of(args))
@@ -69,9 +70,9 @@ def run(args: Namespace) -> int:
 
 def _given(args: Namespace, keeper: Keeper) -> What | None:
     text = sys.stdin.read().strip("\n") if args.text == "-" else args.text
-    chosen = bool(args.ids) + bool(text) + args.everything
+    chosen = bool(args.ids) + bool(text) + args.everything + args.secrets
     if chosen > 1 or (chosen and (args.session or args.file or args.since or args.until)):
-        args.fail("IDs, --text and --everything go alone; --session, --file, --since and --until together")
+        args.fail("IDs, --text, --secrets and --everything go alone; --session, --file, --since and --until together")
     if args.text and len(text.strip()) < SHORTEST:
         raise KeeperError(f"That text has fewer than {SHORTEST} characters", hint="it would be found everywhere")
     session = session_of(keeper, safe_name(args.session)) if args.session else ""
@@ -81,7 +82,7 @@ def _given(args: Namespace, keeper: Keeper) -> What | None:
     project = project_of(keeper, args)
     if session:
         project = keeper.store.project_of(session) or project
-    return What(project, session, ids, args.file, text, args.since, args.until, args.everything)
+    return What(project, session, ids, args.file, text, args.secrets, args.since, args.until, args.everything)
 
 
 def _known(keeper: Keeper, id: str) -> str:
@@ -99,7 +100,7 @@ def _as_json(chosen: Chosen) -> Json:
 
 def _said(chosen: Chosen) -> str:
     if chosen.rows:
-        return f"the text in {many(chosen.rows, 'row')}, and in every other file of ours"
+        return f"that text in {many(chosen.rows, 'row')}, and in every other file of ours"
     parts = [many(len(chosen.events), "event")]
     if chosen.sessions:
         parts.append(f"all else of {many(len(chosen.sessions), 'session')}")
