@@ -247,3 +247,10 @@ def test_a_long_session_is_read_while_somebody_waits() -> None:
 def test_a_fact_is_a_value() -> None:
     for fact in extract(session().events):
         assert isinstance(fact, Fact) and isinstance(hash(fact), int)
+
+
+def test_a_last_answer_of_one_sentence_is_told_once() -> None:
+    story = Story()
+    story.prompt("Please find out why the pool runs dry.")
+    story.reply("The pool holds two connections since the lock is taken twice.")
+    assert sum("The pool holds two" in say(fact) for fact in extract(story.events)) == 1

@@ -340,7 +340,7 @@ def test_the_last_steps_are_those_since_the_last_request() -> None:
     story.prompt("And now the lexer, please, all of it.")
     story.run("make lexer", "built 12 files")
     story.edit("/p/lexer.py", "a", "def lex(): pass")
-    story.reply("The lexer is there.")
+    story.reply("The lexer is there. It reads the whole of a file at once.")
     told = [fact.text for fact in sorted(facts(story, "step"), key=lambda fact: fact.place)]
     assert [
         any(word in text for text in told) for word in ("make lexer", "lexer.py", "The lexer is there", "make before")

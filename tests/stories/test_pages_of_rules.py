@@ -309,11 +309,11 @@ def test_killed_while_it_is_taken_over_nothing_is_lost_or_doubled(
     assert len(desk.keeper.store.notes(desk.project, 0, "observation")) == 2
 
 
-def test_a_store_that_was_lost_gets_its_rules_back_from_the_page(desk: Desk) -> None:
+def test_a_store_and_a_journal_that_were_lost_get_their_rules_back_from_the_page(desk: Desk) -> None:
     add_rule(desk.keeper, desk.project, "No tabs.")
     desk.render()
     desk.keeper.close()
-    for path in Path(desk.keeper.home).glob("store.db*"):
+    for path in (*Path(desk.keeper.home).glob("store.db*"), *Path(desk.keeper.home).glob("journal*")):
         path.unlink()
     with Keeper(desk.keeper.home, desk.keeper.environ) as keeper:
         desk.keeper = keeper

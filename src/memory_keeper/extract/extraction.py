@@ -109,8 +109,8 @@ def _head(
     questions = [fact for fact in coming[HEAD_NEXT:] if fact.kind == "question"]  # somebody waits for an answer
     coming = [*coming[:HEAD_NEXT], *questions, *(fact for fact in coming[HEAD_NEXT:] if fact.kind != "question")]
     early = HEAD_NEXT + len(questions)
-    announced = {fact.text for fact in coming}
-    steps = [fact for fact in head.last_steps(events) if fact.text not in announced]
+    elsewhere = {fact.text for fact in coming} | {one.fact.text for one in said if one.source == "reply"}
+    steps = [fact for fact in head.last_steps(events) if fact.text not in elsewhere]
     rules = list(head.insisted(said, events))[::-1]
     first = [
         *short,
@@ -325,5 +325,5 @@ def _ordered(
 
 
 def _once(fact: Fact) -> str:
-    """What is not told twice; what was said last may also stand where it belongs."""
+    """What is not told twice; a sentence of what was said last may also stand where it belongs."""
     return (say(fact) if fact.kind == "step" else fact.text).casefold()

@@ -274,7 +274,7 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
         one
         for one in replies
         if (one.form in ("item", "row") and LEFT.search(one.fact.about))
-        or (NEXT_IS.match(one.fact.text) and one.fact.text in own)
+        or (NEXT_IS.match(one.fact.text) and one.fact.text[-1] not in ":：" and one.fact.text in own)
     ]
     for one in steps[-NEXT:]:
         yield one.fact._replace(kind="next")
