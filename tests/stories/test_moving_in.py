@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,45 @@ def test_where_there_is_none_it_says_where_it_looked(machine: Machine) -> None:
     done = typed(machine.project, "import", "memory-keeper")
     assert (done.returncode, done.stdout) == (1, "")
     assert "No memory of memory-keeper was found in .claude/memory and .crabshell of the project" in done.stderr
+
+
+@pytest.mark.parametrize("tool", ["memory-keeper", "claude-mem", "continuous-claude", "markdown"])
+def test_where_it_was_told_to_look_is_named(machine: Machine, tmp_path: Path, tool: str) -> None:
+    (tmp_path / "nothing here").mkdir()
+    done = typed(machine.project, "import", tool, str(tmp_path / "nothing here"), "--dry-run")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"No memory of {tool} was found in {tmp_path}/nothing here\n" in done.stderr
+    assert "by default it is looked for in" in done.stderr
+
+
+@pytest.mark.parametrize("tool", ["transcripts", "markdown"])
+def test_an_empty_path_is_said_to_be_empty(machine: Machine, tool: str) -> None:
+    done = typed(machine.project, "import", tool, "")
+    assert (done.returncode, done.stdout) == (2, "") and "a PATH is empty" in done.stderr
+
+
+def test_the_command_that_a_dry_run_names_brings_in_what_it_counted(machine: Machine, tmp_path: Path) -> None:
+    """With the paths and options that were typed, as a shell reads them."""
+    notes = tmp_path / "my notes"
+    notes.mkdir()
+    (notes / "one.md").write_text(section("2026-01-12", "1700", "The otter is fed at noon."))
+    claude_mem(tmp_path / "other.db")
+    predecessor(tmp_path / "old app")
+    for argv, command in (
+        (("markdown", str(notes), "--dry-run"), f"memory-keeper import markdown '{notes}'"),
+        (
+            ("memory-keeper", "--dry", str(tmp_path / "old app")),
+            f"memory-keeper import memory-keeper '{tmp_path}/old app'",
+        ),
+        (
+            ("claude-mem", str(tmp_path / "other.db"), "--dry-run", "--named", "other"),
+            f"memory-keeper import claude-mem {tmp_path}/other.db --named other",
+        ),
+    ):
+        assert f"Nothing was changed. `{command}` brings it in." in memory_keeper(machine, "import", *argv)
+        dry, wet = bring(machine, *argv), bring(machine, *shlex.split(command)[2:])
+        assert dry["found"] == wet["found"] and not wet["dry_run"]
+        assert dry["notes_added"] + dry["events_added"] == wet["notes_added"] + wet["events_added"] > 0
 
 
 def test_pages_of_our_own_are_no_old_memory(machine: Machine) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from argparse import Namespace
+from collections.abc import Sequence
 
 from memory_keeper.briefs.files import FOLDER
 from memory_keeper.cli.scope import folder_of
@@ -15,8 +17,8 @@ from memory_keeper.jobs.bring_in import Brought, Importing
 from memory_keeper.keeper import Keeper
 from memory_keeper.project_settings import Settings
 from memory_keeper.store.home import about
-from memory_keeper.terminal import Bar, as_called, print_json, say, say_problem
-from memory_keeper.text import many
+from memory_keeper.terminal import Bar, as_called, called, from_here, print_json, say, say_problem
+from memory_keeper.text import clean, many
 
 
 def bring_in(args: Namespace) -> int:
@@ -29,8 +31,9 @@ def bring_in(args: Namespace) -> int:
             raise KeeperError(f"{path} does not exist", hint=f"by default it is looked for in {importer.finds}")
     files = module.find(where)
     if not files:
+        ways = f"by default it is looked for in {importer.finds}" if args.paths else f"memory-keeper import {tool} PATH"
         raise KeeperError(
-            f"No memory of {tool} was found in {importer.finds}", hint=f"memory-keeper import {tool} PATH"
+            f"No memory of {tool} was found in {', '.join(map(from_here, args.paths)) or importer.finds}", hint=ways
         )
     problems: list[str] = []
     with Keeper(args.home) as keeper, Bar("importing", sum(about(file).st_size for file in files)) as bar:
@@ -53,7 +56,7 @@ def bring_in(args: Namespace) -> int:
         "project": project,
         "dry_run": args.dry_run,
     }
-    print_json(result) if args.json else _say(tool, brought, args.dry_run)
+    print_json(result) if args.json else _say(tool, brought, _without_dry_run(args.typed) if args.dry_run else "")
     for problem in problems:
         say_problem(problem)
     if problems and not brought.found:
@@ -86,12 +89,18 @@ def _finish(keeper: Keeper, project: str, root: str, files: list[str], problems:
     return notes
 
 
-def _say(tool: str, brought: Brought, dry: bool) -> None:
+def _without_dry_run(typed: Sequence[str]) -> str:
+    """The command that was typed, for a shell, to be done this time; an option may have been cut short."""
+    words = [word for word in typed if not (word.startswith("--d") and "--dry-run".startswith(word))]
+    return clean(shlex.join([called(), *words]))
+
+
+def _say(tool: str, brought: Brought, again: str) -> None:
     new, known = brought.events + brought.notes, brought.events_known + brought.notes_known
-    verb = "would be added" if dry else "added"
+    verb = "would be added" if again else "added"
     say(f"{tool}: {counted(brought.found)}; {new:,} {verb}, {known:,} known already")
-    if dry:
-        say(as_called(f"Nothing was changed. `memory-keeper import {tool}` brings it in."))
+    if again:
+        say(f"Nothing was changed. `{again}` brings it in.")
     elif new:
         say("It is told as imported, never as your word, and no rule is made of it.")
         say(as_called("`memory-keeper search WORDS` finds it; `memory-keeper brief memory` tells what is remembered."))

@@ -171,7 +171,7 @@ def _as_text(word: str) -> str:
 
 def _parse(argv: list[str]) -> Namespace:
     """What was asked for; argparse alone does not take a list of words with options in between."""
-    typed, argv = argv[0] if argv else "", resolve(argv) if argv else argv
+    given, typed, argv = argv, argv[0] if argv else "", resolve(argv) if argv else argv
     parser = build_parser(argv, typed)
     if typed not in COMMANDS and typed not in ALIASES and not typed.startswith("-"):
         hint = near(typed, [*COMMANDS, *ALIASES], "`memory-keeper --help` names them all")
@@ -182,6 +182,7 @@ def _parse(argv: list[str]) -> Namespace:
         args.parser.error(f"unrecognized arguments: {' '.join(rest)}{problem.rstrip()}")
     if words is not None:
         setattr(args, args.words, [*words, *rest])  # a new list: that of the parser is its default
+    args.typed = given
     return args
 
 

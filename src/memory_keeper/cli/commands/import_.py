@@ -56,6 +56,8 @@ ARGUMENTS = (
 
 def run(args: Namespace) -> int:
     """Every file once; a second import adds nothing."""
+    if "" in args.paths:
+        args.fail("a PATH is empty")
     if args.what not in ("transcripts", "accept"):
         return bring_in(args)
     if args.dry_run or args.named:
