@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,31 @@ def test_other_projects_only_on_request(ask: Ask) -> None:
     assert everywhere["total"]["requests"] - here["total"]["requests"] == 1
     said = ask("usage", "--by", "project")
     assert "other | <b>project</b>" in said and "dir:" not in said, "all of them, by their folders"
+
+
+def test_a_copy_of_what_is_kept_costs_nothing_more(ask: Ask, office: Workplace, tmp_path: Path) -> None:
+    """A response counts once, whoever's copy it is in, and so do compactions and calls; what only a copy has is new."""
+
+    def figures() -> dict[str, Any]:
+        month: dict[str, Any] = json.loads(ask("report", "--month", "2026-04", "--all-projects", "--json"))
+        ways = ("day", "session", "model", "project", "tool")
+        spent = {by: json.loads(ask("usage", "--by", by, "--all-projects", "--json")) for by in ways}
+        return {**month, "names": {}, **{by: {**one, "prices": {}} for by, one in spent.items()}}
+
+    before = figures()
+    copy = tmp_path / "copy"
+    shutil.copytree(office.root / "transcripts", copy)
+    assert json.loads(ask("import", "transcripts", str(copy), "--json"))["apart"] == 2
+    assert figures() == before
+    ask("import", "accept", str(copy), "--yes")
+    assert figures() == before
+    longer = copy / "app" / office.sessions[1].transcript.name
+    row = json.loads(longer.read_text().splitlines()[-1])
+    row["uuid"], row["message"]["id"] = "0a0b0c0d-0000-4000-8000-000000000001", "msg_another"
+    (tmp_path / "on").mkdir()
+    (tmp_path / "on" / longer.name).write_text(longer.read_text() + json.dumps(row) + "\n")
+    ask("import", "transcripts", str(tmp_path / "on"))
+    assert figures()["total"]["requests"] == before["total"]["requests"] + 1
 
 
 def test_prices_of_ones_own(ask: Ask, office: Workplace, capsys: pytest.CaptureFixture[str]) -> None:

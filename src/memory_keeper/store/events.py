@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import Event, Filter, Note, origin
+from itertools import islice
+
+from memory_keeper.model import APART, ELSEWHERE, Event, Filter, Kept, Note, origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from memory_keeper.store.store import Store
 
@@ -15,12 +17,30 @@ MARKED = ("start", "end", "window", "thread", "warned", "ask", "blocked", "ask-c
 OURS = ("told", "spent", "archived", "confirmed", "contradicted", "done")  # and those that nothing in it said
 COMMANDS = ("<command-", "<bash-input")  # how one begins that was typed
 BACK, ALIKE = 20, 2_000  # prompts and answers in which one is looked for; characters that are compared
+AT_ONCE = 500  # events that are asked for by their ids
 FIRST = 50  # lines of a session: some go backwards
 
 
 def events_of(store: Store, which: Filter) -> list[Event]:
     """The events that are asked for."""
     return [kept.event for kept in store.find(which)]
+
+
+def once(store: Store, project: str, events: Iterable[Kept]) -> Iterator[Kept]:
+    """The events of a project without those that a copy from elsewhere says again: the transcript itself is kept."""
+    if not project.startswith(APART):
+        yield from events
+        return
+    left = iter(events)
+    while some := [*islice(left, AT_ONCE)]:
+        known = {kept.event.id for kept in store.find(Filter(ids=[_copied(one.event) for one in some], bare=True))}
+        yield from (one for one in some if _copied(one.event) not in known or not one.event.session.endswith(ELSEWHERE))
+
+
+def _copied(event: Event) -> str:
+    """What the event is called that one in a copy from elsewhere says again."""
+    base, colon, block = event.id.rpartition(":")
+    return base.removesuffix(ELSEWHERE) + colon + block
 
 
 def session_events(store: Store, session: str) -> list[Event]:
@@ -70,7 +90,8 @@ def boundaries(store: Store, project: str) -> list[Event]:
     """Where contexts of a project were compacted or cleared, or put into its archive by hand; oldest first."""
     named = {"compact": "compact_boundary", "end": "clear"}
     which = Filter(project, kinds=("compact", "end", "archived"), agent="", by_time=True)
-    return [event for event in events_of(store, which) if named.get(event.kind, event.tool) == event.tool]
+    events = (kept.event for kept in once(store, project, store.find(which)))
+    return [event for event in events if named.get(event.kind, event.tool) == event.tool]
 
 
 def todo_events(store: Store, session: str) -> list[Event]:

@@ -179,10 +179,11 @@ class Store(Protocol):
         session: str = "",
         sizes: Sequence[int] = (),
     ) -> list[Spending]:
-        """What models were given and gave in a time, by day, session, model or project; `until` 0 is now."""
+        """What models were given and gave in a time, by day, session, model or project; `until` 0 is now. A response
+        that a copy from elsewhere has too counts where it was given, unless that `session` is asked about."""
 
     def used(self, project: str | None = None, since: float = 0.0, until: float = 0.0) -> list[Used]:
-        """The sessions that had a response in a time, the largest context first."""
+        """The sessions that had a response in a time, the largest context first; no copy of one that is kept."""
 
     # --- notes ---
 

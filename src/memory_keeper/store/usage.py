@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, EVER, Event, Filter, Json
+from memory_keeper.store.events import once
 from memory_keeper.store.store import Store
 
 CALLS = ("call", "todo", "result")
@@ -23,11 +24,13 @@ def main_models(store: Store) -> dict[str, str]:
 
 
 def tool_calls(store: Store, project: str, since: float, until: float) -> Iterator[tuple[str, Event]]:
-    """Every tool call of a time and every result, each with its tool; one at a time, as there may be very many."""
+    """Every tool call of a time and every result, each with its tool; one at a time, as there may be very many. What a
+    copy from elsewhere says again is left out."""
     before = _calls(project, since - DAY, until)._replace(kinds=("call", "todo"), bare=True)  # of the day before
     tools = {call.event.ref: call.event.tool for call in store.find(before) if call.event.ref}
     for kind in CALLS:  # kind by kind, as the index has them: nothing has to be sorted
-        for kept in store.find(_calls(project, since, until)._replace(kinds=(kind,), by_time=True)):
+        calls = store.find(_calls(project, since, until)._replace(kinds=(kind,), by_time=True))
+        for kept in once(store, project, calls):
             yield kept.event.tool or tools.get(kept.event.ref, ""), kept.event
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memory_keeper.model import EVER, Event, Filter, Kept, Member, Session, Source, Spending, Usage, Used
+from memory_keeper.model import ELSEWHERE, EVER, Event, Filter, Kept, Member, Session, Source, Spending, Usage, Used
 from memory_keeper.store.sqlite.fulltext import FullText, blanks, numbers
 
 TYPE_CHECKING = False
@@ -31,6 +31,11 @@ PROJECTS = (  # each found by the one before it, as the index has them in order
     " select name from known where name is not null union select project from source order by 1"
 )
 CONTEXT = "input + cache_read + cache_write"  # what a request carried
+# a response in a copy of a transcript from elsewhere, where the transcript itself has it too
+COPIED = (
+    f"message like '%{ELSEWHERE}'"
+    f" and substr(message, 1, length(message) - {len(ELSEWHERE)}) in (select message from usage)"
+)
 BY = {
     "": "''",
     "day": "date(at, 'unixepoch', 'localtime')",
@@ -396,5 +401,5 @@ def _columns(which: Filter) -> str:
 def _time(project: str | None, since: float, until: float, session: str = "") -> tuple[str, dict[str, object]]:
     only = "at >= :since and at < :until"
     only += " and project = :project" if project is not None else ""
-    only += " and session = :session" if session else ""
+    only += " and session = :session" if session else f" and not ({COPIED})"
     return only, {"since": since, "until": until or EVER, "project": project, "session": session}
