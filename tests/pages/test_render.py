@@ -415,6 +415,42 @@ def test_a_file_that_is_not_ours_is_left_alone(desk: Desk, text: str) -> None:
     assert sorted(note.text for note in desk.in_force()) == ["A.", "Standing."]
 
 
+@pytest.mark.parametrize("theirs", ["{broken precious", '{"precious": 1}', "precious"])
+def test_nothing_that_is_not_ours_is_written_over_without_a_copy(desk: Desk, theirs: str) -> None:
+    """Whatever page it stands in the place of, and however often we render."""
+    desk.add("A.")
+    desk.rotate()
+    desk.add("B.")
+    for kind in ("project", "architecture", "conventions"):
+        desk.add("Standing.", kind, 0, who="user")
+    desk.add("Never do this.", "observation", 0)
+    desk.render()
+    names = [*desk.texts(), ".gitignore"]
+    assert any(name.endswith(".summary.json") for name in names)
+    for name in names:
+        (desk.folder / name).unlink()
+        (desk.folder / name).write_text(theirs)
+        for _ in range(2):
+            desk.add()
+            desk.render()
+        assert theirs in [path.read_text() for path in desk.folder.glob(f"{name}*")], name
+    desk.render(foreign=True)
+    copies = [path for path in desk.folder.glob("*.before-memory-keeper") if path.read_text() == theirs]
+    assert {path.name.removesuffix(".before-memory-keeper") for path in copies} == {*names}
+
+
+def test_a_summary_that_is_not_ours_is_kept_when_its_archive_goes(desk: Desk) -> None:
+    desk.add("A.")
+    (outline,) = desk.rotate()
+    desk.render()
+    (summary,) = desk.folder.glob("*.summary.json")
+    summary.unlink()
+    summary.write_text('{"precious": 1}')
+    desk.add(" ", "outline", 2, replaces=outline.id, who="user", id="note-gone")
+    desk.render()
+    assert any("precious" in path.read_text() for path in desk.folder.glob("*.summary.json*"))
+
+
 def test_another_home_s_page_is_not_ours(desk: Desk, tmp_path: Path) -> None:
     stranger = Desk(tmp_path / "stranger")
     stranger.add("Evil.")

@@ -83,6 +83,24 @@ def test_nothing_is_overwritten_and_the_pages_are_ours_from_then_on(machine: Mac
     assert "memory_20260120_080000.summary.json" in after, "an archive that nobody had summed up is now"
 
 
+@pytest.mark.parametrize("theirs", ["{broken precious-summary", '{"precious-summary": 1}'])
+def test_a_summary_that_cannot_be_read_is_never_lost(machine: Machine, theirs: str) -> None:
+    folder = machine.project / ".claude/memory"
+    folder.mkdir(parents=True)
+    (folder / "memory_20251130_120000.md").write_text("## 2025-11-20_1000\nemu\n")
+    (folder / "memory_20251130_120000.summary.json").write_text(theirs)
+    for _ in range(3):
+        done = typed(machine.project, "import", "memory-keeper")
+        assert done.returncode == 5 and "it is no summary" in done.stderr
+        assert theirs.encode() in contents(folder).values()
+    session = machine.session()
+    session.start()
+    session.turn("Build the parser.", "It is built.")
+    session.end()
+    memory_keeper(machine, "save")
+    assert theirs.encode() in contents(folder).values()
+
+
 def test_a_page_that_shows_an_import_can_be_edited(machine: Machine) -> None:
     """A person's words beside imported ones make neither the other's."""
     predecessor(machine.project)

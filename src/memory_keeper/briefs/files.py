@@ -69,6 +69,8 @@ class Folder:
                 posix.close(above)
                 if make and tuple(path[:2]) == FOLDER and depth > 1:
                     # in the last one it is ours: those above may be somebody else's, and say otherwise
+                    if depth == len(path) and self._is_theirs(".gitignore"):
+                        self.set_aside(".gitignore")
                     _put(self.fd, ".gitignore", IGNORE, keep=depth < len(path))
         except OSError as error:
             self.close()
@@ -176,6 +178,11 @@ class Folder:
             return False
         posix.unlink(name, dir_fd=self.fd)
         return True
+
+    def _is_theirs(self, name: str) -> bool:
+        """Whether a file says what we did not write: no mark of ours is on it."""
+        found = self.read(name)
+        return bool(found and found.data.strip() and not found.ours and found.data != IGNORE.encode())
 
     def set_aside(self, name: str) -> str:
         """A second name for a file that is about to be replaced; the name."""

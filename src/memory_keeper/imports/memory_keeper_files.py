@@ -94,7 +94,7 @@ def read(
                 progress(len(text))
                 if is_ours(text):
                     if ASIDE not in summaries.get(_stem(path), ASIDE):
-                        del summaries[_stem(path)]  # ours as well
+                        list(_summed_up(summaries.pop(_stem(path)), [], complain))  # ours as well, if it is one
                     continue
                 found = [entry for entry in _sections(text, path) if entry.text not in before]
                 yield from found
@@ -121,14 +121,17 @@ def _sections(text: str, path: str) -> list[Entry]:
 
 def _archived(path: str, found: Sequence[Entry], summary: str, complain: Callable[[str], None]) -> Iterator[Entry]:
     """What stands above the sections of an archive: the summary beside it, else one that is to be made."""
+    entries = list(_summed_up(summary, found, complain)) if summary else []
+    if found and not entries:
+        entries = [Entry("archive", OUTLINE, _archived_at(path, found), "", path, covers=len(found))]
+    yield from entries
+
+
+def _summed_up(summary: str, found: Sequence[Entry], complain: Callable[[str], None]) -> Iterator[Entry]:
     try:
-        if summary:
-            yield _summary(summary, found)
-            return
+        yield _summary(summary, found)
     except (OSError, ValueError) as error:
         complain(f"{summary}: {error}")
-    if found:
-        yield Entry("archive", OUTLINE, _archived_at(path, found), "", path, covers=len(found))
 
 
 def _archived_at(path: str, found: Sequence[Entry]) -> float:

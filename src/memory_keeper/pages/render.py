@@ -17,6 +17,7 @@ from memory_keeper.briefs.files import (
     LISTED,
     SEALED,
     Folder,
+    Found,
     Unwritable,
     is_page,
     is_there,
@@ -189,6 +190,8 @@ def _write(folder: Folder, name: str, text: str, read: Read | None, foreign: boo
         folder.set_aside(name)
     elif read and found and (not read.trusted or read.waits):
         return "left"
+    elif found and _may_be_theirs(name, found):
+        folder.set_aside(name)
     return "written" if folder.put(name, text, found) else "again"
 
 
@@ -197,4 +200,11 @@ def _remove(folder: Folder, name: str, read: Read | None) -> str:
     found = read.found if read else folder.read(name)
     if not found or not (read.trusted and not read.waits if read else found.ours):
         return "left"
+    if _may_be_theirs(name, found):
+        folder.set_aside(name)
     return "removed" if folder.remove(name, found) else "again"
+
+
+def _may_be_theirs(name: str, found: Found) -> bool:
+    """Whether a file that stands for nothing but itself says what we did not write: no edit of JSON becomes a note."""
+    return name.endswith(".json") and not found.ours and bool(found.data.strip())
