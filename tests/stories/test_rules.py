@@ -21,6 +21,7 @@ from memory_keeper.model import USER
 from memory_keeper.policy import BEGINS, FADES, UNCOUNTED
 from memory_keeper.store.rules_cache import keep_ready, read_ready, stamp
 from memory_keeper.text import tokens
+from tests.command import memory_keeper
 from tests.machine import Machine, Session
 
 pytestmark = pytest.mark.usefixtures("rules_on")
@@ -94,6 +95,34 @@ def test_what_the_rules_are_is_said_on_the_screen_once_in_a_project(machine: Mac
     assert re.fullmatch(
         r"Memory Keeper gave this context 5 rules \(\d+ tokens\): memory-keeper rule list", said["systemMessage"]
     )
+
+
+def test_the_list_says_of_the_rules_what_the_screen_says(machine: Machine, session: Session) -> None:
+    """What the user said before costs a context more only where it has not heard it yet, so it is counted by itself."""
+
+    def listed() -> tuple[int, int]:
+        found = re.search(
+            r"^(\d+) tokens in full once per context(?:, up to (\d+) more for what you said before)?, ",
+            memory_keeper(machine, "rule", "list"),
+            re.M,
+        )
+        assert found
+        return int(found[1]), int(found[2] or 0)
+
+    def shown(session: Session) -> tuple[str, int]:
+        found = re.search(r"this context (.*) \((\d+) tokens\)", ask(session)["systemMessage"])
+        assert found
+        return found[1], int(found[2])
+
+    session.turn("Always run the tests with make test.", "I will.")
+    session.end()
+    machine.settle()
+    alone, besides = listed()
+    assert besides
+    assert shown(machine.session()) == ("5 rules and what you said before", alone + besides)
+    other = machine.session()
+    other.start()
+    assert shown(other) == ("5 rules", alone), "its handoff has told the rest"
 
 
 def test_a_hundred_short_prompts_cost_nothing_after_the_first(session: Session) -> None:

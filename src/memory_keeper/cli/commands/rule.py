@@ -43,7 +43,8 @@ HINT = "`memory-keeper rule list` gives ids and numbers"
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         rules, settings, numbers = _in_force(args, keeper), settings_of(args), _numbers(args, keeper)
-        cost = full_brief(keeper.home, folder_of(args), keeper.environ, settings).tokens if rules else 0
+        place = keeper.home, folder_of(args), keeper.environ, settings
+        cost, both = (full_brief(*place, said=said).tokens if rules else 0 for said in (False, True))
 
     def show() -> None:
         entries = (Entry(rule.id, rule.text, rule.scope, f"{numbers[rule.id]:2}. ") for rule in rules)
@@ -52,7 +53,8 @@ def _list(args: Namespace) -> int:
             every = settings["rules.every"]
             each = f"every {every} prompts" if every > 1 else "each prompt"
             when = each if every else f"when it has grown by {FADES:,}"
-            say(f"{cost} tokens in full once per context, {tokens(reminder(rules))} {when}", style="dim")
+            besides = f", up to {both - cost} more for what you said before" if both > cost else ""
+            say(f"{cost} tokens in full once per context{besides}, {tokens(reminder(rules))} {when}", style="dim")
         if not settings["rules.enabled"]:
             say("None of them is told: setting rules.enabled is false.")
 
