@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,11 @@ def test_every_file_of_ours_is_in_the_reference() -> None:
     names = {name.removesuffix(".memory-keeper") for name in names} - {"changed-settings"}
     names |= {"changed-settings.json", *EDITED, *EXPORTS, INDEX, HANDED_OUT, *SEALED}
     assert not [name for name in sorted(names) if f"`{name.partition('*')[0]}" not in listed]
+    in_the_home, _, _ = page.partition("## In a project")
+    rows = " ".join(re.findall(r"^\| (`[^|]+) \|", in_the_home, re.MULTILINE))
+    named = [name.replace("DATE-TIME", "2026").partition("/")[0] for name in re.findall(r"`([^`]+)`", rows)]
+    known = [*OURS, "-*"]  # an ending alone is of the name before it
+    assert not [name for name in named if not any(fnmatchcase(name, pattern) for pattern in known)]
 
 
 def test_the_patterns_see_what_they_should() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from memory_keeper.host import own_command
+from memory_keeper.host import own_command, registration
 from tests.command import run
 from tests.rows import rows
 
@@ -232,7 +232,7 @@ def test_everything_changed_comes_back(claude: Path, before: bytes | None, steps
         assert "current/plugin/launch" in settings(path)["statusLine"]["command"]
     assert run("uninstall") == 0
     assert (path.read_bytes() if path.exists() else None) == before
-    assert {one.name for one in home().iterdir()} <= {"changed-settings.lock"}
+    assert not home().exists()
 
 
 def test_a_failed_install_leaves_the_status_line(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,6 +282,7 @@ def test_what_stays_is_told_last_and_how_it_goes_without_our_command(
 
 def test_what_ran_from_the_home_is_gone_and_so_another_way_to_delete_the_rest_is_told(claude: Path) -> None:
     run("install")
+    run("note", "add", "fact", "The suite takes a minute.")
     done = subprocess.run([own_command.place(), "uninstall"], capture_output=True, text=True, timeout=60)
     assert "In a checkout, `./memory-keeper uninstall --purge` deletes both" in done.stdout, done
 
@@ -332,6 +333,51 @@ def test_install_where_nobody_knows_what_was_there_before(claude: Path, capsys: 
 
 
 # --- not everything goes as it should ---
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_two_who_install_at_once(claude: Path, known: bool) -> None:
+    if known:
+        run("install")
+    start = Path(__file__).resolve().parents[2] / "memory-keeper"
+    both = [subprocess.Popen([sys.executable, start, "install"], stdin=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait(60) for one in both] == [0, 0]
+    assert subprocess.run([own_command.place(), "--version"], timeout=60).returncode == 0
+    assert not list(home().glob("marketplace.*"))
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall", "uninstall --purge --yes"])
+@pytest.mark.parametrize("stuck", [False, True])
+def test_nothing_is_changed_while_the_home_is_not_ours(
+    claude: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, stuck: bool
+) -> None:
+    """Somebody else installs, or nothing can be written."""
+    run("install")
+    before = [path.read_bytes() for path in sorted(claude.rglob("*.json"))]
+    monkeypatch.setattr(registration, "PATIENCE", 0.1)
+    lock = home() / registration.LOCK
+    with contextlib.ExitStack() as other:
+        if stuck:
+            lock.unlink()
+            lock.mkdir()  # what makes it fail for root too, who may write everywhere
+        else:
+            other.enter_context(registration.alone(str(home())))
+        assert run(*command.split()) == (1 if stuck else 4)
+    assert "nothing was changed" in capsys.readouterr().err
+    assert [path.read_bytes() for path in sorted(claude.rglob("*.json"))] == before
+    assert (home() / "marketplace/plugin").is_dir() and Path(own_command.place()).exists()
+
+
+def test_a_home_that_goes_while_somebody_waits_for_it(claude: Path) -> None:
+    """Whose lock lay in it has it no more."""
+    start = Path(__file__).resolve().parents[2] / "memory-keeper"
+    with registration.alone(str(home())):
+        waiting = subprocess.Popen([sys.executable, start, "install"], stdin=subprocess.DEVNULL)
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(1)
+        registration.drop_unused(str(home()))
+    assert waiting.wait(60) == 0
+    assert (home() / registration.LOCK).exists() and (home() / "marketplace/plugin").is_dir()
 
 
 @pytest.mark.parametrize("step", ["add", "install"])
@@ -404,6 +450,8 @@ def fill(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text("x")
     (folder / "config.json").write_text("{}")
+    for name in ("watch.lock", "install.lock", "changed-settings.lock"):
+        (folder / name).touch()
 
 
 def test_purge_takes_the_home_when_all_in_it_is_ours(claude: Path) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatchcase
 from typing import Any
 
 from memory_keeper import config
-from memory_keeper.errors import KeeperError, NotSetUp
+from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.host import claude_settings
 from memory_keeper.host.files import abandoned, remove_empty
 from memory_keeper.host.hooks_module import have_loaded
 from memory_keeper.host.json_file import parse, read_file
+from memory_keeper.store.home import Lock
 
 NAME = "memory-keeper"
 PLUGIN = f"{NAME}@{NAME}"
@@ -22,14 +25,17 @@ PAGES = ("tutorial.md", "glossary.md", "how-to", "explanation", "reference")  # 
 DATA = "data"  # the folder of a package that has them
 SETTINGS = {"project": "settings.json", "local": "settings.local.json"}
 CURRENT = "current"
+LOCK = "install.lock"
+LOCKS = {LOCK, claude_settings.LOCK}
+PATIENCE = 60.0  # seconds for somebody else who installs: each of Claude Code's commands takes some
 INSTALLERS = "`pipx uninstall memory-keeper` (or uv's, or pip's)"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
-    "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock", "salt",
-    "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*", "unsaved-note*.md",
-    "changed-settings.*", "forgotten", "forget.json", "forget.json.*",
+    "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock",
+    "watch.lock", LOCK, "salt", "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*",
+    "unsaved-note*.md", "changed-settings.*", "forgotten", "forget.json", "forget.json.*",
     "journal", "journal.*", "vanished",
-    "backups", "restoring", "before-restore-[0-9]*",
+    "backups", "restoring", "restoring.*", "before-restore-[0-9]*",
 )  # fmt: skip
 OURS = (
     *KEPT,
@@ -166,7 +172,8 @@ def point_current(home: str) -> str:
     if os.path.basename(os.path.dirname(modules)) != "src" or not os.path.exists(os.path.join(root, "plugin/launch")):
         root = os.path.join(home, "marketplace")  # what pip installed is no plugin
         if not os.path.exists(os.path.join(root, "src/memory_keeper/hooks/statusline.py")):
-            assemble(home)
+            with alone(home):
+                assemble(home)
     own = f"{link}.{os.getpid()}"
     os.symlink(root, own)
     os.replace(own, link)
@@ -206,6 +213,34 @@ def claude(*args: str, needed: bool = True) -> str:
 # --- our home -----------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def alone(home: str) -> Iterator[None]:
+    """One who installs or uninstalls at a time, and only who can write down in the home what is changed elsewhere."""
+    lock = Lock(home, PATIENCE, LOCK.removesuffix(".lock"))
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock)
+            while not os.fstat(lock.fd).st_nlink:  # who had it took the home away
+                held.close()
+                held.enter_context(lock)
+        except Busy:
+            hint = "try again in a moment; nothing was changed"
+            raise Busy("Memory Keeper is being installed or uninstalled by another process", hint=hint) from None
+        except OSError as error:
+            raise KeeperError(f"{home} cannot be written: {error.strerror}", hint="nothing was changed") from None
+        if not os.access(home, os.W_OK):
+            raise KeeperError(f"{home} cannot be written", hint="nothing was changed")
+        yield
+
+
+def drop_unused(home: str) -> None:
+    """Remove a home in which nothing is but locks."""
+    if os.path.isdir(home) and {*os.listdir(home)} <= LOCKS:
+        for name in os.listdir(home):
+            os.unlink(os.path.join(home, name))
+        remove_empty(home)
+
+
 def names_of_ours(home: str, patterns: tuple[str, ...] = OURS) -> list[str]:
     """What in the home has a name that we give."""
     try:
@@ -224,7 +259,7 @@ def check_home(home: str) -> None:
         raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
     if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
         raise KeeperError(f"{home} is no folder to purge", hint=hint)
-    signs = {"store.db", "salt", "marketplace", claude_settings.LEDGER, claude_settings.LOCK}
+    signs = {"store.db", "salt", "marketplace", claude_settings.LEDGER, *LOCKS}
     if not signs & set(names_of_ours(home)):
         raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
 

@@ -40,8 +40,8 @@ def run(args: Namespace) -> int:
     registration.check_usual(args.home)
     registration.enter(args.project)
     registration.find_claude()
-    os.makedirs(args.home, mode=0o700, exist_ok=True)
-    where = _register(args.home, args.scope)
+    with registration.alone(args.home):
+        where = _register(args.home, args.scope)
     if args.no_rules:
         config.put(args.home, (args.home.rstrip("/"), "/config.json"), [], SHIPPED, False)
     shown = _show(args.home) if _is_wanted(args) else None
@@ -125,5 +125,4 @@ def _take_back(home: str) -> None:
         pass  # the first failure is the one to tell
     claude_settings.put_back(home)
     shutil.rmtree(os.path.join(home, "marketplace"), ignore_errors=True)
-    if {*os.listdir(home)} <= {claude_settings.LOCK}:
-        shutil.rmtree(home)
+    registration.drop_unused(home)

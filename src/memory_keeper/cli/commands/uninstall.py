@@ -6,7 +6,7 @@ import os
 import shutil
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import NamedTuple
 
 from memory_keeper import store
@@ -45,7 +45,9 @@ def run(args: Namespace) -> int:
         return _say_what_would_go(args, known)
     if args.purge:
         confirm(args, _question(args.home), "--yes deletes without a question")
-    gone = _remove(args)
+    with registration.alone(args.home) if os.path.isdir(args.home) else nullcontext():
+        gone = _remove(args)
+        registration.drop_unused(args.home)
     about = {
         "registered": known,
         "unregistered": known and not gone.problem,
