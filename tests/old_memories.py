@@ -71,7 +71,7 @@ def predecessor(project: Path, root: str = ".claude/memory", rolling: str = "mem
     lines = [json.dumps(entry) for entry in ENTRIES]
     (folder / "sessions/2026-01-13_1130.l1.jsonl").write_text("\n".join(lines))
     # a second file of the same session says the first lines again
-    (folder / "sessions/2026-01-13_1145_0badcafe.l1.jsonl").write_text("\n".join([*lines[:3], "{broken", "null", "[]"]))
+    (folder / "sessions/2026-01-13_1145_0badcafe.l1.jsonl").write_text("\n".join(lines[:3]))
     return {"section": 5, "archive": 1, "summary": 1, "standing note": 2, "session line": 8}
 
 

@@ -390,3 +390,59 @@ def test_status_says_what_was_not_brought_in_yet(machine: Machine) -> None:
     }
     said = memory_keeper(machine, "status")
     assert "not brought in 1 ledger, 2 handoffs:" in " ".join(said.split())
+
+
+def test_status_names_neither_our_own_export_nor_what_cannot_be_read(machine: Machine) -> None:
+    session = machine.session()
+    session.start()
+    session.turn("Build the parser.", "It is built.")
+    session.end()
+    memory_keeper(machine, "save")
+    memory_keeper(machine, "export")
+    folder = machine.project / ".claude/memory"
+    assert list(folder.glob("sessions/*.l1.jsonl"))
+    (folder / "memory_20250101_000000.md").write_bytes(b"\0\1\xff\xfe" * 40)
+    (folder / "memory_20250102_000000.md").write_text("y" * (5 << 20))
+    (folder / "sessions/2025-01-01_0000.l1.jsonl").write_bytes(bytes(range(256)))
+    assert json.loads(memory_keeper(machine, "status", "--json"))["older_memory"] == {}
+    assert "not brought in" not in memory_keeper(machine, "status")
+    (folder / "sessions/2025-01-02_0000.l1.jsonl").write_text('{"role":"user","text":"a marten"}\n')
+    assert json.loads(memory_keeper(machine, "status", "--json"))["older_memory"] == {"memory-keeper": "1 session log"}
+
+
+def test_what_is_left_out_of_a_log_is_counted_and_named(machine: Machine) -> None:
+    predecessor(machine.project)
+    folder = machine.project / ".claude/memory/sessions"
+    noise = folder / "2026-01-01_0000.l1.jsonl"
+    noise.write_bytes(bytes(range(1, 256)) + b"\n" + bytes(range(45)))
+    good = folder / "2026-01-02_0000.l1.jsonl"
+    lines = ['{"role":"user","text":"a marten"}', "{broken", "", "null", "[]", '{"role":"user","text":"a newt"}']
+    good.write_text("\n".join([*lines, "y" * (3 << 20)]))
+    done = typed(machine.project, "import", "memory-keeper")
+    assert done.returncode == 5 and "2 things could not be read" in done.stderr
+    assert f"{good}: 4 of 7 lines left out, no entry of a session, the first is line 2" in done.stderr
+    assert f"{noise}: " in done.stderr
+    assert found(machine, "newt") and found(machine, "marten")
+    assert bring_partly(machine)["found"]["session line"] == 10
+
+
+def bring_partly(machine: Machine) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads(typed(machine.project, "import", "memory-keeper", "--json").stdout)
+    return said
+
+
+@pytest.mark.parametrize("data", [b"\1\2\xff\xfe" * 9, b"text" * 2000 + b"\0", "é".encode("utf-16")])
+def test_no_binary_becomes_a_standing_note(machine: Machine, data: bytes) -> None:
+    folder = machine.project / ".claude/memory"
+    folder.mkdir(parents=True)
+    (folder / "memory.md").write_text(section("2026-01-01", "0900", "An emu."))
+    (folder / "project.md").write_bytes(data)
+    done = typed(machine.project, "import", "memory-keeper")
+    assert done.returncode == 5 and f"{folder}/project.md: it is no text" in done.stderr
+    session = machine.session()
+    session.start()
+    session.turn("Build the parser.", "It is built.")
+    session.end()
+    memory_keeper(machine, "save", "--adopt")
+    assert not json.loads(memory_keeper(machine, "note", "list", "--json"))
+    assert data in contents(folder).values()

@@ -32,6 +32,9 @@ IMPORTED = "imported from "  # and how that of an imported note begins
 MARKDOWN = "markdown"  # the form of a text that is shown as it is, and not a sentence an item
 OPENING = "<!-- memory-keeper "  # of every comment of ours
 FREELY = "edit freely: what you change, add or take away is kept"
+SIGNS = bytes(
+    {*b"\t\n\v\f\r\x1b", *range(32, 256)} - {*b"\x7f\x81\x8d\x8f\x90\x9d"}
+)  # that Latin-1, or Windows' own, has
 HEAD = 4096  # bytes that the first line is looked for in
 _ID = r"[\w.:-]{1,200}"
 _FIRST = re.compile(rf"<!-- memory-keeper ({_ID}?)\.\.({_ID}) ([0-9a-f]{{16}})(?: .*)?-->")
@@ -185,6 +188,14 @@ def decode(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return "\n".join(_decode_line(line) for line in data.split(b"\n"))
+
+
+def is_text(data: bytes) -> bool:
+    """Whether somebody wrote this: in UTF-8 without a NUL, or else in bytes that Latin-1 has signs for."""
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return not data.translate(None, SIGNS)
 
 
 def _decode_line(line: bytes) -> str:

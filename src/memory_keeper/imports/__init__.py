@@ -98,13 +98,13 @@ def counted(found: Mapping[str, int]) -> str:
 
 
 def glance(root: str, environ: Mapping[str, str], store: Store | None = None, project: str = "") -> dict[str, str]:
-    """By the name of the tool what there is that was not brought in, in words. Session logs are counted and not read,
-    and what takes long is counted as far as it was read."""
+    """By the name of the tool what there is that was not brought in, in words. Of a session log only the beginning is
+    read, and what takes long is counted as far as it was read."""
     where, found = Where(root, dict(environ)), {}
     brought = _tools_of(store, project) if store and project else set()
     for name in IMPORTERS:
         try:
-            there = "" if name in brought else _glance(reader(name), where)
+            there = "" if name in brought else _glance(reader(name), where, store)
         except KeeperError:
             continue  # it has nothing of this project
         if there:
@@ -112,16 +112,26 @@ def glance(root: str, environ: Mapping[str, str], store: Store | None = None, pr
     return found
 
 
-def _glance(module: Reader, where: Where) -> str:
+def _glance(module: Reader, where: Where, store: Store | None) -> str:
     files = module.find(where)
     logs = [file for file in files if file.endswith(LOG)]
     here: Counter[str] = Counter()
     until = monotonic() + GLANCE
+
+    def stop_in_time(_: int) -> None:
+        if monotonic() > until:
+            raise TimeoutError  # of one file, which a reader leaves out then
+
     for entry in module.read(where, [file for file in files if file not in logs], _ignore, _ignore):
         here[entry.label] += 1
         if monotonic() > until:
             return f"at least {counted(here)}"
-    return counted({**here, "session log": len(logs)}) if here or logs else ""
+    until = monotonic() + GLANCE
+    for log in logs:
+        first = next(module.read(where, [log], _ignore, stop_in_time), None)
+        known = first and first.session and store and store.sessions_called(first.session)
+        here["session log"] += bool(first and not known)
+    return counted(here) if here.total() else ""
 
 
 def _tools_of(store: Store, project: str) -> set[str]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 
 from memory_keeper.briefs.files import Folder, Unwritable
-from memory_keeper.briefs.memory import NEVER, OPENING, decode, parse, plain, said
+from memory_keeper.briefs.memory import NEVER, OPENING, decode, is_text, parse, plain, said
 from memory_keeper.capture.tail import open_regular
 from memory_keeper.imports import Entry
 from memory_keeper.model import DAY, LATEST
@@ -67,13 +67,13 @@ def read_text(path: str) -> str:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise ValueError(f"it is larger than {LARGEST >> 20} MB")
-    if b"\0" in data[:4096]:
+    if not is_text(data):
         raise ValueError("it is no text")
     return decode(data)
 
 
 def lines_of(path: str, progress: Callable[[int], None]) -> Iterator[bytes]:
-    """The lines of a file, however large; none that is too long to be one."""
+    """The lines of a file, however large; in the place of one that is too long, an empty one without its end."""
     fd = open_regular(path)
     if fd is None:
         raise ValueError("it is no file of yours that can be read")
@@ -84,8 +84,7 @@ def lines_of(path: str, progress: Callable[[int], None]) -> Iterator[bytes]:
             while not whole and (more := file.readline(LONG_LINE)):
                 progress(len(more))
                 whole, line = more.endswith(b"\n"), b""
-            if line:
-                yield line
+            yield line
 
 
 def is_ours(text: str) -> bool:

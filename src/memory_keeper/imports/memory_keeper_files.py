@@ -29,6 +29,7 @@ from memory_keeper.imports.files import (
 )
 from memory_keeper.model import Json
 from memory_keeper.notes.schema import BODY, MOST
+from memory_keeper.text import many
 
 ROOTS = ((".claude", "memory"), (".crabshell", "memory"), (".crabshell",), (".claude",))
 ROLLING = ("memory", "logbook")
@@ -106,7 +107,7 @@ def read(
             elif kind == "note":
                 yield from _note(path, progress)
             elif not kind:
-                yield from _log(path, progress)
+                yield from _log(path, complain, progress)
         except (OSError, ValueError) as error:
             complain(f"{path}: {error}")
 
@@ -210,18 +211,23 @@ def _note(path: str, progress: Callable[[int], None]) -> Iterator[Entry]:
 # --- what was said in sessions ----------------------------------------------------------------------------------------
 
 
-def _log(path: str, progress: Callable[[int], None]) -> Iterator[Entry]:
+def _log(path: str, complain: Callable[[str], None], progress: Callable[[int], None]) -> Iterator[Entry]:
     at, session = stamped(os.path.basename(path), modified(path)), os.path.basename(path)[16:].partition(".")[0]
     tools: dict[str, str] = {}  # the calls whose results come later
-    for line in lines_of(path, progress):
-        try:
-            value = wire.loads(line.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+    number, left = 0, list[int]()
+    for number, line in enumerate(lines_of(path, progress), 1):
+        if line.isspace():
             continue
-        if isinstance(value, dict) and isinstance(role := value.get("role"), str):
-            at = time_of(value.get("ts"), at)
-            if entry := _event(value, role, at, path, tools):
-                yield entry._replace(key=words(value.get("ts"), 40), session=session)
+        value = wire.read_object(line.decode("utf-8", "replace"))
+        if not isinstance(role := value.get("role"), str):
+            left.append(number)
+            continue
+        at = time_of(value.get("ts"), at)
+        if entry := _event(value, role, at, path, tools):
+            yield entry._replace(key=words(value.get("ts"), 40), session=session)
+    if left:
+        more = f", the first is line {left[0]}" if number > 1 else ""
+        complain(f"{path}: {len(left)} of {many(number, 'line')} left out, no entry of a session{more}")
 
 
 def _event(value: Json, role: str, at: float, path: str, tools: dict[str, str]) -> Entry | None:

@@ -14,6 +14,7 @@ from memory_keeper.briefs.memory import (
     decode,
     is_ours,
     is_sealed,
+    is_text,
     owner,
     parse,
     parse_first,
@@ -68,7 +69,7 @@ class Pages(Place):
         else:
             kind = kind_of(name)
             trusted = trusted or is_ours(parse_first(found.data), owner(self.project, kind), salt)
-            if trusted or whole:
+            if trusted or (whole and is_text(found.data)):
                 page = parse(decode(found.data), headings=kind not in ONE_EACH)
             if kind in ONE_EACH:
                 page = page._replace(sections=_joined(page.sections))

@@ -91,6 +91,10 @@ def test_adding_to_one_that_there_is_once_adds_a_line(asked: Any) -> None:
 def test_the_text_comes_from_a_file_or_from_stdin(asked: Any, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / "about.md").write_text("# About\n\nInvoices.\n")
     assert asked("set", "project", "--file", "about.md")["text"] == "# About\n\nInvoices."
+    for data in (b"\x00\x01\xff\xfe", b"a\0b", "Käse".encode("latin-1"), "é".encode("utf-16")):
+        (project / "b.md").write_bytes(data)
+        assert run("set", "project", "--file", "b.md") == 1
+    assert asked("get", "project")["text"] == "# About\n\nInvoices."
     monkeypatch.setattr("sys.stdin", io.StringIO("From a pipe.\n"))
     assert asked("set", "project")["text"] == "From a pipe."
 

@@ -10,7 +10,7 @@ import tempfile
 from argparse import Namespace
 from pathlib import Path
 from time import time
-from typing import Any
+from typing import Any, TextIO
 
 from memory_keeper import wire
 from memory_keeper.briefs.files import ONE_EACH
@@ -121,11 +121,25 @@ def _given(args: Namespace) -> str:
     if args.text:
         return " ".join(args.text)
     if args.file and args.file != "-":
-        with open(args.file, encoding="utf-8", errors="replace") as file:
-            return file.read(LONGEST * 4 + 1)
+        with open(args.file, encoding="utf-8") as file:
+            return _read(file, args.file)
     if sys.stdin.isatty():
         sys.stderr.write("The text, and Ctrl-D at its end:\n")
-    return sys.stdin.read(LONGEST * 4 + 1)
+    return _read(sys.stdin, "What stdin has")
+
+
+def _read(file: TextIO, name: str) -> str:
+    problem = KeeperError(
+        f"{name} is no text in UTF-8", hint="a note is text; save it as UTF-8, or name the file in one"
+    )
+    try:
+        text = file.read(LONGEST * 4 + 1)
+        text.encode()  # what stdin could not decode is in it as surrogates
+    except UnicodeError:
+        raise problem from None
+    if "\0" in text:
+        raise problem
+    return text
 
 
 def _checked(text: str) -> str:
