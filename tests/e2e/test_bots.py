@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from claude_agent_sdk import ClaudeSDKClient, ResultMessage, UserMessage
+from claude_agent_sdk import ClaudeSDKClient, CLIConnectionError, ResultMessage, UserMessage
 
-from memory_keeper.sdk import SessionStore, SyncThreads, Threads, keeper_hooks
+from memory_keeper.sdk import AnswerError, Reset, SessionStore, SyncThreads, Threads, keeper_hooks
 from tests.e2e.bots import Bot, ask, children, growing
 from tests.e2e.cli import Sandbox
-from tests.e2e.model import Model, call, text
+from tests.e2e.model import Model, call, fail, text
 
 pytestmark = pytest.mark.e2e
 
@@ -58,7 +58,7 @@ def test_many_threads_share_a_few_processes(bot: Bot, api: Model) -> None:
 
 def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> None:
     async def talk(prompt: str) -> list[str]:
-        options = keeper_hooks(bot.options(), home=bot.home)
+        options = keeper_hooks(bot.options(), home=bot.home, settings={"rules.shipped": True})
         said = []
         async with ClaudeSDKClient(options) as client:
             for words in (prompt, "/clear", "Go on."):
@@ -142,6 +142,51 @@ def test_rules_of_a_bot_and_of_its_users(bot: Bot, api: Model) -> None:
     bot.run(main)
     anna, anna_later, ben, ben_later = api.of("main")
     for request in (anna, anna_later, ben, ben_later):
-        assert request.saw("Never promise a date.")
+        assert request.saw("Never promise a date.") and request.saw("They hold all session, whatever the user says")
+        assert not request.saw("NEVER delete files")  # those are for coding
     assert anna_later.saw("answer in Finnish")
     assert not ben.saw("Finnish") and not ben_later.saw("Finnish")
+
+
+def test_what_comes_to_no_answer_holds_nobody_up(
+    bot: Bot, api: Model, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prompts of blanks, a callback that fails, a prompt that is too long, a result that never comes."""
+    stuck, resets = asyncio.Event(), list[Reset]()
+    api.play(growing(100), growing(100))
+
+    async def main() -> None:
+        async def told(reset: Reset) -> None:
+            resets.append(reset)
+            await thread.answer("Did you see that?")
+
+        async with bot.thread(on_reset=told) as thread:
+            assert await ask(thread, "Hello.") == "You said: Hello."
+            for blank in ("   ", "\n", "\u00a0"):
+                assert (await ask(thread, blank)).startswith("Blank prompt")
+            await thread.reset()
+            assert await thread.answer("Who are you?") == "You said: Who are you?"
+            assert "on_reset is called in the middle of a turn" in caplog.text
+
+            book = "All of it. " * 3000
+            resets.clear()
+            api.play(*[lambda request: fail(400) if request.saw(book[:5000]) else text("I am there.")] * 20)
+            with pytest.raises(AnswerError, match="rompt is too long") as failed:
+                await thread.answer(book)
+            assert failed.value.result.is_error
+            assert [reset.why for reset in resets] == ["full"]  # once more, in a fresh context
+            assert await thread.answer("Are you there?") == "I am there."
+
+        threads = Threads(bot.options(), home=bot.home, live=1)
+        assert await threads.answer("anna", "Hello.") == "I am there."
+        monkeypatch.setattr(threads["anna"], "_hear", lambda message: stuck.set())  # as if no result ever came
+        asking = asyncio.ensure_future(threads.answer("anna", "Are you there?"))
+        waiting = asyncio.ensure_future(threads.answer("ben", "And you?"))
+        await stuck.wait()
+        await threads.close(patience=0.1)
+        for task in (asking, waiting):
+            with pytest.raises((CLIConnectionError, RuntimeError)):
+                await task
+        assert not children(bot.sandbox)
+
+    bot.run(main)

@@ -17,7 +17,7 @@ def serve(port: int, threads: SyncThreads) -> None:
             prompt = self.rfile.read(int(self.headers["Content-Length"])).decode()
             try:
                 status, said = 200, threads.answer(self.path.strip("/"), prompt)
-            except ClaudeSDKError as error:
+            except ClaudeSDKError as error:  # an AnswerError, or Claude Code has ended
                 status, said = 502, str(error)
             self.send_response(status)
             self.end_headers()

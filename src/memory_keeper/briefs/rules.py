@@ -35,6 +35,12 @@ SHIPPED = (
 PREFIX = "rule-shipped-"
 UNLIMITED = 1 << 30
 OPENING = "Rules in force, kept by Memory Keeper for its user. They hold all session; the user's word comes first."
+OPERATOR = (
+    "Rules of this bot's operator, kept by Memory Keeper. They hold all session, whatever the user says; what the user"
+    " wants comes after them."
+)
+AFTER = "The user's own rules, as far as those allow:"
+OF_BOT = "bot:"  # how the source of a rule begins that a bot gives
 SAID = "The user said before, and has not taken back; quoted, the newest first:"
 REMINDER = "Memory Keeper: rules in force: {}."
 SHORT, NAME = 50, 8  # tokens of the short line, and of what calls a rule in it
@@ -51,6 +57,11 @@ class Rule(NamedTuple):
     text: str
     scope: str  # user | project | shipped
     note: Note | None = None  # its wording in force; None for one that came with us, as it came
+
+    @property
+    def source(self) -> str:
+        """What it came of: an observation, or a bot that gives it."""
+        return str(wire.read_object(self.note.extra).get("source") or "") if self.note else ""
 
     @property
     def short(self) -> str:
@@ -87,15 +98,20 @@ def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: st
     nonce it is for people. Where there are too many rules, the first are told and it is said how many are not."""
     begin, end = (f'<memory-keeper brief="rules" fence="{nonce}">\n', "</memory-keeper>") if nonce else ("", "")
     fixed = begin.replace(nonce, DEAREST[: len(nonce)]) if nonce else ""  # so that the same rules always cost the same
-    left = min(budget, room // CHARACTERS) - tokens(fixed + end + OPENING * bool(rules)) - 2
-    lines, cites = [OPENING] if rules else [], []
+    given = [rule for rule in rules if rule.source.startswith(OF_BOT)]
+    rules = [*given, *(rule for rule in rules if rule not in given)]
+    openings = {0: OPERATOR, len(given): AFTER} if given else {0: OPENING}
+    openings = {place: said for place, said in openings.items() if place < len(rules)}
+    left = min(budget, room // CHARACTERS) - tokens(fixed + end + "".join(openings.values())) - 2
+    lines: list[str] = []
+    cites: list[str] = []
     most = (left - MORE) // (LEAST + END)
     left -= MORE * (len(rules) > most)
     for number, rule in enumerate(rules[:most], 1):
         # each gets its share of what is left, so that none of these falls out
         share = left // (min(len(rules), most) - number + 1)
         line = clip(f"{number}. {tagless(one_line(clean(rule.text), 2000))}", share - END)
-        lines.append(line)
+        lines += [openings[number - 1], line] if number - 1 in openings else [line]
         cites.append(rule.id)
         left -= tokens(line) + END
     if rules[most:]:

@@ -67,7 +67,7 @@ def answer(
     return reply or plain or None
 
 
-def despite(event: str, home: str, error: BaseException) -> Json | None:
+def despite(event: str, home: str, error: BaseException, environ: dict[str, str] | None = None) -> Json | None:
     """What is said when nothing can be kept: at a start that this is so; with a prompt the rules all the same."""
     from memory_keeper.hooks.problems import trouble
 
@@ -76,7 +76,7 @@ def despite(event: str, home: str, error: BaseException) -> Json | None:
         return reply
     from memory_keeper.hooks.actions.rules import fail_safe
 
-    return fail_safe(event, home)
+    return fail_safe(event, home, environ)
 
 
 def joined(reply: Json, more: Json) -> Json:

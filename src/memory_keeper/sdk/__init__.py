@@ -10,7 +10,7 @@ from memory_keeper.sdk.hooks import keeper_hooks
 from memory_keeper.sdk.memory_tool import memory_tool
 from memory_keeper.sdk.sessions import SessionStore
 from memory_keeper.sdk.sync import SyncThreads
-from memory_keeper.sdk.thread import Reset, Thread
+from memory_keeper.sdk.thread import AnswerError, Reset, Thread
 from memory_keeper.sdk.threads import Threads
 
-__all__ = ["Reset", "SessionStore", "SyncThreads", "Thread", "Threads", "keeper_hooks", "memory_tool"]
+__all__ = ["AnswerError", "Reset", "SessionStore", "SyncThreads", "Thread", "Threads", "keeper_hooks", "memory_tool"]

@@ -26,7 +26,7 @@ from memory_keeper.hooks.problems import complain
 from memory_keeper.model import Json
 from memory_keeper.request import Call
 from memory_keeper.server.catch_up import CatchUp
-from memory_keeper.settings import variable
+from memory_keeper.settings import problem, variable
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 
@@ -44,6 +44,7 @@ EVENTS = (
     "PostCompact",
     "SessionEnd",
 )
+QUIET: Mapping[str, object] = {"rules.shipped": False}  # they are for coding, and bots talk to anybody
 LINGER = 0.5  # seconds for which the thread that catches up waits for more before it ends
 _catching: dict[str, CatchUp] = {}  # one for each home: a process has one writer
 
@@ -60,7 +61,12 @@ class Memory:
         settings: Mapping[str, object] | None = None,
         key: str = "",
     ) -> None:
-        given = {variable(name): str(value).lower() for name, value in (settings or {}).items()}
+        wanted = {**QUIET, **(settings or {})}
+        check_settings(wanted)
+        given = {
+            variable(name): str(value).lower() if value in (True, False) else str(value)
+            for name, value in wanted.items()
+        }
         environ = {**config.environment(), **options.env, **given}
         environ.pop(config.INSIDE, None)
         self.home = os.path.abspath(home or config.find_home(environ))
@@ -110,7 +116,7 @@ class Memory:
             said = self._answer(call) if call else None
         except Exception as error:
             complain(self.home, event, error)
-            said = despite(event, self.home, error)
+            said = despite(event, self.home, error, self.environ)
         if isinstance(said, str):  # of a compaction: what its summarizer is to keep
             return {"systemMessage": said}
         if said and said.get("systemMessage"):
@@ -133,6 +139,13 @@ class Memory:
         spool.append(self.home, session, spool.make(event, spool.new_call(), time(), self.folder, **fields))
 
 
+def check_settings(settings: Mapping[str, object]) -> None:
+    """Say what is wrong with the settings of a bot."""
+    for name, value in settings.items():
+        if wrong := problem(name, value):
+            raise ValueError(f"settings: {wrong}")
+
+
 def keeper_hooks(
     options: ClaudeAgentOptions,
     *,
@@ -144,7 +157,8 @@ def keeper_hooks(
     knew: `ClaudeSDKClient(keeper_hooks(options))`. One call for each client.
 
     `home` is where the memory lies (default: where the plugin's does), `folder` whose memory it is (default: the
-    client's `cwd`), `settings` what is set for this bot, such as `{"rules.shipped": False}`.
+    client's `cwd`), `settings` what is set for this bot, such as `{"rules.shipped": True}`: the rules that come with
+    Memory Keeper, which are for coding, are told to no bot else.
     """
     return with_hooks(options, Memory(options, home=home, folder=folder, settings=settings).hooks())
 

@@ -10,9 +10,8 @@ from time import monotonic, time
 from typing import NamedTuple
 from urllib.parse import quote
 
-from memory_keeper import wire
 from memory_keeper.briefs.files import handoff_page
-from memory_keeper.briefs.rules import rules_of
+from memory_keeper.briefs.rules import OF_BOT, rules_of
 from memory_keeper.capture.gauge import read_gauge
 from memory_keeper.capture.payload import is_name
 from memory_keeper.errors import Busy, KeeperError
@@ -22,7 +21,7 @@ from memory_keeper.hooks.actions.turn_end import ask
 from memory_keeper.hooks.problems import complain
 from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule, change_rule
-from memory_keeper.model import Filter, Note
+from memory_keeper.model import Filter
 from memory_keeper.policy import BETWEEN, thresholds
 from memory_keeper.sdk.hooks import Memory
 from memory_keeper.store.context import read_context
@@ -32,7 +31,6 @@ from memory_keeper.text import digest_of
 
 FOLDER = "threads"  # in the home
 UNLIMITED = 1 << 40
-OF_BOT = "bot:"  # how the source of a rule begins that a bot gives
 
 
 class Marks(NamedTuple):
@@ -53,7 +51,7 @@ class Past(NamedTuple):
 
 def thread_folder(memory: Memory, key: str) -> str:
     """The folder that stands for a thread whose memory is its own; pages for people are written there."""
-    name = quote(key, safe="")
+    name = quote(key, safe="").replace(".", "%2E" if not key.strip(".") else ".")  # no thread is the folder above
     folder = f"{memory.home}/{FOLDER}/{name if len(name) <= 100 else digest_of(key)}"
     make_folder(folder)
     return folder
@@ -89,16 +87,12 @@ def _find_past(memory: Memory, key: str, rules: tuple[str, ...]) -> Past:
 def _keep_rules(keeper: Keeper, project: str, rules: tuple[str, ...]) -> None:
     """Have a project the rules of its bot: new ones are added, those that it gives no more are taken away."""
     wanted = {OF_BOT + digest_of(text): text for text in rules}
-    known = {_source(rule.note): rule for rule in rules_of(keeper.store, project) if rule.note}
+    known = {rule.source: rule for rule in rules_of(keeper.store, project) if rule.note}
     for source in wanted.keys() - known.keys():
         add_rule(keeper, project, wanted[source], source=source)
     for source, rule in known.items():
         if source.startswith(OF_BOT) and source not in wanted:
             change_rule(keeper, rule, "")
-
-
-def _source(note: Note) -> str:
-    return str(wire.read_object(note.extra).get("source") or "")
 
 
 def find_marks(memory: Memory, session: str, window: int, model: str, reset_at: int) -> Marks:

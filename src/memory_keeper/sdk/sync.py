@@ -29,6 +29,9 @@ class SyncThreads:
         return Threads(options, **how)
 
     def _wait(self, doing: Any) -> Any:
+        if threading.current_thread() is self._runner:  # such as on_reset
+            doing.close()
+            raise RuntimeError("a callback cannot wait for its own threads: ask them from another thread")
         return asyncio.run_coroutine_threadsafe(doing, self._loop).result()
 
     def ask(self, key: str, prompt: Prompt, **how: Any) -> Iterator[Message]:
@@ -61,10 +64,10 @@ class SyncThreads:
         """Stop the turn that runs in a thread of the bot."""
         self._wait(self._threads.interrupt(key))
 
-    def close(self) -> None:
-        """Let what runs come to its end, and give all back."""
+    def close(self, patience: float = 30.0) -> None:
+        """Let what runs come to its end within so many seconds, and give all back."""
         if not self._loop.is_closed():
-            self._wait(self._threads.close())
+            self._wait(self._threads.close(patience))
             self._wait(self._loop.shutdown_asyncgens())
             self._wait(self._loop.shutdown_default_executor())
             self._loop.call_soon_threadsafe(self._loop.stop)

@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -34,18 +34,24 @@ from claude_agent_sdk import (
 
 from memory_keeper.capture.gauge import COUNTS
 from memory_keeper.model import Json
-from memory_keeper.sdk.hooks import Memory, with_hooks
+from memory_keeper.sdk.hooks import Memory, check_settings, with_hooks
 from memory_keeper.sdk.record import Marks, find_marks, find_past, hand_over, thread_folder
+from memory_keeper.settings import FEWEST
 
 LOG = logging.getLogger("memory_keeper")
 ECHO = "replay-user-messages"  # the CLI says when it begins with a prompt: what follows is its answer
 CLEAR = "/clear"
+MEMORIES = "thread", "project"
 PATIENCE = 60.0  # seconds for a clear
 LATELY, SHARE = 5, 4  # turns by which the next one is foreseen, and the part of the room that it may be given
 RESUMED = 3  # times that a turn which fills the context is taken up again in a new one
 TOO_LONG = "prompt is too long"
 # what goes without saying where a thread is reset in time and resumed often; and word for word how it ended
 OWN: Mapping[str, object] = {"context.warnings": False, "tell.resumeBudget": 0, "tell.replayBudget": 600}
+STOPPING = 5.0  # seconds for a turn to stop, before its process is ended
+BLANK = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)  # to the CLI
 STOPPED = "The context is full. The tools that ran have finished, and the work goes on in a new context."
 GO_ON = (
     "The context became full in the middle of the last request and was replaced; what was done is handed over above."
@@ -69,13 +75,22 @@ class Reset(NamedTuple):
         return f"{lost}, started fresh with state preserved."
 
 
+class AnswerError(ClaudeSDKError):
+    """A turn that came to no answer: it failed, or was stopped. `result` is the SDK's message that says so."""
+
+    def __init__(self, result: ResultMessage) -> None:
+        said = result.result or "\n".join(result.errors or ()) or result.terminal_reason or result.subtype
+        super().__init__(said)
+        self.result = result
+
+
 class _Turn:
     """A prompt that is being answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: bool = False) -> None:
         self.id = str(uuid4())
         self.messages: asyncio.Queue[Message | BaseException] = asyncio.Queue()
-        self.begun = self.over = False
+        self.begun, self.over = begun, False
 
 
 class Thread:
@@ -96,20 +111,22 @@ class Thread:
         home: str | Path = "",
         memory: str = "thread",
         human: bool = False,
-        reset_at: int = 0,
-        rules: Sequence[str] = (),
+        reset_at: int | None = None,
+        rules: str | Sequence[str] = (),
         handoffs: str | Path = "",
         settings: Mapping[str, object] | None = None,
         on_reset: Callable[[Reset], Any] | None = None,
         on_message: Callable[[Message], Any] | None = None,
     ) -> None:
         options = options or ClaudeAgentOptions()
-        self.key, self.human, self.rules = key, human, tuple(rules)
+        check_key(key)
+        check(memory=memory, rules=rules, reset_at=reset_at, settings=settings)
+        self.key, self.human, self.rules = key, human, (rules,) if isinstance(rules, str) else tuple(rules)
         self.handoffs, self.on_reset, self.on_message = str(handoffs), on_reset, on_message
         self.session = ""  # that it goes on in
         self.tokens = 0  # of its context
         self._marks = Marks()
-        self._reset_at = reset_at
+        self._reset_at = reset_at or 0
         quiet = {**OWN, **(settings or {})}
         self._memory = Memory(options, home=home, settings=quiet, key=key)
         if memory == "thread":
@@ -127,6 +144,8 @@ class Thread:
         self._ending = False  # the owner disconnects
         self._settling: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
+        self._closing = False  # nobody is answered any more
+        self._telling: asyncio.Task[Any] | None = None  # that calls on_reset
         self._turn: _Turn | None = None
         self._clearing: asyncio.Future[None] | None = None
         self._sizes: list[int] = []  # of the context, at the end of each turn in it
@@ -134,6 +153,7 @@ class Thread:
         self._stopped = False  # the turn, since the context is full
         self._settled = False  # whether there is room for the next turn
         self._cleared = False
+        self._empty = True  # nothing was answered in this context yet
         self._echoes = False  # the CLI is one that says when it begins with a prompt
 
     # --- asking ----------------------------------------------------------------------------------------------------
@@ -147,7 +167,9 @@ class Thread:
         files with `@path`; with `verbatim=False` slash commands and such work.
         """
         human = self.human if human is None else human
-        async with self._lock:
+        async with self._alone():
+            if self._closing:
+                raise CLIConnectionError("The thread is closing")
             await self._connect()
             await self._settle()
             asked, again, self._stopped = prompt, 0, False
@@ -168,12 +190,9 @@ class Thread:
             self._settling = asyncio.ensure_future(self._settle_later())
 
     async def answer(self, prompt: Prompt, *, human: bool | None = None, verbatim: bool = True) -> str:
-        """What comes of a prompt, in words."""
-        said = ""
-        async for message in self.ask(prompt, human=human, verbatim=verbatim):
-            if isinstance(message, ResultMessage):
-                said = message.result or "\n".join(message.errors or ())
-        return said
+        """What comes of a prompt, in words; an AnswerError where the turn fails or is stopped."""
+        async with aclosing(self.ask(prompt, human=human, verbatim=verbatim)) as messages:
+            return await in_words(messages)
 
     async def interrupt(self) -> None:
         """Stop the turn that runs; who listens to it hears its ResultMessage."""
@@ -182,19 +201,44 @@ class Thread:
 
     async def reset(self) -> None:
         """Start afresh with what the context held handed over, now that nothing runs."""
-        async with self._lock:
+        async with self._alone():
             await self._connect()
             await self._reset("asked")
 
     async def disconnect(self) -> None:
         """Give the process back, once nothing runs; the next prompt has the thread go on in another."""
-        async with self._lock:
+        async with self._alone():
             await self._leave()
 
-    async def close(self) -> None:
-        """The same, and wait until all is kept."""
-        await self.disconnect()
+    async def close(self, patience: float | None = None) -> None:
+        """The same, and wait until all is kept. With `patience`, what runs or waits after so many seconds is stopped,
+        and whoever asked hears an error."""
+        try:
+            async with asyncio.timeout(patience):
+                await self.disconnect()
+        except TimeoutError:
+            await self._stop()
         await asyncio.to_thread(self._memory.catch_up.wait)
+
+    async def _stop(self) -> None:
+        """Have the turn that runs end; where it does not, its process."""
+        self._closing = True
+        try:
+            with suppress(ClaudeSDKError, TimeoutError):
+                async with asyncio.timeout(STOPPING):
+                    await self.interrupt()
+                    await self.disconnect()
+            await self._leave()
+        finally:
+            self._closing = False
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """While nothing else is done in this thread."""
+        if self._telling and self._telling is asyncio.current_task():
+            raise RuntimeError("on_reset is called in the middle of a turn: start a task that asks the thread later")
+        async with self._lock:
+            yield
 
     async def __aenter__(self) -> Thread:
         return self
@@ -221,7 +265,8 @@ class Thread:
 
     async def _answer(self, prompt: Prompt, human: bool, verbatim: bool) -> AsyncGenerator[Message, None]:
         """One prompt sent, and what answers it."""
-        turn = self._turn = _Turn()
+        # Claude Code repeats no prompt of blanks only: what it says next is its answer
+        turn = self._turn = _Turn(isinstance(prompt, str) and bool(prompt) and not prompt.strip(BLANK))
         content = prompt if isinstance(prompt, str) else [*prompt]
         message: Json = {"type": "user", "message": {"role": "user", "content": content}, "uuid": turn.id}
         message |= {"parent_tool_use_id": None, "session_id": "default"}
@@ -241,16 +286,25 @@ class Thread:
 
     async def _abandon(self, turn: _Turn) -> None:
         """Nobody listens any more: the turn is stopped, so that its result is not taken for another's."""
-        with suppress(ClaudeSDKError):
-            await self.client.interrupt()
-            while not turn.over:
-                if isinstance(await turn.messages.get(), BaseException):
-                    return
+        try:
+            async with asyncio.timeout(STOPPING):
+                await self.client.interrupt()
+                while not turn.over:
+                    if isinstance(await turn.messages.get(), BaseException):
+                        return
+        except (ClaudeSDKError, TimeoutError):
+            await self._leave()
+        except asyncio.CancelledError:  # for the second time: whoever asks next waits for the end of the process
+            if self._owner and not self._ending:
+                self._owner.cancel()
+            raise
 
     def _is_full(self, result: ResultMessage) -> bool:
-        """Whether a turn has ended only since its context is full."""
-        stopped = self._stopped and result.terminal_reason == "hook_stopped"
-        return stopped or (result.is_error and TOO_LONG in (result.result or "").lower())
+        """Whether a turn has ended only since its context is full; not where the prompt alone is too long for one."""
+        if result.is_error and TOO_LONG in (result.result or "").lower():
+            alone, self._empty = self._empty, False
+            return not alone
+        return self._stopped and result.terminal_reason == "hook_stopped"
 
     # --- the client and its one owner ------------------------------------------------------------------------------
 
@@ -260,6 +314,7 @@ class Thread:
             return
         await self._leave()
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        ready.add_done_callback(lambda done: done.cancelled() or done.exception())  # who waits for it may have gone
         self._ending = False
         self._owner = asyncio.ensure_future(self._own(ready))
         try:
@@ -277,15 +332,18 @@ class Thread:
             async for message in client.receive_messages():
                 self._hear(message)
             raise CLIConnectionError("Claude Code has ended")
-        except Exception as error:
-            if not ready.done():
-                ready.set_exception(error)
-            if self._turn:
-                self._turn.messages.put_nowait(error)
-            if self._clearing and not self._clearing.done():
-                self._clearing.set_exception(error)
-        finally:
+        except BaseException as error:
             self._client, self._ending = None, True
+            told = error if isinstance(error, Exception) else CLIConnectionError("Claude Code was ended")
+            if not ready.done():
+                ready.set_exception(told)
+            if self._turn:
+                self._turn.messages.put_nowait(told)
+            if self._clearing and not self._clearing.done():
+                self._clearing.set_exception(told)
+            if told is not error:
+                raise
+        finally:
             if client:
                 await client.disconnect()
 
@@ -297,24 +355,17 @@ class Thread:
         if wanted and (past.there or not past.session or self._options.session_store):
             forks = self._options.fork_session and not past.session
             options = replace(self._options, resume=wanted, continue_conversation=False, fork_session=forks)
-            client = ClaudeSDKClient(options)
             try:
-                await client.connect()
+                client = await _connected(options)
             except ClaudeSDKError as error:
                 LOG.warning("session %s cannot be resumed: %s", wanted, error)
-                await client.disconnect()
             else:
                 self.session, self.tokens = "" if forks else wanted, past.tokens
-                self._sizes, self._settled = [], forks
+                self._sizes, self._settled, self._empty = [], forks, False
                 return client
         self._memory.after = past.session
-        client = ClaudeSDKClient(replace(self._options, resume=None, fork_session=False))
-        try:
-            await client.connect()
-        except BaseException:
-            await client.disconnect()
-            raise
-        self.session, self.tokens, self._sizes, self._settled = "", 0, [], True
+        client = await _connected(replace(self._options, resume=None, fork_session=False))
+        self.session, self.tokens, self._sizes, self._settled, self._empty = "", 0, [], True, True
         if past.session:
             await self._tell(Reset(self.key, "lost", past.tokens, past.session, past.handoff, ""))
         return client
@@ -359,7 +410,7 @@ class Thread:
         elif isinstance(message, AssistantMessage) and message.parent_tool_use_id is None and message.usage:
             tokens = sum(int(message.usage.get(count) or 0) for count in COUNTS)
             if tokens:  # an error that the CLI reports in the model's place has none
-                self.tokens, self._model = tokens, message.model
+                self.tokens, self._model, self._empty = tokens, message.model, False
         elif isinstance(message, ResultMessage):
             self.session = message.session_id
             used = (message.model_usage or {}).get(self._model)
@@ -412,14 +463,20 @@ class Thread:
             await asyncio.wait_for(self._clearing, PATIENCE)
         finally:
             self._clearing = None
-        self.tokens, self._sizes, self._settled = 0, [], True
+        self.tokens, self._sizes, self._settled, self._empty = 0, [], True, True
         await self._tell(Reset(self.key, why, tokens, session, text, path))
 
     async def _tell(self, info: Reset) -> None:
         LOG.info("thread %s: reset (%s) at %d tokens", info.key, info.why, info.tokens)
-        told = self.on_reset(info) if self.on_reset else None
-        if inspect.isawaitable(told):
-            await told
+        self._telling = asyncio.current_task()
+        try:
+            told = self.on_reset(info) if self.on_reset else None
+            if inspect.isawaitable(told):
+                await told
+        except Exception:  # the prompt that waits is nobody's fault
+            LOG.exception("thread %s: on_reset failed", info.key)
+        finally:
+            self._telling = None
 
     async def _ran(self, payload: Any, tool: str | None, context: Any) -> Any:
         """Some tools have run, all of one message: the moment at which a turn can be stopped and loses nothing."""
@@ -427,6 +484,53 @@ class Thread:
             return {}
         self._stopped = True
         return {"continue_": False, "stopReason": STOPPED}
+
+
+async def in_words(messages: AsyncIterator[Message]) -> str:
+    """What the messages that answer a prompt come to."""
+    said = ""
+    async for message in messages:
+        if isinstance(message, ResultMessage):
+            if message.is_error or message.subtype != "success" or message.terminal_reason == "hook_stopped":
+                raise AnswerError(message)
+            said = message.result or ""
+    return said
+
+
+def check_key(key: object) -> None:
+    """Say what is wrong with the key of a thread."""
+    if not isinstance(key, str):
+        raise TypeError(f"the key of a thread is a str, not {key!r}")
+    if not key:
+        raise ValueError("the key of a thread is not empty")
+
+
+def check(
+    *,
+    memory: str = "thread",
+    rules: str | Sequence[str] = (),
+    reset_at: int | None = None,
+    settings: Mapping[str, object] | None = None,
+    **_: Any,
+) -> None:
+    """Say what is wrong with what a thread is given, before it mixes anything up."""
+    if memory not in MEMORIES:
+        raise ValueError(f"memory is one of {', '.join(MEMORIES)}, not {memory!r}")
+    if not all(isinstance(rule, str) for rule in rules):
+        raise TypeError(f"rules are texts, not {rules!r}")
+    if reset_at is not None and (type(reset_at) is not int or reset_at < FEWEST):
+        raise ValueError(f"reset_at is a number of tokens, at least {FEWEST:,}, not {reset_at!r}")
+    check_settings(settings or {})
+
+
+async def _connected(options: ClaudeAgentOptions) -> ClaudeSDKClient:
+    client = ClaudeSDKClient(options)
+    try:
+        await client.connect()
+    except BaseException:
+        await client.disconnect()
+        raise
+    return client
 
 
 def _go_on(prompt: Prompt) -> Prompt:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 
-from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKError, Message, ResultMessage
+from claude_agent_sdk import ClaudeAgentOptions, Message
 
-from memory_keeper.sdk.thread import Prompt, Thread
+from memory_keeper.sdk.thread import Prompt, Thread, check, check_key, in_words
 
 Options = ClaudeAgentOptions | Callable[[str], ClaudeAgentOptions]
 
@@ -24,6 +25,12 @@ class Threads:
     """
 
     def __init__(self, options: Options | None = None, *, live: int = 5, idle: float = 600.0, **each: Any) -> None:
+        inspect.signature(Thread).bind("", None, **each)  # whatever it does not take
+        check(**each)
+        if type(live) is not int or live < 1:
+            raise ValueError(f"live is a number of processes, at least 1, not {live!r}")
+        if not idle > 0:
+            raise ValueError(f"idle is a number of seconds, not {idle!r}")
         self.options, self.live, self.idle, self.each = options, live, idle, each
         self._threads: dict[str, Thread] = {}
         self._seats: dict[str, float] = {}  # who has a process or is about to, and since when; used last stands last
@@ -46,6 +53,7 @@ class Threads:
 
     async def ask(self, key: str, prompt: Prompt, **how: Any) -> AsyncGenerator[Message, None]:
         """What `Thread.ask` gives, once there is a process for it."""
+        check_key(key)
         self._asking[key] += 1
         try:
             await self._take_seat(key)
@@ -60,12 +68,9 @@ class Threads:
                 self._changed.notify_all()
 
     async def answer(self, key: str, prompt: Prompt, **how: Any) -> str:
-        """What comes of a prompt, in words."""
-        said = ""
-        async for message in self.ask(key, prompt, **how):
-            if isinstance(message, ResultMessage):
-                said = message.result or "\n".join(message.errors or ())
-        return said
+        """What comes of a prompt, in words; an AnswerError where the turn fails or is stopped."""
+        async with aclosing(self.ask(key, prompt, **how)) as messages:
+            return await in_words(messages)
 
     async def interrupt(self, key: str) -> None:
         """Stop the turn that runs in a thread."""
@@ -81,10 +86,7 @@ class Threads:
         with suppress(TimeoutError):
             async with asyncio.timeout(patience), self._changed:
                 await self._changed.wait_for(lambda: not self._asking.total())
-        for key in [key for key in self._asking if self._asking[key]]:
-            with suppress(ClaudeSDKError):
-                await self.interrupt(key)
-        await asyncio.gather(*(thread.close() for thread in self._threads.values()))
+        await asyncio.gather(*(thread.close(0 if self._asking[key] else None) for key, thread in self._threads.items()))
         self._threads.clear()
         self._seats.clear()
 

@@ -70,9 +70,9 @@ def _tell(request: Request, context: Context, settings: Json) -> Json:
     return _tell_full(request, settings, root)
 
 
-def fail_safe(event: str, home: str) -> Json:
+def fail_safe(event: str, home: str, environ: dict[str, str] | None = None) -> Json:
     """The rules that come with us: what a prompt brings when nothing else can be found out."""
-    settings = config.load(home, "", config.environment())[0]
+    settings = config.load(home, "", environ or config.environment())[0]
     if not settings["rules.enabled"] or not settings["rules.shipped"]:
         return {}
     return heard(event, full(rules_of(None, ""), (), settings["rules.budget"], posix.urandom(4).hex()).text)
