@@ -54,3 +54,11 @@ def test_a_test_that_was_moved_is_followed_where_that_is_clear() -> None:
     found = {"test_one": ["tests/new/test_a.py"], "test_two": ["tests/test_b.py", "tests/test_c.py"]}
     before = '["tests/test_a.py::test_one", "tests/test_a.py::test_two", "tests/test_a.py::test_gone"]'
     assert features.follow(before, found) == before.replace("test_a.py::test_one", "new/test_a.py::test_one")
+
+
+def test_every_promise_names_tests_that_are_there() -> None:
+    page = (ROOT / "docs/explanation/promises.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/.]+)(?:::(\w+))?`", page)
+    assert len(named) > 15
+    for file, name in named:
+        assert file in PLACES.get(name, []) if name else (ROOT / file).exists(), (file, name)
