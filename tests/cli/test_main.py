@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from memory_keeper.cli.aliases import ALIASES
 from memory_keeper.cli.main import COMMANDS, GROUPS, main
 from memory_keeper.terminal import as_called
+from tests.command import typed
 from tests.machine import START, Machine
 from tests.rows import rows
 
@@ -66,6 +68,44 @@ def test_a_mistyped_command(capsys: pytest.CaptureFixture[str], typed: str, mean
 def test_only_what_is_required_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert "required: NAME\n" in told(capsys, "brief", code=2)
     assert "required: WHAT\n" in told(capsys, "import", code=2)
+
+
+def test_help_is_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((), ("rule",), ("rule", "add")):
+        assert told(capsys, "help", *words) == told(capsys, *words, "--help")
+    assert "there is no command xyzzy" in told(capsys, "help", "xyzzy", code=2)
+
+
+@pytest.mark.parametrize("option", ["--project", "--home=/nope", "--json"])
+def test_an_option_in_front_of_the_command_is_told_where_it_goes(
+    capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    said = told(capsys, option, "/nope", "status", code=2)
+    assert f"{option} goes after the command: memory-keeper status {option} …" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("note set project --file /nope", "/nope: No such file or directory"),
+        ("export --to /dev/null", "/dev/null is not a directory"),
+        ("export --to /dev/null/x", "/dev/null/x is not a directory"),
+        ("show ''", "The id is empty"),
+        ("session show ''", "the ID is empty"),
+        ("config get nope", "there is no setting nope"),
+    ],
+)
+def test_a_typo_is_none_of_the_stores_troubles(machine: Machine, words: str, said: str) -> None:
+    assert typed(machine.project, "note", "set", "project", "A shop.").returncode == 0
+    done = typed(machine.project, *shlex.split(words))
+    assert done.returncode in (1, 2) and said in done.stderr
+    assert "doctor" not in done.stderr and "compaction.mode" not in done.stderr and not done.stdout
+
+
+def test_a_damaged_home_is_for_doctor(machine: Machine) -> None:
+    (machine.home / "store.db").mkdir(parents=True)
+    done = typed(machine.project, "status")
+    assert done.returncode == 1 and "doctor" in done.stderr
 
 
 def test_a_command_that_is_like_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def _caught(given: str, run: Callable[[str], int]) -> int:
             return _say(f"stdout: {refused.strerror}", "", 1)
         if not error.filename and (lost := _lost_folder()):
             return _say(f"{lost} is not there any more", "change to another folder, or name one with --project", 1)
-        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", "run `memory-keeper doctor`", 1)
+        return _say(f"{error.filename or 'a file'}: {error.strerror or error}", _way_out(error.filename, home), 1)
     except UnicodeEncodeError as error:  # a folder's name, as everything else is text by now
         name = error.object.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         return _say(f"{name}: nothing can be kept of a folder whose name is not UTF-8", "give it another name", 1)
@@ -75,12 +75,18 @@ def _flush(stream: TextIO) -> OSError | None:
     return None
 
 
+def _way_out(path: object, home: str) -> str:
+    """What to do about a file that cannot be used: one of the home is for `doctor`, any other was named by somebody."""
+    ours = not path or f"{path}/".startswith(f"{home}/")
+    return "run `memory-keeper doctor`" if ours else "check the path, and whether you may use it"
+
+
 def _lost_folder() -> str:
     """The folder that we were started in, where it was deleted; empty where it was not."""
     try:
         os.getcwd()
     except FileNotFoundError:
-        return os.environ.get("PWD", "the folder you are in")
+        return os.environ.get("PWD") or "the folder you are in"
     return ""
 
 

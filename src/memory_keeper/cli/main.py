@@ -130,6 +130,7 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command and leave with its exit code: 0 ok, 1 error, 2 usage, 3 not set up, 4 busy, 5 partly done."""
     open_streams()
     argv = (sys.argv[1:] if argv is None else argv) or ["--help"]
+    argv = [*argv[1:], "--help"] if argv[0] == "help" else argv
     if argv[0] in ENTRY_POINTS and argv[0] in COMMANDS and not {"-h", "--help"} & {*argv}:
         enter((ENTRY_POINTS[argv[0]][0], "main"), argv)
         sys.exit(0)
@@ -176,6 +177,9 @@ def _parse(argv: list[str]) -> Namespace:
     if typed not in COMMANDS and typed not in ALIASES and not typed.startswith("-"):
         hint = near(typed, [*COMMANDS, *ALIASES], "`memory-keeper --help` names them all")
         parser.error(f"there is no command {typed}; {hint}")
+    if typed.partition("=")[0] in ("--json", "--project", "--home"):
+        command = next((word for word in argv if word in COMMANDS or word in ALIASES), "COMMAND")
+        parser.error(f"{typed} goes after the command: memory-keeper {command} {typed} …")
     args, rest = parser.parse_known_args(_with_verb(argv))
     words: list[str] | None = getattr(args, args.words, None) if args.words else None
     if problem := _refused(rest, args.parser.options(), words is not None, args.any_words):

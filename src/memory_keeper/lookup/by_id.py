@@ -14,6 +14,8 @@ from memory_keeper.text import tokens
 
 def find_one(keeper: Keeper, id: str, hint: str = "`memory-keeper search` gives ids") -> Event | Note:
     """The note or the event of that id, in that wording, or the one whose id begins so."""
+    if not id:
+        raise KeeperError("The id is empty", hint=hint)
     item: Event | Note | None = keeper.store.note(id) or keeper.event(id)
     found = [] if item else keeper.store.ids(id, SEVERAL + 1)
     if len(found) == 1:

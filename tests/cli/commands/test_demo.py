@@ -30,7 +30,13 @@ def test_it_shows_a_session_from_its_first_prompt_to_the_one_that_goes_on(tmp_pa
     for shown in ("compaction is near", "Keep as they are written:", "Its summary keeps", "are brought back in"):
         assert shown in compacted, shown
     assert DECIDED in compacted, "the summary lost it"
-    for shown in ("HANDOFF-", "## Handoff of session 11111111", "on branch `retry-uploads`", "0 model requests"):
+    for shown in (
+        "HANDOFF-",
+        "## Handoff of session 11111111",
+        "on branch `retry-uploads`",
+        "0 model requests",
+        " docs tutorial: ",
+    ):
         assert shown in began, shown
 
 

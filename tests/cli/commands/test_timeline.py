@@ -137,8 +137,9 @@ def test_since_and_until(terminal: Terminal) -> None:
 
 
 def test_an_id_that_nobody_has(terminal: Terminal) -> None:
-    for words in (["timeline", "--around", "zz"], ["show", "zz"], ["show", "zz:1"], ["show", ""]):
-        assert f"Nothing is called {words[-1]}".rstrip() + "\n" in terminal.run(*words, code=1)
+    for words in (["timeline", "--around", "zz"], ["show", "zz"], ["show", "zz:1"]):
+        assert f"Nothing is called {words[-1]}\n" in terminal.run(*words, code=1)
+    assert "The id is empty\n" in terminal.run("show", "", code=1)
 
 
 def test_a_beginning_that_several_have(terminal: Terminal) -> None:

@@ -17,7 +17,7 @@ from memory_keeper.model import Used
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.request import Brief
 from memory_keeper.store.store import Store
-from memory_keeper.text import clean, clip, fence, local_moment, one_line, short_number, tagless, tokens
+from memory_keeper.text import clean, clip, fence, local_moment, many, one_line, short_number, tagless, tokens
 from memory_keeper.wire import units
 
 Json = dict[str, Any]
@@ -99,8 +99,8 @@ def _cost_impact(month: Month) -> Iterator[str]:
     sent, currency = month.total.tokens, month.prices.currency
     yield "**Cost impact:**"
     if mine:
-        requests = sum(one.requests for one in mine)
-        without = f"{sent + month.saved:,} tokens (estimated: {requests} requests would have carried the old context)"
+        requests = many(sum(one.requests for one in mine), "request")
+        without = f"{sent + month.saved:,} tokens (estimated: {requests} would have carried the old context)"
         yield f"- Without compaction: {without}"
         yield f"- With compaction: {sent:,} tokens (actual)"
         part, worth = percent(month.saved, sent + month.saved), about(month.spared, currency)

@@ -121,7 +121,7 @@ def _near(key: str) -> str:
     """The settings whose names, or the last parts of them, are like one that there is not."""
     names = {name: name for name in (SWITCH, *DEFAULTS)} | {one.rpartition(".")[2].lower(): one for one in DEFAULTS}
     found = get_close_matches(key, names, 1, 0.8) or get_close_matches(key.rpartition(".")[2].lower(), names, 3)
-    known = dict.fromkeys(names[one] for one in found or get_close_matches(key, names, 3, 0.5))
+    known = dict.fromkeys(names[one] for one in found or get_close_matches(key, names, 3))
     return f"did you mean {' or '.join(known)}?" if known else "`memory-keeper config list` names them all"
 
 

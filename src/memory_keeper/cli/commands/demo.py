@@ -164,7 +164,7 @@ def _play(root: str, say: _Say) -> dict[str, Any]:
     say("  0 model requests, 0 packages installed")
     say("\n5. What next\n", "bold")
     say(as_called("  memory-keeper install") + ": it is with Claude Code from the next session on")
-    say("  docs/tutorial.md: the first ten minutes, step by step")
+    say(as_called("  memory-keeper docs tutorial") + ": the first ten minutes, step by step")
     return {
         "events": events,
         "hooks": len(host.took),

@@ -10,6 +10,7 @@ from memory_keeper.cli.work import PATIENCE
 from memory_keeper.keeper import Keeper
 from memory_keeper.search import semantic
 from memory_keeper.terminal import Bar
+from memory_keeper.text import many
 
 ARGUMENTS = (argument("--limit", type=positive, default=MOST, metavar="N", help="at most so many texts"),)
 
@@ -26,7 +27,7 @@ def run(args: Namespace) -> int:
                 done += len(made)
                 bar.advance(len(made))
         left = keeper.writer.count_lacking()
-    words = f"{done} texts embedded, {f'{left} to go' if left else 'nothing is missing'}"
+    words = f"{many(done, 'text')} embedded, {f'{left} to go' if left else 'nothing is missing'}"
     return respond(args, {"embedded": done, "missing": left, "model": semantic.MODEL}, words)
 
 

@@ -88,7 +88,10 @@ def _target(pages: Pages, to: str) -> Target:
             return Target(root, tuple(below), rendered, pages)
         above, name = os.path.split(above)
         below.insert(0, name)
-    os.makedirs(whole, 0o700, exist_ok=True)
+    try:
+        os.makedirs(whole, 0o700, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise KeeperError(f"{to} is not a directory", hint="--to takes a directory") from None
     return Target(whole, (), False, pages)
 
 

@@ -32,6 +32,8 @@ def _list(args: Namespace) -> int:
 
 
 def _show(args: Namespace) -> int:
+    if not args.id:
+        args.fail("the ID is empty")
     with Keeper(args.home) as keeper:
         id = session_of(keeper, args.id)
         known = keeper.store.sessions(keeper.store.project_of(id), 1 << 30)
