@@ -101,6 +101,20 @@ def test_a_summary_that_cannot_be_read_is_never_lost(machine: Machine, theirs: s
     assert theirs.encode() in contents(folder).values()
 
 
+def test_a_purge_says_where_the_memory_of_before_is(machine: Machine) -> None:
+    predecessor(machine.project)
+    folder = machine.project / ".claude/memory"
+    before = contents(folder)
+    bring(machine, "memory-keeper")
+    aside = sorted(map(str, folder.rglob("*.before-memory-keeper")))
+    assert f"{folder}/memory.md.before-memory-keeper" in aside
+    asked = ("uninstall", "--purge", "--dry-run")
+    assert json.loads(memory_keeper(machine, *asked, "--json"))["set_aside"] == aside
+    for said in (memory_keeper(machine, *asked), memory_keeper(machine, "uninstall", "--purge", "--yes")):
+        assert f"{folder} still has {len(aside)} files from before ours, named *.before-memory-keeper" in said
+    assert {name.removesuffix(".before-memory-keeper"): data for name, data in contents(folder).items()} == before
+
+
 def test_a_page_that_shows_an_import_can_be_edited(machine: Machine) -> None:
     """A person's words beside imported ones make neither the other's."""
     predecessor(machine.project)

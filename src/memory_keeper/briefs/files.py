@@ -35,6 +35,7 @@ SEALED = (CONTEXT_ARCHIVE, OBSERVATION_ARCHIVE, DONE, TASK_ARCHIVE)  # pages to 
 REPORTS = "reports"  # a folder: those of the months that are over
 ENDINGS = {"handoffs": ".md", "sessions": ".l1.jsonl", REPORTS: ".md"}  # of our files, by their folder
 FOLDERS = (*((*FOLDER, name) for name in ENDINGS), FOLDER)  # that we write in; what lies in others first
+BEFORE = ".before-memory-keeper"  # ends the name of a file that made room for one of ours
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -188,7 +189,7 @@ class Folder:
         """A second name for a file that is about to be replaced; the name."""
         number = 0
         while True:
-            other = f"{name}.before-memory-keeper" + (f".{number}" if number else "")
+            other = f"{name}{BEFORE}" + (f".{number}" if number else "")
             try:
                 posix.link(name, other, src_dir_fd=self.fd, dst_dir_fd=self.fd, follow_symlinks=False)
                 return other
@@ -263,6 +264,18 @@ def removable(root: str) -> list[str]:
         try:
             with Folder(root, path) as folder:
                 found += ["/".join((root, *path, name)) for name in folder.names() if _may_go(folder, path[-1], name)]
+        except (OSError, Unwritable):
+            pass  # none there, or something of somebody else's
+    return sorted(found)
+
+
+def set_aside(root: str) -> list[str]:
+    """The files that made room for ours."""
+    found: list[str] = []
+    for path in FOLDERS:
+        try:
+            with Folder(root, path) as folder:
+                found += ["/".join((root, *path, name)) for name in folder.names() if BEFORE in name]
         except (OSError, Unwritable):
             pass  # none there, or something of somebody else's
     return sorted(found)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from memory_keeper import wire
-from memory_keeper.briefs.files import ONE_EACH
+from memory_keeper.briefs.files import BEFORE, ONE_EACH
 from memory_keeper.imports import EVENT, LOG, OUTLINE, Entry, Where
 from memory_keeper.imports.files import (
     is_ours,
@@ -33,7 +33,6 @@ from memory_keeper.text import many
 
 ROOTS = ((".claude", "memory"), (".crabshell", "memory"), (".crabshell",), (".claude",))
 ROLLING = ("memory", "logbook")
-ASIDE = ".before-memory-keeper"  # a file that made room for one of ours
 SUMMARY = ".summary.json"
 ARCHIVE = re.compile(rf"(?:{'|'.join(ROLLING)})_(\d{{8}}_\d{{4,6}}).*")
 TAIL = 12_000  # characters of an archive that the next memory may begin with
@@ -65,7 +64,7 @@ def _folders(above: str) -> Iterator[list[str]]:
 
 def _kind(name: str) -> str:
     """What a file of a memory is; empty: none of it."""
-    stem = name.partition(ASIDE)[0]
+    stem = name.partition(BEFORE)[0]
     if stem.endswith(SUMMARY):
         return "summary"
     stem, dot, ending = stem.rpartition(".")
@@ -94,7 +93,7 @@ def read(
                 text = read_text(path)
                 progress(len(text))
                 if is_ours(text):
-                    if ASIDE not in summaries.get(_stem(path), ASIDE):
+                    if BEFORE not in summaries.get(_stem(path), BEFORE):
                         list(_summed_up(summaries.pop(_stem(path)), [], complain))  # ours as well, if it is one
                     continue
                 found = [entry for entry in _sections(text, path) if entry.text not in before]
@@ -113,7 +112,7 @@ def read(
 
 
 def _stem(path: str) -> str:
-    return os.path.basename(path).partition(ASIDE)[0].removesuffix(SUMMARY).removesuffix(".md")
+    return os.path.basename(path).partition(BEFORE)[0].removesuffix(SUMMARY).removesuffix(".md")
 
 
 def _sections(text: str, path: str) -> list[Entry]:

@@ -7,10 +7,11 @@ import shutil
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from itertools import groupby
 from typing import NamedTuple
 
 from memory_keeper import store
-from memory_keeper.briefs.files import removable, remove_all
+from memory_keeper.briefs.files import BEFORE, removable, remove_all, set_aside
 from memory_keeper.cli.arguments import DRY_RUN, YES, argument
 from memory_keeper.cli.output import confirm, respond
 from memory_keeper.errors import KeeperError, NotSetUp, PartlyDone
@@ -61,6 +62,7 @@ def run(args: Namespace) -> int:
         "left": [*gone.left],
         "rendered": gone.rendered,
         "pages_left": [*gone.pages_left],
+        "set_aside": [*gone.set_aside],
     }
     respond(args, about, lambda: _say(args, known, gone))
     return PartlyDone.code if gone.problem or gone.stuck or gone.uncleared or gone.command.problem else 0
@@ -85,6 +87,7 @@ class Gone(NamedTuple):
     uncleared: list[str]
     rendered: int = 0
     pages_left: Sequence[str] = ()  # those with a person's own words, and another home's
+    set_aside: Sequence[str] = ()  # in the projects: what made room for our pages
     left: Sequence[str] = ()  # in the home, after a purge
 
 
@@ -102,7 +105,8 @@ def _remove(args: Namespace) -> Gone:
     going, staying, roots = _pages(args.home)
     for root in roots:
         remove_all(root, keep=staying)
-    return gone._replace(rendered=len(going), pages_left=staying, left=registration.purge(args.home))
+    gone = gone._replace(rendered=len(going), pages_left=staying, left=registration.purge(args.home))
+    return gone._replace(set_aside=[path for root in roots for path in set_aside(root)])
 
 
 def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
@@ -178,16 +182,19 @@ def _say_what_would_go(args: Namespace, known: bool) -> int:
     going += filter(None, commands)
     cleared, uncleared = _remove_rules(args.home, dry_run=True)
     going += [f"our rules in {path}" for path in cleared]
-    pages, staying, _ = _pages(args.home) if args.purge else ([], [], [])
+    pages, staying, roots = _pages(args.home) if args.purge else ([], [], [])
+    aside = [path for root in roots for path in set_aside(root)]
     going += pages
 
     def show() -> None:
         say("\n".join(["would remove:", *(f"  {what}" for what in going or ["nothing"])]))
         _say_pages(staying)
+        _say_set_aside(aside)
         _say_settings([], stuck)
         _say_rules([], uncleared)
 
-    about = {"would_remove": going, "rules_left": uncleared, "pages_left": staying, "problem": stuck}
+    left = {"rules_left": uncleared, "pages_left": staying, "set_aside": aside}
+    about = {"would_remove": going, **left, "problem": stuck}
     return respond(args, about, show)
 
 
@@ -211,12 +218,19 @@ def _say(args: Namespace, known: bool, gone: Gone) -> None:
     if gone.rendered:
         say(f"{many(gone.rendered, 'file')} rendered into projects went as well.")
     _say_pages(gone.pages_left)
+    _say_set_aside(gone.set_aside)
     _say_home(args, gone)
 
 
 def _say_pages(staying: Sequence[str]) -> None:
     for path in staying:
         say(f"{path} stays: it has words of your own, or another home wrote it.")
+
+
+def _say_set_aside(paths: Sequence[str]) -> None:
+    for folder, found in groupby(paths, os.path.dirname):
+        files = many(len([*found]), "file")
+        say(f"{folder} still has {files} from before ours, named *{BEFORE}: take that ending off to have them back.")
 
 
 def _say_home(args: Namespace, gone: Gone) -> None:
