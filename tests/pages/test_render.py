@@ -23,7 +23,7 @@ from memory_keeper.model import Note, origin
 from memory_keeper.notes.schema import check, read
 from memory_keeper.pages import render as rendering
 from memory_keeper.pages.reading import Pages
-from memory_keeper.pages.render import foreign, render
+from memory_keeper.pages.render import foreign, left_alone, render
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store.home import Lock
 from tests.pages.desk import AT, NOW, Desk
@@ -505,6 +505,36 @@ def test_a_predecessor_s_file_is_taken_over_on_request(desk: Desk) -> None:
     assert (desk.folder / "memory.md.before-memory-keeper").read_text() == theirs
     assert foreign(desk.pages) == []
     assert desk.render() == []
+
+
+def test_what_was_adopted_is_not_advised_again(desk: Desk, tmp_path: Path) -> None:
+    """Also where nothing of ours is to stand: it is put aside, or it is said why it cannot be."""
+    desk.add("A.")
+    desk.folder.mkdir(parents=True)
+    texts = {
+        "OBSERVATIONS.md": b"# Theirs\n",
+        "DONE.md": b"# Theirs\n",
+        "memory_20250101_000000.md": b"\0\1\xff\xfe",
+        "memory_20250102_000000.md": b"## 2025-01-02_0000\nAn emu.\n",
+        "memory_20250102_000000.summary.json": b"{broken",
+    }
+    for name, data in texts.items():
+        (desk.folder / name).write_bytes(data)
+    (tmp_path / "victim").write_text("mine")
+    (desk.folder / "architecture.md").symlink_to(tmp_path / "victim")
+    (desk.folder / "project.md").write_bytes(b"y" * (5 << 20))
+    desk.render()
+    assert len([text for text in left_alone(desk.pages).values() if "save --adopt" in text]) == len(texts)
+    desk.render(foreign=True)
+    left = left_alone(desk.pages)
+    assert {path.rpartition("/")[2] for path in left} == {"architecture.md", "project.md"}
+    assert not any("--adopt" in text for text in left.values())
+    assert "is a link" in left[f"{desk.folder}/architecture.md"] and "4 MB" in left[f"{desk.folder}/project.md"]
+    for name, data in texts.items():
+        assert (desk.folder / f"{name}.before-memory-keeper").read_bytes() == data
+    assert [note.text for note in desk.in_force() if "emu" in note.text] == ["An emu."]
+    assert (desk.folder / "architecture.md").is_symlink() and (tmp_path / "victim").read_text() == "mine"
+    assert desk.render() == desk.render(foreign=True) == []
 
 
 @pytest.mark.parametrize("place", ["folder", "link", "pipe"])

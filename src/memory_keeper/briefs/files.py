@@ -142,6 +142,18 @@ class Folder:
         finally:
             posix.close(fd)
 
+    def obstacle(self, name: str) -> str:
+        """Why a file is not read, in words; empty when it is, or is not there."""
+        try:
+            kind = posix.lstat(name, dir_fd=self.fd).st_mode & 0o170000
+        except OSError:
+            return ""
+        if kind == 0o120000:
+            return "a link"
+        if kind != 0o100000:
+            return "no file"
+        return "" if self.read(name) else f"larger than {LARGEST >> 20} MB, or closed to you"
+
     def put(self, name: str, text: str, before: Found | None) -> bool:
         """Make a file have this text, if it still is as it was `before`; whether it now has it."""
         own = _prepare(self.fd, name, [text.encode("utf-8", "replace")])

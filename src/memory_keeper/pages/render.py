@@ -34,6 +34,7 @@ EVERY = 1 << 30
 OF_SESSIONS = ("handoffs", "sessions")  # folders with a file for each session
 WAITS = "was changed and waits: `memory-keeper rule adopt` shows what it says otherwise, and takes that over"
 STRANGE = "is not ours: `memory-keeper save --adopt` takes over what it says as yours, and keeps the file beside"
+BLOCKED = "is {}, which is neither read nor replaced: move it away for a page of ours to stand there"
 CHANGED = "was changed or is not ours: `memory-keeper save --adopt` puts it aside and makes it anew"
 
 
@@ -74,7 +75,9 @@ def bring(pages: Pages, foreign: bool = False, imported: Collection[str] = ()) -
                 name: _write(folder, name, text, known.get(name), foreign or name in imported)
                 for name, text in wanted.items()
             }
-            done |= {name: _remove(folder, name, known.get(name)) for name in _names(folder) if name not in wanted}
+            done |= {
+                name: _remove(folder, name, known.get(name), foreign) for name in _names(folder) if name not in wanted
+            }
             written |= {f"{folder.path}/{name}": None for name, text in done.items() if text == "written"}
             if "again" not in done.values():
                 break
@@ -102,18 +105,26 @@ def outdated(pages: Pages) -> list[str]:
 
 def foreign(pages: Pages) -> list[str]:
     """The files in the place of our pages that are not ours: a predecessor's, or a repository's."""
+    return [*obstacles(pages)]
+
+
+def obstacles(pages: Pages) -> dict[str, str]:
+    """The same with why a person has to move it away; empty where it can be taken over, or put aside."""
     try:
         with Folder(pages.root) as folder:
             trusted = {reading.name: reading.trusted for reading in _read_all(pages, folder, page_texts(pages))}
             odd = [name for name in _names(folder) if not trusted.get(name, folder.read(name) is not None)]
-            return [f"{folder.path}/{name}" for name in odd]
+            return {f"{folder.path}/{name}": folder.obstacle(name) for name in odd}
     except Unwritable:
-        return []
+        return {}
 
 
 def left_alone(pages: Pages) -> dict[str, str]:
     """The files in the place of our pages that are not written, and what is to be said of each."""
-    told = {path: CHANGED if path.endswith((*SEALED, *LISTED)) else STRANGE for path in foreign(pages)}
+    told = {
+        path: BLOCKED.format(why) if why else CHANGED if path.endswith((*SEALED, *LISTED)) else STRANGE
+        for path, why in obstacles(pages).items()
+    }
     return told | {"/".join((pages.root, *FOLDER, name)): WAITS for name in pages.waiting()}
 
 
@@ -195,12 +206,13 @@ def _write(folder: Folder, name: str, text: str, read: Read | None, foreign: boo
     return "written" if folder.put(name, text, found) else "again"
 
 
-def _remove(folder: Folder, name: str, read: Read | None) -> str:
-    """Take away a page of ours that tells of nothing any more."""
+def _remove(folder: Folder, name: str, read: Read | None, foreign: bool) -> str:
+    """Take away a page of ours that tells of nothing any more; `foreign`: put aside what is not ours."""
     found = read.found if read else folder.read(name)
-    if not found or not (read.trusted and not read.waits if read else found.ours):
+    theirs = read is not None and not read.trusted
+    if not found or not ((foreign or not theirs) and not read.waits if read else found.ours):
         return "left"
-    if _may_be_theirs(name, found):
+    if theirs or _may_be_theirs(name, found):
         folder.set_aside(name)
     return "removed" if folder.remove(name, found) else "again"
 

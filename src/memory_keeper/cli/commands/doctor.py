@@ -39,7 +39,7 @@ from memory_keeper.keeper import Keeper, by_hand
 from memory_keeper.pages.adopt import adopt, adopt_rules
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.reading import Pages
-from memory_keeper.pages.render import foreign
+from memory_keeper.pages.render import obstacles
 from memory_keeper.store import archive, spool
 from memory_keeper.store.events import model_calls
 from memory_keeper.store.home import Lock, about
@@ -318,11 +318,14 @@ def _pages(keeper: Keeper, root: str) -> Iterator[Finding]:
     if edited := pages.waiting():
         text = f"edited, and not taken over: {', '.join(edited)}"
         yield Finding("pages", "WARN", text, "memory-keeper rule adopt shows what was changed, and asks")
-    left = foreign(pages) if pages.are_wanted else []
-    if left:
-        names = ", ".join(path.rpartition("/")[2] for path in left)
-        text = f"not ours, or not a person's, and left alone in {root}/.claude/memory: {names}"
+    left = obstacles(pages) if pages.are_wanted else {}
+    where = f"left alone in {root}/.claude/memory"
+    if names := ", ".join(path.rpartition("/")[2] for path, why in left.items() if not why):
+        text = f"not ours, or not a person's, and {where}: {names}"
         yield Finding("pages", "WARN", text, "read them; memory-keeper save --adopt takes them over or puts them aside")
+    if names := ", ".join(f"{path.rpartition('/')[2]} ({why})" for path, why in left.items() if why):
+        text = f"neither read nor replaced, and {where}: {names}"
+        yield Finding("pages", "WARN", text, "move them away, and memory-keeper save writes the pages")
 
 
 def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
