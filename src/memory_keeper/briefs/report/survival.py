@@ -139,6 +139,7 @@ def summed_up(number: int, boundary: Compaction, counts: dict[str, int]) -> str:
     """What happened at a boundary, in a line."""
     what = "Cleared" if boundary.by == "clear" else "Compacted"
     size = f" at {boundary.before:,} tokens" if boundary.before else ""
+    size += f", to {boundary.after:,}" if size and boundary.after else ""
     kept = f"{counts[KEPT]} kept by the summary, " if boundary.by == "host" else ""
     return f"{number + 1}. {what}{size}: {kept}{counts[RESTORED]} brought back by Memory Keeper, {counts[LOST]} lost"
 

@@ -1,8 +1,9 @@
 """The survival picture: the context curve of a session, and under it a thread for each fact, in one SVG file that opens
 anywhere, light or dark.
 
-A thread is drawn where the fact was in the context: a plain line where it was said or the summary kept it, a double
-line behind a ring where we brought it back, and nothing behind a cross where it was lost. So no colour alone says it.
+A thread is drawn where the fact was in the context: a plain line from where it was said, and on behind a dot where the
+summary kept it; a double line behind a ring where we brought it back; and nothing behind a cross where it was lost. What
+came after the last compaction, and was never at stake, is paler. So no colour alone says it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ HEAD, LINE = 26, 18  # height of a heading and of a line of text
 FEW, MANY = 140, 300  # threads that have room for words, and for a little
 ROWS = (17, 9, 5)  # height of a thread: with words, without, of very many
 CHARACTERS = 62  # of a thread's words
+LATER, SHORTEST = "later", 6  # said after the last boundary; how much of a thread is always seen
 SAYS = {KEPT: "kept by the summary", RESTORED: "brought back by Memory Keeper", LOST: "lost"}
 STYLE = """
 svg{background:#fff;color:#1c1f24;font:12px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
@@ -28,10 +30,10 @@ text{fill:#1c1f24}.soft{fill:#5d6570}.title{font-size:17px;font-weight:600}.grou
 .area{fill:#dfe7f3;stroke:#4a72b0;stroke-width:1.5}.mark{stroke:#8b93a0;stroke-dasharray:3 3}
 .kept{stroke:#7a828e;stroke-width:2;fill:none}.restored{stroke:#1a7f37;stroke-width:1.4;fill:none}
 .ring{stroke:#1a7f37;stroke-width:1.8;fill:#fff}.lost{stroke:#c0202d;stroke-width:2;fill:none}
-.hit{fill:transparent}g.thread:hover .hit{fill:#8b93a0;fill-opacity:.16}
+.later{stroke:#c3c9d2}.dot{fill:#7a828e}.hit{fill:transparent}g.thread:hover .hit{fill:#8b93a0;fill-opacity:.16}
 @media (prefers-color-scheme:dark){svg{background:#15181d;color:#e3e6ea}text{fill:#e3e6ea}.soft{fill:#9aa3af}
 .area{fill:#243349;stroke:#7ba4e0}.mark{stroke:#6b7480}.kept{stroke:#949daa}.restored{stroke:#56d364}
-.ring{stroke:#56d364;fill:#15181d}.lost{stroke:#ff7b72}}
+.ring{stroke:#56d364;fill:#15181d}.lost{stroke:#ff7b72}.later{stroke:#4a525d}.dot{fill:#949daa}}
 """
 
 
@@ -71,7 +73,9 @@ class _Picture:
         for group, those in groupby(self.one.threads, key=lambda thread: thread.group):
             threads = list(those)
             y += HEAD
-            parts.append(f'<text class="group" x="{EDGE}" y="{y - 8:g}">{group} ({len(threads)})</text>')
+            stake = sum(bool(thread.fates) for thread in threads)
+            many = f"{len(threads)}, of them {stake} at stake" if stake < len(threads) else f"{stake}"
+            parts.append(f'<text class="group" x="{EDGE}" y="{y - 8:g}">{group} ({many})</text>')
             for thread in threads:
                 parts.append("".join(self.thread(thread, y)))
                 y += self.row
@@ -91,7 +95,7 @@ class _Picture:
     def legend(self, y: float) -> Iterator[str]:
         """What each way of drawing means."""
         x = float(EDGE)
-        for fate, words in (SAYS | {KEPT: "in the context, or kept by the summary"}).items():
+        for fate, words in (SAYS | {LATER: "said later, not at stake"}).items():
             yield "".join(_line(fate, x, x + 34, y)) + _sign(fate, x + (34 if fate == LOST else 6), y)
             yield f'<text class="soft" x="{x + 46:g}" y="{y + 4:g}">{words}</text>'
             x += 46 + 6.4 * len(words) + 28
@@ -121,7 +125,8 @@ class _Picture:
         yield f'<rect class="hit" x="{EDGE}" y="{top:g}" width="{WIDTH - 2 * EDGE}" height="{self.row}"/>'
         if self.row == ROWS[0]:
             yield f'<text x="{EDGE}" y="{y + 4:g}">{_words(thread.text, CHARACTERS)}</text>'
-        x, state = self.place(thread.fact.at), KEPT
+        x, state = self.place(thread.fact.at), KEPT if thread.fates or not self.ends else LATER
+        x = min(x, (self.ends[thread.fates[0][0]] if thread.fates else WIDTH - EDGE) - SHORTEST)
         for number, fate in thread.fates:
             end = self.ends[number]
             yield from _line(state, x, end, y)
@@ -132,13 +137,16 @@ class _Picture:
 
 
 def _line(state: str, x: float, end: float, y: float) -> Iterator[str]:
-    if state == KEPT:
-        yield f'<line class="kept" x1="{x:.1f}" y1="{y:g}" x2="{end:.1f}" y2="{y:g}"/>'
+    if state in (KEPT, LATER):
+        also = " later" if state == LATER else ""
+        yield f'<line class="kept{also}" x1="{x:.1f}" y1="{y:g}" x2="{end:.1f}" y2="{y:g}"/>'
     elif state == RESTORED:
         yield f'<path class="restored" d="M{x:.1f} {y - 1.5:g}H{end:.1f}M{x:.1f} {y + 1.5:g}H{end:.1f}"/>'
 
 
 def _sign(fate: str, x: float, y: float) -> str:
+    if fate == KEPT:
+        return f'<circle class="dot" cx="{x:.1f}" cy="{y:g}" r="2.6"/>'
     if fate == RESTORED:
         return f'<circle class="ring" cx="{x:.1f}" cy="{y:g}" r="3.6"/>'
     if fate == LOST:
