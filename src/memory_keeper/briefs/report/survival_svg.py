@@ -2,8 +2,8 @@
 anywhere, light or dark.
 
 A thread is drawn where the fact was in the context: a plain line from where it was said, and on behind a dot where the
-summary kept it; a double line behind a ring where we brought it back; and nothing behind a cross where it was lost. What
-came after the last compaction, and was never at stake, is paler. So no colour alone says it.
+summary kept it; a double line behind a ring where we brought it back; and nothing behind a cross where it was lost.
+What came after the last compaction, and was never at stake, is paler. So no colour alone says it.
 """
 
 from __future__ import annotations
