@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions
 
+from memory_keeper import config
 from memory_keeper.sdk.hooks import Memory
-from memory_keeper.sdk.record import Marks, Past, find_marks, find_past, hand_over
+from memory_keeper.sdk.record import Marks, Past, find_marks, find_past, hand_over, memory_server
 
 
 def test_a_bot_goes_on_when_its_memory_is_broken(tmp_path: Path) -> None:
@@ -32,3 +38,19 @@ def test_a_context_may_have_what_the_settings_say(tmp_path: Path) -> None:
         ClaudeAgentOptions(cwd=tmp_path), home=tmp_path / "home", settings={"context.criticalTokens": 40_000}
     )
     assert find_marks(small, "", 0, "", 60_000) == Marks(40_000, 40_000)
+
+
+def test_a_thread_s_model_looks_up_its_own_memory(tmp_path: Path) -> None:
+    def call(key: str, tool: str, **given: Any) -> str:
+        server = memory_server(key, home=tmp_path / "home")
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}}
+        words = [str(server["command"]), *server["args"]]
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), config.INSIDE: "1"}  # as the CLI of a bot is
+        done = subprocess.run(words, input=json.dumps(asked) + "\n", capture_output=True, text=True, env=environ)
+        return str(json.loads(done.stdout)["result"]["content"][0]["text"])
+
+    assert call("anna", "remember", text="Anna likes the teal lamp.").startswith("Kept")
+    assert "teal lamp" in call("anna", "search", query="lamp")
+    for other in ("ben", "..", "../anna"):
+        assert call(other, "search", query="lamp") == "Nothing was found. Try fewer or other words."
+        assert "own memory" in call(other, "search", query="lamp", all_projects=True)

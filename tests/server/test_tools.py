@@ -306,6 +306,26 @@ def test_all_projects_when_asked(model: Model, elsewhere: Session) -> None:
     assert {id[:4] == "all:" for id in ids(model.hear("search", query="quota", all_projects=True))} == {True, False}
 
 
+def test_nothing_leads_out_of_the_memory_of_a_bot_s_thread(machine: Machine, elsewhere: Session, model: Model) -> None:
+    """Its model talks to a customer, who can have it ask for anything."""
+    (found, *_) = ids(model.hear("search", query="Bluebird", all_projects=True))
+    anna = Model(machine, CLAUDE_PROJECT_DIR=f"{machine.home}/threads/anna")
+    anna.hear("remember", text="Anna likes the teal lamp.")
+    assert "teal lamp" in anna.hear("search", query="lamp")
+    assert anna.hear("search", query="Bluebird") == "Nothing was found. Try fewer or other words."
+    said = [
+        anna.refused("search", query="Bluebird", all_projects=True),
+        anna.refused("get", ids=[found]),
+        anna.refused("get", ids=[found.removeprefix("all:")]),
+        anna.refused("timeline", around=found),
+        anna.refused("timeline", session=f"all:{elsewhere.id}"),
+        anna.hear("search", query="Bluebird", session=f"all:{elsewhere.id}"),
+    ]
+    assert not any("launches" in one or "secret-plans" in one or "all_projects)" in one for one in said[1:])
+    ben = Model(machine, CLAUDE_PROJECT_DIR=f"{machine.home}/threads/ben")
+    assert "teal" not in ben.hear("search", query="lamp")
+
+
 def test_the_project_is_the_running_session_s(machine: Machine, past: Session) -> None:
     """Not where the server was started, nor what the environment says."""
     running = machine.session()

@@ -8,9 +8,20 @@ programs without `await`; `hooks` gives a client of your own the same memory; `r
 
 from memory_keeper.sdk.hooks import keeper_hooks
 from memory_keeper.sdk.memory_tool import memory_tool
+from memory_keeper.sdk.record import memory_server
 from memory_keeper.sdk.sessions import SessionStore
 from memory_keeper.sdk.sync import SyncThreads
 from memory_keeper.sdk.thread import AnswerError, Reset, Thread
 from memory_keeper.sdk.threads import Threads
 
-__all__ = ["AnswerError", "Reset", "SessionStore", "SyncThreads", "Thread", "Threads", "keeper_hooks", "memory_tool"]
+__all__ = [
+    "AnswerError",
+    "Reset",
+    "SessionStore",
+    "SyncThreads",
+    "Thread",
+    "Threads",
+    "keeper_hooks",
+    "memory_server",
+    "memory_tool",
+]

@@ -6,9 +6,13 @@ Whatever is wrong with the memory, the bot goes on without it: `memory-keeper do
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from time import monotonic, time
 from typing import NamedTuple
 from urllib.parse import quote
+
+from claude_agent_sdk.types import McpStdioServerConfig
 
 from memory_keeper.briefs.files import handoff_page
 from memory_keeper.briefs.rules import OF_BOT, rules_of
@@ -26,10 +30,9 @@ from memory_keeper.policy import BETWEEN, thresholds
 from memory_keeper.sdk.hooks import Memory
 from memory_keeper.store.context import read_context
 from memory_keeper.store.events import events_of
-from memory_keeper.store.home import make_folder
+from memory_keeper.store.home import THREADS, make_folder
 from memory_keeper.text import digest_of
 
-FOLDER = "threads"  # in the home
 UNLIMITED = 1 << 40
 
 
@@ -51,10 +54,22 @@ class Past(NamedTuple):
 
 def thread_folder(memory: Memory, key: str) -> str:
     """The folder that stands for a thread whose memory is its own; pages for people are written there."""
-    name = quote(key, safe="").replace(".", "%2E" if not key.strip(".") else ".")  # no thread is the folder above
-    folder = f"{memory.home}/{FOLDER}/{name if len(name) <= 100 else digest_of(key)}"
+    folder = _folder(memory.home, key)
     make_folder(folder)
     return folder
+
+
+def memory_server(key: str, *, home: str | Path) -> McpStdioServerConfig:
+    """The tools with which the model of a thread looks up what was said in it, and in no other: an entry for the
+    `mcp_servers` of its options."""
+    home = os.path.abspath(home)
+    begin = ["-P", "-c", "from memory_keeper.cli.main import main; main()", "mcp"]
+    return {"command": sys.executable, "args": [*begin, "--home", home, "--project", _folder(home, key)]}
+
+
+def _folder(home: str, key: str) -> str:
+    name = quote(key, safe="").replace(".", "%2E" if not key.strip(".") else ".")  # no thread is the folder above
+    return f"{home}/{THREADS}/{name if len(name) <= 100 else digest_of(key)}"
 
 
 def find_past(memory: Memory, key: str, rules: tuple[str, ...]) -> Past:

@@ -2,7 +2,8 @@
 
 `search` gives one line for each hit, `timeline` what was around one, `get` the whole of it. Whatever they say was
 captured, so it is told as data: fenced, cited, and of this project alone unless all projects were asked for. An id of
-another project bears a mark, `all:`, which only such a search gives; with it the other tools take it too.
+another project bears a mark, `all:`, which only such a search gives; with it the other tools take it too. Who asks for
+the memory of a bot's thread gets that one alone: the model there talks to somebody who is not to hear of the others.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from memory_keeper.search import find
 from memory_keeper.server.arguments import LONGEST, check
 from memory_keeper.server.protocol import refuse
 from memory_keeper.store.context import read_context
-from memory_keeper.store.home import Lock
+from memory_keeper.store.home import THREADS, Lock
 from memory_keeper.store.timeline import other_half
 from memory_keeper.text import ago, clean, clip, digest_of, fence, one_line, tokens, utc_day
 from memory_keeper.wire import units
@@ -63,6 +64,12 @@ class Asked(NamedTuple):
         """The project whose memory is asked for."""
         return self.keeper.project(self.folder)
 
+    @property
+    def confined(self) -> bool:
+        """Whether it is the memory of a bot's thread, out of which nothing leads."""
+        within = os.path.realpath(f"{self.keeper.home}/{THREADS}")
+        return os.path.realpath(self.folder).startswith(within + "/")
+
 
 def answer(
     name: str,
@@ -76,7 +83,7 @@ def answer(
     """The result of a call, for the protocol; what cannot be done is said in a sentence. `folder` names the project
     where it is not that of the session that asks."""
     try:
-        if config.is_inside(environ):
+        if config.is_inside(environ) and not folder:  # one that was given to a bot is told its folder
             raise KeeperError("Whoever writes notes has no tools")
         arguments = check(name, given, at)
         with Keeper(home, environ) as keeper:
@@ -108,11 +115,14 @@ def search(
 ) -> str:
     """One line for each of the best hits."""
     _wait_for_index(asked)
+    if all_projects and asked.confined:
+        raise KeeperError("Only this conversation's own memory can be searched", hint="search without all_projects")
     of = _session(asked, session)[1] if session else ""
     scope = Scope(None if all_projects else asked.project, kind=kind, file=file, since=since, session=of)
     hits = find(asked.keeper.store, query, scope, limit)
     if not hits:
-        return f"Nothing was found. Try fewer or other words{'' if all_projects else ', or all_projects'}."
+        more = "" if all_projects or asked.confined else ", or all_projects"
+        return f"Nothing was found. Try fewer or other words{more}."
     hint = "`get` gives an id in full, `timeline` what was around it."
     return _told("search", hint, [_hit(asked, hit) for hit in hits], max(400, HIT * limit))
 
@@ -304,6 +314,8 @@ def _session(asked: Asked, given: str) -> tuple[str, str]:
 
 
 def _allow(asked: Asked, given: str, project: str) -> None:
+    if project != asked.project and asked.confined:
+        raise KeeperError(f"{one_line(clean(given), 60)} is not of this conversation")
     if project != asked.project and not given.startswith(ALL):
         raise KeeperError(f"{one_line(clean(given), 60)} is of another project", hint="search with all_projects")
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from os import stat_result
 
 
+THREADS = "threads"  # the folder of a home with those that stand for a bot's threads, each with a memory of its own
 GONE = posix.stat_result([0] * 10)
 
 

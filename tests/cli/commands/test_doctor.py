@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
+from memory_keeper.store import spool
 from memory_keeper.store.home import Lock
 from memory_keeper.store.sqlite import SqliteStore
 from tests.command import run
@@ -330,6 +332,20 @@ def test_without_claude_code_or_the_plugin_it_does_not_work(
     monkeypatch.setenv("PATH", "/nowhere")
     capsys.readouterr()
     assert run("doctor") == 1 and "`claude` is not on the PATH" in capsys.readouterr().out
+
+
+@pytest.mark.git
+def test_a_home_of_a_bot_needs_no_plugin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    bots, call = str(tmp_path / "bots"), spool.new_call()
+    spool.append(bots, "s1", spool.make("Thread", call, time(), str(tmp_path), source="anna"))
+    with Keeper(bots) as keeper:
+        keeper.catch_up()
+    found = checks(capsys, "--home", bots)
+    assert [one["verdict"] for one in found["plugin"]] == ["OK"] and "Claude Code" not in found
+    assert {one["verdict"] for one in checks(capsys)["plugin"]} == {"FAIL"}
 
 
 def test_the_launcher_is_tried(installed: Path, home: Path, capsys: pytest.CaptureFixture[str]) -> None:

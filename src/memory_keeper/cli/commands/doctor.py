@@ -36,6 +36,7 @@ from memory_keeper.jobs.allowance import attempts, unanswered
 from memory_keeper.jobs.forget import What, plan
 from memory_keeper.jobs.salvage import carry_over, damaged, is_still_there, read_again
 from memory_keeper.keeper import Keeper, by_hand
+from memory_keeper.model import Filter
 from memory_keeper.pages.adopt import adopt, adopt_rules
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.reading import Pages
@@ -109,7 +110,7 @@ def run(args: Namespace) -> int:
 def check(home: str, root: str) -> list[Finding]:
     """Everything that is looked at, in order."""
     python = Finding("interpreter", "OK", f"Python {'.'.join(map(str, sys.version_info[:3]))}")
-    return [python, *_plugin(), *_settings(home, root), *_home(home), *_store(home, root), *_problems(home)]
+    return [python, *_plugin(home), *_settings(home, root), *_home(home), *_store(home, root), *_problems(home)]
 
 
 def _secrets(home: str) -> Iterator[Finding]:
@@ -123,8 +124,11 @@ def _secrets(home: str) -> Iterator[Finding]:
         yield Finding("secrets", "OK", "none that is known stands in what is kept")
 
 
-def _plugin() -> Iterator[Finding]:
+def _plugin(home: str) -> Iterator[Finding]:
     where = installed_at(claude_folder())
+    if not where and _of_bots(home):
+        yield Finding("plugin", "OK", "not registered, and not needed: a bot on the Agent SDK keeps its threads here")
+        return
     if not shutil.which("claude"):
         text, fix = "`claude` is not on the PATH", "install Claude Code, or put it on the PATH of this shell"
         yield Finding("Claude Code", "FAIL", text, fix)
@@ -135,6 +139,18 @@ def _plugin() -> Iterator[Finding]:
     else:
         yield Finding("plugin", "OK", where)
         yield _launch(os.path.join(where, "plugin", "launch"))
+
+
+def _of_bots(home: str) -> bool:
+    """Whether a home is one that a bot was given for its threads, not the one where the plugin keeps everything."""
+    usual = {name: value for name, value in config.environment().items() if name != "MEMORY_KEEPER_HOME"}
+    if os.path.abspath(home) == config.find_home(usual):
+        return False
+    try:
+        with Keeper(home) as keeper:
+            return bool(keeper.store.count(Filter(kinds=("thread",), limit=1)))
+    except KeeperError:
+        return False
 
 
 def _launch(launcher: str) -> Finding:
