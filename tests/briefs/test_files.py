@@ -313,3 +313,16 @@ def test_what_no_agent_answered_is_swept_away_when_it_is_old(root: Path) -> None
         path.write_text("somebody's own")
         folder.sweep(time() + 7200)
         assert path.exists()
+
+
+def test_what_is_replaced_is_set_aside_where_there_are_no_links(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")  # as exFAT says
+
+    monkeypatch.setattr("posix.link", refuse)
+    with Folder(str(root), make=True) as folder:
+        for text in ("one", "two"):
+            (root / ".claude/memory/a.md").write_text(text)
+            folder.set_aside("a.md")
+    kept = sorted((root / ".claude/memory").glob("a.md.before-memory-keeper*"))
+    assert [path.read_text() for path in kept] == ["one", "two"]

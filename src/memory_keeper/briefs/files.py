@@ -207,6 +207,15 @@ class Folder:
                 return other
             except FileExistsError:
                 number += 1
+            except PermissionError:  # of a file system without links, or of a folder, which is no file to read
+                found = self.read(name)
+                if not found:
+                    raise
+                while self.is_there(other):
+                    number += 1
+                    other = f"{name}.before-memory-keeper.{number}"
+                _replace(self.fd, _prepare(self.fd, other, [found.data]), other)
+                return other
 
     def _is_still(self, name: str, before: Found | None) -> bool:
         """Whether nobody has saved it meanwhile, in place or as another file."""

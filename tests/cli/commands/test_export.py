@@ -192,6 +192,21 @@ def test_a_file_that_is_not_ours_is_refused(store: Store, tmp_path: Path) -> Non
     assert not [path for path in elsewhere.rglob("*") if path.is_file() and path.read_text() == "mine\n"]
 
 
+def test_what_is_forced_away_in_the_project_is_kept_beside(store: Store) -> None:
+    store.session("s1", story().events)
+    store.add(Note("note-1", AT, "session", 1, store.project, "One.", "s1", 4, "{}"))
+    folder = store.root / ".claude/memory"
+    (folder / "sessions").mkdir(parents=True)
+    names = ("memory.md", "memory-index.json", "sessions/2026-01-13_1200_s1.l1.jsonl", "memory-keeper.jsonl")
+    for name in names:
+        (folder / name).write_text("mine\n")
+    for form in ("seeds", "jsonl"):
+        store.export("--format", form, "--force")
+    for name in names:
+        assert (folder / name).read_text() != "mine\n"
+        assert (folder / f"{name}.before-memory-keeper").read_text() == "mine\n"
+
+
 def test_a_predecessor_s_memory_is_adopted_when_forced(store: Store) -> None:
     folder = store.root / ".claude/memory"
     folder.mkdir(parents=True)

@@ -120,7 +120,7 @@ def _write_seeds(keeper: Keeper, project: str, target: Target, force: bool) -> d
                 found.setdefault(_session_in(name), []).append(name)
             before = found
             for session in known:
-                written |= _write_session(keeper, folder, session, before)
+                written |= _write_session(keeper, folder, session, before, target.rendered)
                 bar.advance(1)
     return written
 
@@ -150,16 +150,26 @@ def _foreign_sessions(keeper: Keeper, folder: Folder, known: Sequence[Session]) 
         name = name_of(session.id, session.first)
         if folder.is_there(name) and not folder.is_ours(name):
             text = "".join(refine(session_events(keeper.store, session.id)))
-            found = folder.read(name)
-            if not found or not text.encode().startswith(found.data):
+            if not _continues(folder, name, text):
                 yield name
+
+
+def _continues(folder: Folder, name: str, text: str) -> bool:
+    """Whether all that a file says is in the text, or nobody but us wrote it."""
+    if not folder.is_there(name) or folder.is_ours(name):
+        return True
+    found = folder.read(name)
+    return found is not None and text.encode().startswith(found.data)
 
 
 def _session_in(name: str) -> str:
     return name.partition("_")[2].partition("_")[2]
 
 
-def _write_session(keeper: Keeper, folder: Folder, session: Session, before: dict[str, list[str]]) -> dict[str, int]:
+def _write_session(
+    keeper: Keeper, folder: Folder, session: Session, before: dict[str, list[str]], kept: bool
+) -> dict[str, int]:
+    """`kept`: what is not ours and makes room stays beside, as it does for the pages of the project."""
     name = name_of(session.id, session.first)
     for old in before.get(_session_in(name), ()):  # of before an earlier event was found
         if old != name and folder.is_ours(old):
@@ -168,6 +178,8 @@ def _write_session(keeper: Keeper, folder: Folder, session: Session, before: dic
                 folder.remove(old, found)
     text = "".join(refine(session_events(keeper.store, session.id)))
     if not _has(folder, name, text):
+        if kept and not _continues(folder, name, text):
+            folder.set_aside(name)
         folder.pour(name, [text])
     return {f"{SESSIONS}/{name}": len(text.encode())}
 
@@ -247,6 +259,8 @@ def _part(heading: str, body: str, degree: int = 2) -> str:
 
 def _pour(target: Target, name: str, parts: Iterator[str], force: bool) -> dict[str, int]:
     with _open(target) as folder:
-        if not force and folder.is_there(name) and not folder.is_ours(name):
-            _refuse(folder, [name])
+        if folder.is_there(name) and not folder.is_ours(name):
+            _refuse(folder, [] if force else [name])
+            if target.rendered:
+                folder.set_aside(name)
         return {name: folder.pour(name, parts)}
