@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
-from time import gmtime, strftime, time
+from random import Random
+from time import gmtime, sleep, strftime, time
 
 ROOT = Path(__file__).parents[3]
 DECIDED = "I decided against tenacity"
@@ -57,3 +61,23 @@ def test_it_says_the_same_as_json(tmp_path: Path) -> None:
     assert DECIDED in said["raw"]
     for known in (DECIDED, "httpx is the only runtime dependency"):
         assert known in said["brief"], "the next session knows what was decided, and why"
+
+
+def test_who_ends_it_finds_nothing_left(tmp_path: Path) -> None:
+    """At any moment, and with more than one Ctrl-C; what it started hears of that too, or does not."""
+    folder, moments = tmp_path / "demo", Random(5)
+    folder.mkdir()
+    env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(folder), "TMPDIR": str(folder)}
+    for turn in range(8):
+        demo = subprocess.Popen(
+            [ROOT / "memory-keeper", "demo"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            start_new_session=True,
+        )  # fmt: skip
+        while not [*folder.iterdir()]:
+            assert demo.poll() is None
+        sleep(moments.uniform(0, 1.2))
+        for _ in range(3):
+            with suppress(ProcessLookupError):
+                (os.killpg if turn % 2 else os.kill)(demo.pid, signal.SIGINT)
+        said = demo.communicate(timeout=60)[1]
+        assert [*folder.rglob("*")] == [], said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 START = os.path.join(HERE, "hooks", "start.py")
 TRANSCRIPT = os.path.join(HERE, "data", "demo.jsonl")
 DAY = 86_400
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PATIENCE = 10.0  # seconds for whoever was started to end
 RECORDED_IN = b"/home/dev/uploader"  # the project of the shipped transcript
 RECORDED_ON = (b"2026-03-03T", b"2026-03-02T")  # and its days, the last first: it is played as if it ended yesterday
@@ -48,24 +50,45 @@ def run(args: Namespace) -> int:
     """Play the session, then begin the next one."""
     if args.serve:
         check()
-    root = os.path.realpath(tempfile.mkdtemp(prefix="memory-keeper-demo-"))
     say = _Say(quiet=args.json)
+    before = {number: signal.getsignal(number) for number in ENDING}
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    root = os.path.realpath(tempfile.mkdtemp(prefix="memory-keeper-demo-"))
+    host = _Host(root)
     try:
-        about = _play(root, say)
+        _on_end(_interrupt)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        about = _play(host, say)
         if args.keep:
             about["kept"] = root
             say(f"Everything is still in {root}")
         if args.serve:
             serve(os.path.join(root, "home"), os.path.join(root, "uploader"))
     finally:
+        _on_end(signal.SIG_IGN)
         if not args.keep:
+            host.end()
             shutil.rmtree(root, ignore_errors=True)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if args.json:
         print_json(about)
     if not about["brief"] or not about["handoff"]:
         missing = "The new session was told nothing" if about["handoff"] else "The session left no handoff"
         raise KeeperError(missing, hint="run `memory-keeper demo --keep` and look into its home")
     return 0
+
+
+def _on_end(handler: Any) -> None:
+    """What is done when somebody ends us; who had us started so that it is ignored keeps that."""
+    for number in ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> None:
+    _on_end(signal.SIG_IGN)  # once: the next one would only keep us from tidying up
+    raise KeyboardInterrupt
 
 
 class _Say:
@@ -85,18 +108,13 @@ class _Host:
         self.project = os.path.join(root, "uploader")
         self.folder = os.path.join(root, ".claude", "projects", "uploader")
         self.home = os.path.join(root, "home")
-        os.makedirs(self.project)
-        os.makedirs(self.folder)
         own = {"HOME": root, "MEMORY_KEEPER_HOME": self.home, "CLAUDE_PROJECT_DIR": self.project}
         self.env = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", **own}
         self.command = [sys.executable, "-I", "-S", START]
         self.took: list[float] = []  # seconds, one for each answer of the server
         self.over, running = os.pipe()
         self.running = [running]  # whoever is started, by us or by a hook, holds this end as long as it runs
-        self.server = subprocess.Popen(
-            [*self.command, "mcp"],
-            env=self.env, cwd=self.project, pass_fds=self.running, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
+        self.server: subprocess.Popen[bytes] | None = None
 
     def payload(self, event: str, session: str, **more: str) -> dict[str, str]:
         path = os.path.join(self.folder, session + ".jsonl")
@@ -113,7 +131,7 @@ class _Host:
 
     def hear(self, event: str, session: str, **more: str) -> str:
         """What the server answers a hook."""
-        assert self.server.stdin and self.server.stdout
+        assert self.server and self.server.stdin and self.server.stdout
         given = {"name": "hook", "arguments": self.payload(event, session, **more)}
         question = {"jsonrpc": "2.0", "id": len(self.took), "method": "tools/call", "params": given}
         begun = monotonic()
@@ -128,23 +146,36 @@ class _Host:
         """The same, where the answer is an object."""
         return json.loads(self.hear(event, session, **more) or "{}")
 
-    def __enter__(self) -> _Host:
-        return self
+    def __enter__(self) -> None:
+        os.makedirs(self.project)
+        os.makedirs(self.folder)
+        self.server = subprocess.Popen(
+            [*self.command, "mcp"],
+            env=self.env, cwd=self.project, pass_fds=self.running, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
 
     def __exit__(self, *_: object) -> None:
-        assert self.server.stdin and self.server.stdout
-        self.server.stdin.close()
-        self.server.wait(PATIENCE)
-        self.server.stdout.close()
-        os.close(self.running.pop())
-        select([self.over], [], [], PATIENCE)  # the end of a session starts a writer that outlives it
-        os.close(self.over)
+        self.end()
+
+    def end(self) -> None:
+        """Let all end that runs in there; again, where that was interrupted."""
+        if self.server and self.server.stdin and self.server.stdout:
+            with suppress(BrokenPipeError):  # who is ended with Ctrl-C is so with all that runs
+                self.server.stdin.close()
+            self.server.wait(PATIENCE)
+            self.server.stdout.close()
+        while self.running:
+            os.close(self.running.pop())
+        if self.over >= 0:
+            select([self.over], [], [], PATIENCE)  # the end of a session starts a writer that outlives it
+            over, self.over = self.over, -1
+            os.close(over)
 
 
-def _play(root: str, say: _Say) -> dict[str, Any]:
+def _play(host: _Host, say: _Say) -> dict[str, Any]:
     """All acts, one after another; what came of them."""
     say("1. A session runs; every hook is answered by a server that Claude Code itself starts and ends.\n", "bold")
-    with _Host(root) as host:
+    with host:
         host.start_process("SessionStart", SESSION, source="startup")
         spent = _session(host, say)
         host.start_process("SessionEnd", SESSION, reason="prompt_input_exit")
