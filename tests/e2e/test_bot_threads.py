@@ -55,6 +55,7 @@ def test_sixty_turns_pass_the_threshold_three_times(bot: Bot, api: Model) -> Non
     assert [reset.why for reset in resets] == ["due"] * 3
     assert max(reset.tokens for reset in resets) < 80_000
     for request in requests[17:]:
+        assert not request.saw("| Folder: ")  # which only stands for who talks here
         assert request.saw('brief="handoff"') and request.saw("Wilhelmina Kessler")
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from memory_keeper.briefs import CHARACTERS, Section, envelope, fitting, quoted, short
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
-from memory_keeper.model import NamedTuple
+from memory_keeper.model import Filter, NamedTuple
 from memory_keeper.notes.kept_note import page_of
 from memory_keeper.request import Brief
 from memory_keeper.store.events import newest_events
+from memory_keeper.store.home import THREADS
 from memory_keeper.text import NEWEST, clean, one_line, tokens
 from memory_keeper.wire import units
 
@@ -64,7 +65,10 @@ def find(view: View) -> list[Fact]:
 
     said = [event for event in reversed(view.provisional) if event.session in view.of]
     events = [*events_for(view.store, view.of), *said]
-    found = find_in(events, view.family, next(iter(view.store.roots(view.project)), ""))
+    folder = next(iter(view.store.roots(view.project)), "")
+    found = find_in(events, view.family, folder)
+    if f"/{THREADS}/" in folder and view.store.count(Filter(sessions=view.of, kinds=("thread",), limit=1)):
+        found = [fact for fact in found if fact.about != "Folder"]  # it only stands for somebody who talks to a bot
     if not found:
         return []
     where = [Fact("state", view.where, (events[-1].id,), events[-1].at, "tool")] if view.where else []

@@ -17,7 +17,7 @@ Options = ClaudeAgentOptions | Callable[[str], ClaudeAgentOptions]
 
 
 class Threads:
-    """Threads by their keys, `live` of which have a process of the CLI (240 to 400 MB each) at a time.
+    """Threads by their keys, `live` of which have a process of the CLI (some 220 MB each) at a time.
 
     A prompt for another one waits until some thread has nothing to do: the one that was used longest ago gives its
     process back, and goes on from the store when it is asked again. One that nobody asked for `idle` seconds does so
