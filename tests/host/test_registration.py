@@ -428,6 +428,16 @@ def test_uninstall_without_claude_takes_our_own_things_away(
     assert not home().exists()
 
 
+@pytest.mark.parametrize("name", ["thesis.txt", ""])
+def test_uninstall_leaves_a_folder_alone_that_is_no_home(claude: Path, tmp_path: Path, name: str) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    if name:
+        (other / name).touch()
+    assert run("uninstall", "--home", str(other)) == 0
+    assert [path.name for path in other.iterdir()] == [name] * bool(name)
+
+
 def test_uninstall_says_when_nothing_was_registered(claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("uninstall") == 0
     assert "was not registered" in capsys.readouterr().out

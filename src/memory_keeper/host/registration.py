@@ -235,7 +235,7 @@ def alone(home: str) -> Iterator[None]:
 
 def drop_unused(home: str) -> None:
     """Remove a home in which nothing is but locks."""
-    if os.path.isdir(home) and {*os.listdir(home)} <= LOCKS:
+    if is_home(home) and {*os.listdir(home)} <= LOCKS:
         for name in os.listdir(home):
             os.unlink(os.path.join(home, name))
         remove_empty(home)
@@ -250,6 +250,11 @@ def names_of_ours(home: str, patterns: tuple[str, ...] = OURS) -> list[str]:
     return [name for name in found if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
 
+def is_home(home: str) -> bool:
+    """Whether a folder has what only a home of ours has."""
+    return bool({"store.db", "salt", "marketplace", claude_settings.LEDGER, *LOCKS} & {*names_of_ours(home)})
+
+
 def check_home(home: str) -> None:
     """Refuse to delete in what is not plainly a home of ours."""
     real = os.path.realpath(home)
@@ -259,8 +264,7 @@ def check_home(home: str) -> None:
         raise KeeperError(f"{home} is a link to {real}", hint=f"if that is the one, give --home {real}")
     if real == os.path.realpath(".") or os.path.join(os.path.realpath(os.path.expanduser("~")), "").startswith(above):
         raise KeeperError(f"{home} is no folder to purge", hint=hint)
-    signs = {"store.db", "salt", "marketplace", claude_settings.LEDGER, *LOCKS}
-    if not signs & set(names_of_ours(home)):
+    if not is_home(home):
         raise KeeperError(f"{home} is not a home of Memory Keeper", hint=hint)
 
 

@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
         return _say_what_would_go(args, known)
     if args.purge:
         confirm(args, _question(args.home), "--yes deletes without a question")
-    with registration.alone(args.home) if os.path.isdir(args.home) else nullcontext():
+    with registration.alone(args.home) if registration.is_home(args.home) else nullcontext():
         gone = _remove(args)
         registration.drop_unused(args.home)
     about = {
