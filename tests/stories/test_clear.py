@@ -80,7 +80,7 @@ def test_a_long_session_s_first_wish_is_handed_on(machine: Machine) -> None:
     assert 'First asked: "The goal: a compiler for the small language."' in text
     for step, answer in zip(steps[:-1], answers[:-1], strict=True):
         assert text.count(f'"{step}"') == text.count(answer) == 1 and text.index(step) < text.index(answer)
-    assert f'Asked last: "{steps[-1]}"' in text and f"said: {answers[-1]}" in text
+    assert f'Asked last: "{steps[-1]}"' in text and text.count(answers[-1]) == 1
 
 
 def test_an_answer_that_is_not_on_the_disk_yet_belongs_to_one_prompt(machine: Machine) -> None:

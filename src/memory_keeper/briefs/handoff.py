@@ -154,7 +154,10 @@ def _noted(view: View) -> list[Fact]:
     """Where more is told of these sessions: the newest notes that cover them."""
     notes = view.store.notes(view.project, 1, limit=NOTES) if view.of else []
     found = [note for note in notes if note.session in view.of and note.text][-LISTED_NOTES:]
-    return [Fact("reference", note.id, (note.id,), note.at, "tool") for note in found]
+    told = (
+        "a note of it tells more" if len(found) == 1 else f"notes of it tell more: {' '.join(one.id for one in found)}"
+    )
+    return [Fact("reference", told, tuple(one.id for one in found), found[-1].at, "tool")] if found else []
 
 
 def _edited(view: View) -> Iterator[Fact]:
