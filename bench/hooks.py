@@ -50,7 +50,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> Figures:
     """The tables."""
     print(measure.machine())
-    with tempfile.TemporaryDirectory(prefix="mk-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mk-bench-", ignore_cleanup_errors=True) as folder:
         sizes = [float(size) for size in args.sizes.split(",")]
         homes = {size: Home(Path(folder, f"{size:g}"), size) for size in sizes}
         said = as_command(list(homes.values()), args.runs)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2s
 from typing import NamedTuple
 
-from memory_keeper import __version__, wire
+from memory_keeper import __version__
 from memory_keeper.briefs.handoff import events_for
 from memory_keeper.capture.project import short_path
 from memory_keeper.extract import head
@@ -30,14 +30,13 @@ from memory_keeper.notes.tasks.lists import Task, tasks
 from memory_keeper.notes.usage.compactions import SOON, Compaction, compactions, moments
 from memory_keeper.store.archive import archive_path
 from memory_keeper.store.events import began_at, boundaries, covered_events, newest_id, outcome, todo_events
-from memory_keeper.store.injected import told
+from memory_keeper.store.injected import taken_over, told
 from memory_keeper.store.store import Store
 
 SETTLED = ("decision", "answer", "accepted")  # kinds of facts
 SOURCES = ("request", "answer", "reply", "plan")  # whose words count
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
 ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it is made of
-STARTS = 2000  # starts that are looked through
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
 CALLS = 5000  # of a session
 ITSELF = "by itself"  # what set off a compaction that nobody asked for
@@ -109,12 +108,9 @@ def stamp(shelf: Shelf, session: str, marks: Sequence[Event]) -> str:
 
 def _told(store: Store, project: str) -> dict[str, int]:
     """What the contexts that took over from a cleared one were told, in tokens."""
-    starts = store.latest(project, "start", STARTS)
-    after = {
-        event.session: said for event in starts if isinstance(said := wire.read_object(event.extra).get("after"), str)
-    }
+    after = taken_over(store, project)
     size: dict[str, int] = {}
-    for one in told(store, project, since=starts[-1].at) if after else ():
+    for one in told(store, project) if after else ():
         tokens = one.said.get("tokens")
         if isinstance(tokens, int) and one.said.get("brief") in BEGINNINGS:
             size.setdefault(one.session, tokens)

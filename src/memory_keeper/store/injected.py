@@ -38,6 +38,13 @@ def told(
     return _heard(tellings, began)
 
 
+def taken_over(store: Store, project: str) -> dict[str, str]:
+    """The sessions that began with a clear, each with the one that was cleared."""
+    starts = store.find(Filter(project, kinds=("start",), by_time=True, text=0))
+    after = {one.event.session: wire.read_object(one.event.extra).get("after") for one in starts}
+    return {session: cleared for session, cleared in after.items() if isinstance(cleared, str) and cleared != session}
+
+
 def equipped(store: Store, project: str, session: str = "") -> list[tuple[float, str]]:
     """When contexts of a project, or of one of its sessions, began that had our tools, and whose they are, the oldest
     first: what is resumed is the context that it was, unless nobody saw that begin."""

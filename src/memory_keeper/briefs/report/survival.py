@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from memory_keeper import wire
 from memory_keeper.briefs.report.prices import Prices
 from memory_keeper.briefs.report.savings import Sessions, find_compactions
 from memory_keeper.extract import fidelity
@@ -20,7 +19,7 @@ from memory_keeper.model import EVER, Event, Filter
 from memory_keeper.notes.own_commands import others
 from memory_keeper.notes.usage.compactions import Compaction, sizes
 from memory_keeper.store.events import events_of
-from memory_keeper.store.injected import told
+from memory_keeper.store.injected import taken_over, told
 from memory_keeper.store.store import Store
 
 KEPT, RESTORED, LOST = "kept", "restored", "lost"
@@ -95,12 +94,7 @@ def find_survival(store: Store, prices: Prices, session: str) -> Survival:
 
 def _linked(store: Store, project: str, session: str) -> list[str]:
     """A session and those that clears joined to it, the oldest first."""
-    starts = events_of(store, Filter(project, kinds=("start",), by_time=True))
-    before = {
-        event.session: after
-        for event in starts
-        if isinstance(after := wire.read_object(event.extra).get("after"), str) and after != event.session
-    }
+    before = taken_over(store, project)
     after = {earlier: later for later, earlier in before.items()}
     chain = [session]
     while len(chain) < LINKED and (earlier := before.get(chain[0])) and earlier not in chain:
