@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.tools import measure
-from bench.tools.measure import PYTHON, START
+from bench.tools.measure import PYTHON, ROOT, START
+
+ENVIRON = json.loads(Path(ROOT, ".claude-plugin/plugin.json").read_bytes())["mcpServers"]["keeper"]["env"]
 
 
 class Server:
@@ -21,7 +23,7 @@ class Server:
         measure.adopt_orphans()
         begin = time.perf_counter()
         self.process = subprocess.Popen(
-            [PYTHON, "-I", "-S", START, "mcp"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [PYTHON, "-I", "-S", START, "mcp"], env=env | ENVIRON, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self.number = 0
         self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "b", "version": "1"})

@@ -17,6 +17,7 @@ those that a session's start needs further down, are written for milliseconds. T
   `typing.NamedTuple` and `json`, over the same C code.
 * `posix` in place of `os`; strings in place of `pathlib`; no `contextlib`, no generators that need `collections.abc`.
 * `hook` switches the garbage collector off, and leaves by `posix._exit`: nothing is torn down.
+* The plugin's manifest starts the server with one arena for all of its threads, which seldom allocate at once.
 * `config.hurried` has the store opened without migrating it, with a small cache.
 
 `pyproject.toml` lists the modules that may do so (the rule PLC0415), and `tests/test_hot_path.py` holds each process

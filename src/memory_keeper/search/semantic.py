@@ -8,10 +8,10 @@ texts, and made again when the model changes; nothing rests on them.
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from memory_keeper.errors import NotSetUp
@@ -105,7 +105,7 @@ def _model() -> Any:
     """The model, from the files that came with the package: without them it would ask the network."""
     check()
     package = importlib.import_module("wordllama")
-    return package.WordLlama.load(cache_dir=Path(str(package.__file__)).parent, disable_download=True)
+    return package.WordLlama.load(cache_dir=os.path.dirname(str(package.__file__)), disable_download=True)
 
 
 def _numpy() -> Any:
