@@ -10,6 +10,7 @@ Hooks load this module, so it needs nothing that is slow to load.
 from __future__ import annotations
 
 from itertools import groupby
+from posixpath import commonpath
 
 from memory_keeper import wire
 from memory_keeper.model import EVER, NamedTuple
@@ -17,7 +18,7 @@ from memory_keeper.text import clean, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from memory_keeper.model import Note
 
@@ -221,6 +222,10 @@ def quote(text: str) -> str:
 
 
 UNDER = 48  # characters of a heading that is told with its items
+REQUESTS = ("request", "accepted")
+WENT_ON = "Went on: "  # with what a line begins that has no request
+RAN, FILES, FAR = 4, 8, 16  # commands and files of a turn that are told; characters of a folder that is told once
+ENDS = ".!?:;,…。！？)]"  # of a sentence
 # how a line begins whose words are not what the model answered, by the status of its facts
 ASIDE = {
     "thought": "Thought",
@@ -234,29 +239,69 @@ ASIDE = {
 
 def story(facts: Iterable[Fact]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each request, a line for each thought that came of it, and what all that rests on; facts come in order."""
+    for those in _by_turn(facts):
+        asked, came = _told_apart(those)
+        lines = [("", asked)] * bool(asked) + [*_came(came)]
+        yield "\n".join(mark + one_line(clean(line), 1 << 20) for mark, line in lines), _cites(those)
+
+
+def story_lines(facts: Iterable[Fact], went_on: str = WENT_ON) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The same, each request on one line with all that came of it, what was done last; what came of a request of which
+    nothing is told stands with the one before."""
+    found: list[list[Fact]] = []
+    for those in _by_turn(facts):
+        if found and not any(fact.kind in REQUESTS for fact in those):
+            found[-1] += those
+        else:
+            found.append(those)
+    for those in found:
+        asked, came = _told_apart(those)
+        came = sorted(came, key=_is_work)
+        said = " ".join(line if line[-1:] in ENDS else f"{line}." for _, line in _came(came))
+        text = f"{asked} → {said}" if asked and said else asked or f"{went_on}{said}"
+        yield one_line(clean(text), 1 << 20), _cites(those)
+
+
+def _by_turn(facts: Iterable[Fact]) -> Iterable[list[Fact]]:
     turns: dict[int, list[Fact]] = {}
     for fact in facts:
         turns.setdefault(fact.turn, []).append(fact)
-    for those in turns.values():
-        nods = {fact.cites[:1]: fact for fact in those if fact.kind == "accepted"}
-        asked = [fact for fact in those if fact.kind == "request" and fact.cites[:1] not in nods]
-        came = [fact for fact in those if fact.kind not in ("request", "accepted")]
-        words = "; ".join([*([quote(run_on(asked))] if asked else []), *map(say, nods.values())])
-        lines = [("", words)] * bool(words) + [*_came(came)]
-        yield (
-            "\n".join(mark + one_line(clean(line), 1 << 20) for mark, line in lines),
-            tuple(dict.fromkeys(cite for fact in (*asked, *nods.values(), *came) for cite in fact.cites)),
-        )
+    return turns.values()
 
 
-def run_on(facts: Iterable[Fact]) -> str:
+def _cites(facts: Iterable[Fact]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(cite for fact in facts for cite in fact.cites))
+
+
+def _told_apart(facts: Sequence[Fact]) -> tuple[str, list[Fact]]:
+    """A request in words, with what its nods accept; and what came of it."""
+    nods = {fact.cites[:1]: fact for fact in facts if fact.kind == "accepted"}
+    asked = [fact for fact in facts if fact.kind == "request" and fact.cites[:1] not in nods]
+    words = [*([quote(run_on(asked))] if asked else []), *map(say, nods.values())]
+    return "; ".join(words), [fact for fact in facts if fact.kind not in REQUESTS]
+
+
+def run_on(facts: Sequence[Fact]) -> str:
     """Sentences of one text as one; where some are left out between them, that shows."""
     text, last = "", -1
-    longest = {fact.place: fact for fact in sorted(facts, key=lambda fact: len(fact.text))}  # one may be how it begins
-    for fact in sorted(longest.values(), key=lambda fact: fact.place):
+    longest = {fact.place: fact for fact in sorted(whole(facts), key=lambda fact: len(fact.text))}
+    for fact in sorted(longest.values(), key=lambda fact: fact.place):  # one may be how another begins
         text += f"{' ' if fact.place == last + 1 else ' … '}{fact.text}" if text else fact.text
         last = fact.place
     return text
+
+
+def whole(facts: Sequence[Fact]) -> list[Fact]:
+    """Sentences of requests, without those that another one of the same event has in it."""
+    return [
+        fact
+        for fact in facts
+        if not any(fact.text != one.text and fact.cites == one.cites and fact.text in one.text for one in facts)
+    ]
+
+
+def _is_work(fact: Fact) -> bool:
+    return fact.who == "tool" and KINDS[fact.kind].work
 
 
 def _came(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
@@ -267,18 +312,42 @@ def _came(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
         those = list(group)
         goes_on, before = bool(by) and before == (by, cites), (by, cites)
         if by == "work":
-            yield "- ", f"[{'; '.join(map(say, those))}]"
+            yield "- ", f"[{'; '.join(_done(those))}]"
             continue
         texts = [say(fact) for fact in those]
-        text = " ".join(text if text[-1:] in ".!?:;,…。！？)" else f"{text};" for text in texts).removesuffix(";")
+        text = " ".join(text if text[-1:] in ENDS else f"{text};" for text in texts).removesuffix(";")
         text = f"{heading}: {text}" if heading else text
         text = quote(text) if by == "reported" else text
         yield ("  - ", text) if goes_on else ("- ", f"{ASIDE[by]}: {text}" if by else text)
 
 
+def _done(facts: Sequence[Fact]) -> Iterator[str]:
+    """What was done, each thing once: files by what became of them, commands by their last result, then commits."""
+    files: dict[str, Fact] = {}
+    for fact in (fact for fact in facts if fact.kind == "edit"):
+        old = files.get(fact.text, fact)
+        files[fact.text] = fact._replace(status="created" if old.status == "created" else fact.status)
+    for status in dict.fromkeys(fact.status for fact in files.values()):
+        edits = [fact for fact in files.values() if fact.status == status]
+        paths = [fact.text for fact in edits]
+        folder = commonpath(paths) if len(paths) > 1 and len({path[:1] == "/" for path in paths}) == 1 else ""
+        where = f" in {folder}" if len(folder) >= FAR else ""
+        names = (
+            (path[len(folder) :].strip("/") or path if where else path) + (f" ({fact.about})" if fact.about else "")
+            for path, fact in zip(paths, edits[:FILES], strict=False)
+        )
+        yield f"{status} {', '.join(names)}{', …' * (len(edits) > FILES)}{where}"
+    ran = {fact.text: fact for fact in facts if fact.kind in ("error", "check")}
+    yield from map(say, sorted(ran.values(), key=lambda fact: fact.place)[-RAN:])
+    others = {(fact.kind, fact.text): fact for fact in facts if fact.kind not in ("edit", "error", "check")}
+    if len(others) > 1:
+        others = {key: fact for key, fact in others.items() if not fact.text.startswith("Merge ")}
+    yield from map(say, others.values())  # of a commit that was amended the last
+
+
 def _thought(fact: Fact) -> tuple[str, tuple[str, ...], str]:
     """What stands on one line: who says it in what, and under which heading."""
-    if fact.who == "tool" and KINDS[fact.kind].work:
+    if _is_work(fact):
         return "work", (), ""
     heading = fact.about if len(fact.about) <= UNDER and fact.kind not in ("answer", "request") else ""
     by = "reported" if fact.who == "tool" else fact.status if fact.status in ASIDE else ""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from memory_keeper import wire
 from memory_keeper.capture.calls import core
 from memory_keeper.extract.concepts import concepts, is_name
-from memory_keeper.extract.facts import KINDS, TASKS, Fact, quote, run_on, say
+from memory_keeper.extract.facts import KINDS, TASKS, Fact, quote, run_on, say, whole
 from memory_keeper.extract.head import ORDERS
 from memory_keeper.extract.ranker import rarity
 from memory_keeper.extract.settled import DEPENDS, holding, states
@@ -17,9 +17,8 @@ from memory_keeper.extract.spoken import DECIDES, kind_of
 from memory_keeper.extract.work import is_check
 from memory_keeper.model import LATEST, Note
 from memory_keeper.notes.kept_note import begun
-from memory_keeper.notes.note import SAME, cut
+from memory_keeper.notes.note import SAME, cut, plain
 from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
-from memory_keeper.notes.turns import MARKS, whole
 from memory_keeper.text import clean, many, utc_day
 
 Facts = Mapping[Note, list[Fact]]
@@ -276,7 +275,7 @@ def _about(facts: Sequence[Fact]) -> Iterator[str]:
     if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
         yield f"Committed {_few(made, SAID)}."
     for fact in sorted(_telling(said, facts), key=lambda fact: (fact.turn, fact.place)):
-        text = MARKS.sub(r"\1", LABEL.sub("", fact.text))
+        text = plain(LABEL.sub("", fact.text))
         yield text if text[-1:] in '.!?…:;。！？"”' else f"{text}."
 
 

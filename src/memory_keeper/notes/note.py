@@ -15,7 +15,7 @@ from typing import NamedTuple
 from memory_keeper.extract import head, ranker
 from memory_keeper.extract.concepts import concepts, is_name
 from memory_keeper.extract.extraction import Shorten
-from memory_keeper.extract.facts import KINDS, Fact, dump, say
+from memory_keeper.extract.facts import KINDS, UNDER, Fact, dump, say, story_lines
 from memory_keeper.extract.settled import reason
 from memory_keeper.extract.spoken import EACH, Spoken, spoken
 from memory_keeper.extract.work import is_check, worked
@@ -23,7 +23,6 @@ from memory_keeper.model import Event, Json
 from memory_keeper.notes.own_commands import others
 from memory_keeper.notes.segments import CALLS, note_budget
 from memory_keeper.notes.segments import SAID as TALK
-from memory_keeper.notes.turns import label, turns
 from memory_keeper.text import clean, one_line, tokens
 
 LONGEST = 300  # characters of small talk
@@ -63,6 +62,16 @@ NARRATES = re.compile(
 AGAIN = re.compile(r"[.!?…] (?:but )?(?:wait|hmm+|actually)\b", re.I)  # the model thinks better of it
 GLOSSES = re.compile(r"\W*`[^`]+`(?: \([^)]*\))? ?[-—–:=→]")  # explains a name
 TRAILERS = re.compile(r"(?: [A-Z][a-z]+(?:-[A-Za-z]+)+: \S.*)+$")  # of a commit whose message was read as one line
+TICKS = "✅✓✔☑🎉✨⚠🟢🟡🔴\ufe0f "
+MARKS = re.compile(rf"^(?:[-*•] )+|(^|[;:.!?] )[{TICKS[:-1]}⏳🎯🔥📊]+ *")  # what stands before a sentence or an item
+# headings that say nothing of what stands under them
+EMPTY = re.compile(
+    r"\W*(?:\d+[.)]\W*)?(?:(?:the|key|main|final|quick|brief|overall|all|full|current|executive)\W+)*"
+    r"(?:summar(?:y|ies)|chang(?:es?|ed)(?: made)?|results?|details?|overview|updates?|notes?|answer"
+    r"|what (?:was|i|changed|we|it|this|that|just|you)\b.*|fix(?:es|ed)?(?: applied)?|status|conclusions?|findings?"
+    r"|actions taken|done|completed?|output|state|implementation|here\b.*|step \d+)\b(?:\W*\d*\W*)$",
+    re.I,
+)
 COMMAND = re.compile(r"^/[\w:.-]+\s*$")
 PASSING = re.compile(
     r"\b(?:(?:hello|hi|hey)(?: (?:there|again|all|everyone|claude))?|good (?:morning|day|afternoon|evening|night)"
@@ -126,7 +135,7 @@ def tell(facts: Iterable[Fact], midway: bool = False) -> Iterator[tuple[str, tup
     """Facts as the lines of a note, each with what it rests on; how a turn that is cut ends the next note says."""
     ordered = sorted(facts, key=lambda fact: fact.place)
     left = [fact for fact in ordered if is_open(fact) and not (midway and fact.kind == "error")]
-    yield from turns(as_request(fact) for fact in ordered if fact not in left)
+    yield from story_lines(as_request(fact) for fact in ordered if fact not in left)
     if left:
         text = f"Open then: {'; '.join(dict.fromkeys(say(fact).rstrip('.;') for fact in left))}"
         yield one_line(clean(text), 1 << 20), tuple(dict.fromkeys(cite for fact in left for cite in fact.cites))
@@ -242,7 +251,7 @@ def _by_turn(
                 turn.asked.append(Scored(_verbatim(fact._replace(kind=kind, text=cut(fact.text, ASKED)), texts), score))
         elif score > 0:
             why = _why(one, after) if fact.kind == "decision" else fact.why
-            fact = fact._replace(text=cut(fact.text, SAID), why=why, about=label(fact.about))
+            fact = fact._replace(text=cut(plain(fact.text), SAID), why=why, about=label(fact.about))
             turn.came.append(Scored(shorten(fact), score))
     return {
         number: turn._replace(asked=[] if turn.came and _is_nod(turn.asked) else _short_request(turn.asked))
@@ -315,6 +324,17 @@ def _why(one: Spoken, after: Spoken | None) -> str:
     """The reason of a decision, which may stand in the next sentence."""
     because = BECAUSE.match(after.fact.text) if after and after.fact.cites == one.fact.cites else None
     return reason(one.fact.text) or (because[1] if because else "")
+
+
+def plain(text: str) -> str:
+    """A sentence without the marks that stand before it and its parts."""
+    return MARKS.sub(r"\1", text) or text
+
+
+def label(heading: str) -> str:
+    """A heading that says something of what stands under it; empty for one that does not, or is a sentence."""
+    heading = heading.strip(f" *#:{TICKS}")
+    return "" if EMPTY.fullmatch(heading) or len(heading) > UNDER else heading
 
 
 def cut(text: str, characters: int) -> str:

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memory_keeper.extract.facts import KINDS, Fact, facts_of, say
+from memory_keeper.extract.facts import KINDS, REQUESTS, Fact, facts_of, say, story_lines, whole
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.notes.kept_note import lines_of, whose
 from memory_keeper.notes.lists import NAMED, commits, lists, settled, stands_alone, wrong
 from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
-from memory_keeper.notes.turns import REQUESTS, whole
-from memory_keeper.notes.turns import turns as in_lines
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
 LINES, LINE, CITED = 400, 2000, 50  # lines of a note that are read, characters of each, events that one cites
@@ -170,7 +168,7 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))
     short = [*(_cut(fact, int(room * ASKED)) for fact in asked[:SAID]), *(_cut(fact, each) for fact in said), *made]
-    for text, cites in in_lines(sorted(short, key=lambda fact: fact.place), went_on=""):
+    for text, cites in story_lines(sorted(short, key=lambda fact: fact.place), went_on=""):
         yield Line(cut(text, LINE), cites[:CITED], tuple(facts))
 
 
