@@ -16,13 +16,11 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.extract import head
 from memory_keeper.extract.concepts import concepts
 from memory_keeper.extract.facts import Fact, run_on
-from memory_keeper.extract.gist import gist
-from memory_keeper.extract.ranker import rank
 from memory_keeper.extract.settled import holding, states
 from memory_keeper.extract.spoken import Spoken, kind_of, spoken
 from memory_keeper.extract.todos import DOING
 from memory_keeper.extract.touched import touched
-from memory_keeper.extract.work import CHECKS, worked
+from memory_keeper.extract.work import is_check, worked
 from memory_keeper.model import Event, Note, Usage
 from memory_keeper.notes.lists import SEEMS, TELLING
 from memory_keeper.notes.note import TRAILERS, narrates
@@ -33,10 +31,9 @@ from memory_keeper.store.events import began_at, boundaries, covered_events, new
 from memory_keeper.store.injected import taken_over, told
 from memory_keeper.store.store import Store
 
-SETTLED = ("decision", "answer", "accepted")  # kinds of facts
 SOURCES = ("request", "answer", "reply", "plan")  # whose words count
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
-ANSWERED, FAR = 60, 20_000  # tokens of the gist of an answer, and characters it is made of
+ANSWERED = 2  # sentences of an answer
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
 CALLS = 5000  # of a session
 ITSELF = "by itself"  # what set off a compaction that nobody asked for
@@ -126,10 +123,11 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     asked = [fact for fact in goal if fact.about == "Asked last"]
     first = next((fact.text for fact in goal if fact.about == "First asked"), "")
     reworded = {event.id for note in shelf.notes.get(session, ()) for event in _reworded(store, note)}
-    stated = [fact for fact in _stated(said, events) if not reworded.intersection(fact.cites)]
+    own = (one.fact for one in said if one.source in SOURCES)
+    stated = [fact for fact in (*head.accepted(said, events), *own) if not reworded.intersection(fact.cites)]
     work = worked(events, turns)
     commits = [fact._replace(text=TRAILERS.sub("", fact.text)) for fact in work if fact.kind == "commit"]
-    checks = [fact for fact in work if fact.kind in ("check", "error") and CHECKS.search(fact.text)]
+    checks = [fact for fact in work if fact.kind in ("check", "error") and is_check(fact.text)]
     passed = max((fact.place for fact in work if fact.kind in ("check", "commit")), default=-1)
     wrong = [fact for fact in work if fact.kind == "error" and fact.status == "open" and fact.place > passed]
     listed = tasks(todo_events(store, session))
@@ -145,14 +143,16 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
         done=tuple((task, outcomes[task].text) for task in done),
         doing=tuple(task for task in listed if task.status == DOING),
         open=tuple(task for task in listed if not task.ended and task.status != DOING),
-        decisions=_best(holding([fact for fact in stated if fact.kind in SETTLED]), DECISIONS),
-        finished=_best([fact for fact in stated if fact.kind == "done"], DONE) if not done else (),
+        decisions=_newest(holding([fact for fact in stated if _settles(fact)]), DECISIONS),
+        finished=_newest([fact for fact in stated if fact.kind == "done" and _is_plain(fact)], DONE)
+        if not done
+        else (),
         commits=tuple(fact for fact in commits if fact.place not in explained)[-COMMITS:],
         files=tuple(_changed(shelf, session)),
         check=checks[-1] if checks else None,
         errors=tuple(fact for fact in wrong if fact.why and fact not in checks[-1:])[-ERRORS:],
         asked=run_on(asked),
-        answered=_answered(store, asked[0].cites[0]) if asked else "",
+        answered=_answered(store, asked[0].cites[0], said) if asked else "",
         compactions=tuple(_compactions(shelf, marks, usages)),
         transcripts=tuple(_transcripts(shelf, session)),
     )
@@ -163,26 +163,24 @@ def _reworded(store: Store, note: Note) -> list[Event]:
     return covered_events(store, note.id) if note.who == "user" or not note.text else []
 
 
-def _stated(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
-    """What user and model stated, the most needed first: what the user accepted, then by worth."""
-    if not said:
-        return
-    told = {one.fact.text for one in said if one.fact.text[-1] not in "?？"}  # who nods at a statement chooses nothing
-    for fact in head.accepted(said, events):  # "proceed?" and "yes" decide nothing that anybody can read
-        if fact.about not in told and len(concepts(fact.about)) >= TELLING:
-            yield fact
-    _, worth, _ = rank(said, events)
-    for _, one in sorted(zip(worth, said, strict=True), key=lambda pair: -pair[0]):
-        fact, users = one.fact, one.fact.who == "user"
-        empty = not users and (narrates(fact) or (fact.kind == "decision" and SEEMS.match(fact.text)))
-        if one.source in SOURCES and (one.source == "answer" or (states(fact.text, users) and not empty)):
-            yield fact._replace(kind=kind_of(fact.text)) if one.source == "request" else fact
+def _settles(fact: Fact) -> bool:
+    """Whether a fact says what was decided."""
+    if fact.kind == "accepted":
+        return fact.about[-1] in "?？" and len(concepts(fact.about)) >= TELLING  # "proceed?" and "yes" decide nothing
+    decides = fact.kind == "decision" or (fact.kind == "request" and kind_of(fact.text) == "decision")
+    return fact.kind == "answer" or (decides and _is_plain(fact))
 
 
-def _best(facts: Sequence[Fact], most: int) -> tuple[Fact, ...]:
-    """The most needed of some facts, in their order, each once."""
-    each = [*{fact.text: fact for fact in reversed(facts)}.values()][::-1]
-    return tuple(sorted(each[:most], key=lambda fact: fact.place))
+def _is_plain(fact: Fact) -> bool:
+    """Whether a fact states something that can be read alone."""
+    users = fact.who == "user"
+    return states(fact.text, users) and (users or not (narrates(fact) or SEEMS.match(fact.text)))
+
+
+def _newest(facts: Iterable[Fact], most: int) -> tuple[Fact, ...]:
+    """The last of some facts, in their order, each once."""
+    found = sorted({fact.text: fact for fact in facts}.values(), key=lambda fact: fact.place)
+    return tuple(found[max(0, len(found) - most) :])
 
 
 class Outcome(NamedTuple):
@@ -216,11 +214,13 @@ def _changed(shelf: Shelf, session: str) -> Iterator[str]:
     return (short_path(one.path, shelf.roots) for one in touched(calls) if one.changes)
 
 
-def _answered(store: Store, asked: str) -> str:
-    """The gist of what came of a request; empty while it is worked on."""
+def _answered(store: Store, asked: str, said: Sequence[Spoken]) -> str:
+    """How the answer to a request begins; empty while it is worked on."""
     found = outcome(store, asked)
-    said = run_on(gist(found[0]._replace(text=found[0].text[:FAR]), ANSWERED)) if found and found[1] else ""
-    return said.rstrip(":,") + "…" * said.endswith((":", ","))
+    if not found or not found[1]:
+        return ""
+    told = run_on([one.fact for one in said if one.fact.cites[:1] == (found[0].id,)][:ANSWERED])
+    return told.rstrip(":,") + "…" * told.endswith((":", ",")) or found[0].text
 
 
 def _sum(usages: Sequence[Usage]) -> tuple[int, int, int] | None:

@@ -6,11 +6,12 @@ everything else is whole, and what it has no word for has a field more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from json import dumps
 from time import gmtime, strftime
 
 from memory_keeper.briefs.pages import iso
+from memory_keeper.capture.calls import fields
 from memory_keeper.capture.payload import safe_name
 from memory_keeper.model import Event, Json
 from memory_keeper.text import showable
@@ -59,52 +60,29 @@ def _said(event: Event) -> Json:
     return {}
 
 
-def _given(event: Event, names: Sequence[str]) -> dict[str, str]:
-    """What a call was given, found again in its text, where each name begins a line."""
-    found: dict[str, str] = {}
-    name = ""
-    for line in event.text.split("\n"):
-        key, colon, value = line.partition(": ")
-        if colon and key in names and key not in found:
-            name = key
-            found[name] = value
-        elif name:
-            found[name] += "\n" + line
-    return found
-
-
 def _read(event: Event) -> Json:
-    given = _given(event, ("file_path", "offset", "limit", "pages"))
+    given = fields(event)
     lines = "-".join(given[name] for name in ("offset", "limit") if name in given)
     return {"target": event.path, **({"lines": lines} if lines else {})}
 
 
 def _edit(event: Event) -> Json:
-    given = _given(event, ("file_path", "old_string", "new_string", "replace_all"))
+    given = fields(event)
     sides = (("-", given.get("old_string", "")), ("+", given.get("new_string", "")))
     shown = [f"{sign}{line[:WIDE]}" for sign, text in sides for line in text.split("\n")[:DIFF] if text]
     return {"target": event.path, "diff": "\n".join(shown)}
 
 
 def _write(event: Event) -> Json:
-    given = _given(event, ("file_path", "content"))
-    return {"target": event.path, "size": len(given.get("content", ""))}
+    return {"target": event.path, "size": len(fields(event).get("content", ""))}
 
 
 def _bash(event: Event) -> Json:
-    given = _given(event, ("command", "description", "timeout", "run_in_background"))
-    return {"cmd": given.get("command", event.text)}
+    return {"cmd": fields(event).get("command", event.text)}
 
 
 def _grep(event: Event) -> Json:
-    given = _given(
-        event, ("pattern", "path", "glob", "type", "output_mode", "-n", "-i", "-A", "-B", "-C", "head_limit")
-    )
-    return {"pattern": given.get("pattern", ""), **({"path": event.path} if event.path else {})}
-
-
-def _glob(event: Event) -> Json:
-    return {"pattern": _given(event, ("pattern", "path")).get("pattern", "")}
+    return {"pattern": fields(event).get("pattern", ""), **({"path": event.path} if event.path else {})}
 
 
 def _any(event: Event) -> Json:
@@ -118,5 +96,5 @@ TOOLS: dict[str, Callable[[Event], Json]] = {
     "Write": _write,
     "Bash": _bash,
     "Grep": _grep,
-    "Glob": _glob,
+    "Glob": lambda event: {"pattern": fields(event).get("pattern", "")},
 }

@@ -5,5 +5,5 @@ what was said, `work` what was done with tools, `head` what whoever takes over a
 stands, `plans` how far a plan has come, `names` and `touched` the names and files, `todos` the model's lists. `ranker`
 says what each is worth, by learnt weights; `extraction` puts all together, the most needed first. They make `facts`,
 which are values; briefs and notes put them in words. `settled` says which of them still hold, `fidelity` which of them
-a summary kept, `gist` says a long text in a line. Hooks load `facts`, `todos` and `touched` only.
+a summary kept. Hooks load `facts`, `todos` and `touched` only.
 """

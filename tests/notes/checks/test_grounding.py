@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory_keeper.extract.gist import gist
+from memory_keeper.extract.spoken import spoken
 from memory_keeper.model import Event
 from memory_keeper.notes.checks.grounding import ungrounded
 from tests.rows import rows
@@ -44,8 +44,8 @@ def test_any_of_the_sources_will_do() -> None:
 @example("$1,234")
 @example("the ﬁle.py of Straße7b")
 def test_what_is_taken_from_a_text_is_grounded_in_it(text: str) -> None:
-    for one in gist(Event("e1", 1.0, "reply", "s", "p", text), 500):
-        assert ungrounded(one.text, [text]) == []
+    for one in spoken([Event("e1", 1.0, "reply", "s", "p", text)])[0]:
+        assert ungrounded(one.fact.text, [text]) == []
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
