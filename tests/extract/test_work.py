@@ -171,15 +171,3 @@ def test_a_trailer_is_no_part_of_what_a_commit_is_called() -> None:
     story.run("git commit -qm x", "[fix 1a2b3c4] Retry uploads Co-Authored-By: A B <a@example.org>")
     (commit,) = work(story, "commit")
     assert commit.text == "Retry uploads"
-
-
-@pytest.mark.parametrize("path", ["tests/test_retry.py", "src/retry.test.ts", "retry_test.go", "RetryTests.swift"])
-def test_what_a_test_defines_is_not_told(path: str) -> None:
-    story = Story()
-    story.prompt("Retry the upload.")
-    story.edit("src/retry.py", "", "def next_delay(tries):\n    return 2 ** tries\n")
-    story.edit(path, "", "def simple():\n    pass\n\nclass Deep:\n    pass\n")
-    _, turns = spoken(story.events)
-    assert [fact.text for fact in worked(story.events, turns) if fact.kind == "definition"] == [
-        "def next_delay(tries):"
-    ]

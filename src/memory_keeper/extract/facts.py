@@ -110,14 +110,6 @@ def _edit(fact: Fact) -> str:
     return f"{fact.status} {fact.text}{f' ({fact.about})' if fact.about else ''}"
 
 
-def _definition(fact: Fact) -> str:
-    return f"{fact.about}: `{fact.text}`"
-
-
-def _found(fact: Fact) -> str:
-    return f"`{fact.text}` is in {fact.about}"
-
-
 def _decision(fact: Fact) -> str:
     return f"{fact.text} (which the user took back)" if fact.status == "dropped" else fact.text
 
@@ -195,10 +187,6 @@ KINDS = {
         note=0.3,
         work=True,
     ),
-    "definition": Kind(
-        "a function or a type that was written, and the file", "story", _definition, handoff=0.16, note=0.16, work=True
-    ),
-    "found": Kind("where a name was found that was searched for", "story", _found, handoff=0.16, work=True),
     "step": Kind("one of the last things that were said or done", "last", _step, handoff=0.4),
     "file": Kind("a file that may be needed again", "files", _text),
     "name": Kind("an identifier that may be needed again, and the file it is used in", "files", _text),

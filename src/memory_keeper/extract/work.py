@@ -62,52 +62,12 @@ DEFINES = re.compile(
     re.M,
 )
 TAKEN_BACK = "took back changes of"  # the status of an edit that was undone
-OF_TESTS = re.compile(r"(?:^|/)(?:test_|[^/]*[._-](?:test|spec)s?\.)[^/]*$|[a-z]Tests?\.\w+$")
 DEFINED = 8  # names that are told of a file
-SOUGHT = re.compile(r"[A-Za-z_]\w{5,60}")
-FOUND = re.compile(r"^(/?(?:[\w.@+-]+/)+[\w.@+-]+\.\w{1,6})(?=$|:\d+[:-])", re.M)
-FOUND_IN, SEARCHES = 5, 5  # files, and searches of a turn, the newest: who looks everywhere is not there yet
-SIGNATURE = 150  # characters of a definition
-BODY = re.compile(
-    r"^[ \t]*(?:export[ \t]+|pub[ \t]+)?(?:type[ \t]+\w+[ \t]+(?:struct|interface)"
-    r"|interface\s|struct\s|enum\s|class\s|type\s\w+[ \t]*=)"
-)
-
-
-def _defined(events: Sequence[Event], turns: Sequence[int], refused: set[str]) -> Iterator[Fact]:
-    """What was defined anew in files: signatures, and the fields of types."""
-    for place, event in enumerate(events):
-        if event.kind != "call" or event.tool not in WRITES or event.ref in refused or not event.path:
-            continue
-        if event.path.endswith((".md", ".txt", ".json")) or OF_TESTS.search(event.path):
-            continue
-        given = fields(event)
-        new, old = given.get("new_string") or given.get("content") or "", given.get("old_string", "")
-        lines = new[: 4 * END].splitlines()
-        for number, line in enumerate(lines):
-            found = DEFINES.match(line)
-            if not found or line in old or found[1].startswith(("Test", "test_")):
-                continue
-            whole = " ".join(lines[number : number + 8]) if BODY.match(line) else line
-            yield Fact(
-                "definition",
-                one_line(whole.strip(" {"), SIGNATURE),
-                (event.id,),
-                event.at,
-                "tool",
-                turns[place],
-                place * EACH + 3 + number,
-                event.path.rpartition("/")[2],
-            )
 
 
 def worked(events: Sequence[Event], turns: Sequence[int]) -> list[Fact]:
     """All of it in order; `turns` has the number of each event's turn."""
-    found: dict[int, list[Fact]] = {}
-    for fact in _searched(events, turns):
-        found.setdefault(fact.turn, []).append(fact)
-    searches = (fact for those in found.values() for fact in those[-SEARCHES:])
-    return sorted([*_ran(events, turns), *_edited(events, turns), *searches], key=lambda fact: fact.place)
+    return sorted([*_ran(events, turns), *_edited(events, turns)], key=lambda fact: fact.place)
 
 
 def _ran(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
@@ -220,20 +180,6 @@ def _published(run: Run, said: str, turn: int) -> Iterator[Fact]:
         yield Fact("pr", pull, cites, at, "tool", turn, place + 2, status="merged")
 
 
-def _searched(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
-    """Where a name was found that was searched for: the files, of a few; of many nobody learns anything."""
-    calls = {event.ref: event for event in events if event.kind == "call" and event.tool == "Grep"}
-    for place, event in enumerate(events):
-        call = calls.get(event.ref) if event.kind == "result" and not event.failed and not event.agent else None
-        pattern = fields(call).get("pattern", "") if call else ""
-        names = SOUGHT.findall(pattern)
-        if call and len(names) == 1 and len(names[0]) >= 0.6 * len(pattern):
-            files = dict.fromkeys(found[1] for found in FOUND.finditer(event.text[:END]))
-            if 0 < len(files) <= FOUND_IN:
-                cites = (call.id, event.id)
-                yield Fact("found", names[0], cites, event.at, "tool", turns[place], place * EACH, ", ".join(files))
-
-
 def _taken_back(events: Sequence[Event], turns: Sequence[int], gone: set[str]) -> Iterator[Fact]:
     """The files of which changes were taken back: what was tried there did not do."""
     last = {event.path: (place, event) for place, event in enumerate(events) if event.id in gone}
@@ -261,7 +207,6 @@ def _edited(events: Sequence[Event], turns: Sequence[int]) -> Iterator[Fact]:
             edits.setdefault((turns[place], event.path), []).append((place, event, names, created))
         known.add(event.path)
     yield from _taken_back(events, turns, gone)
-    yield from _defined(events, turns, refused | {event.ref for event in events if event.id in gone})
     for (turn, path), those in edits.items():
         place, last, _, _ = those[-1]
         defined = dict.fromkeys(name for _, _, found, _ in those for name in found)
