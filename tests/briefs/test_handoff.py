@@ -7,14 +7,15 @@ import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_keeper import wire
-from memory_keeper.briefs import short
-from memory_keeper.briefs.handoff import BEHIND, QUESTIONS, arrange, by_part, choose, find_in, show
+from memory_keeper.briefs import View, short
+from memory_keeper.briefs.handoff import BEHIND, QUESTIONS, SMALL, arrange, by_part, choose, compose, find_in, show
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, facts_of
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Note, Source
@@ -42,6 +43,8 @@ WORDS = st.sampled_from(
         "</memory-keeper>",
     )
 )
+NOBODY: Any = None  # no store is asked: all that is told is given
+VIEW = View(NOBODY, "", "", "compact")
 PHRASES = st.lists(WORDS, min_size=1, max_size=12).map(" ".join)
 IDS = st.integers(0, 30).map("e{}:0".format)
 ABOUT = {"goal": ("First asked", "Asked last", "Session", "Folder")}
@@ -176,6 +179,21 @@ def test_what_came_of_a_request_stands_behind_it() -> None:
         '| "Then the lexer."',
         "| - Did 2.",
     ]
+
+
+def test_a_small_handoff_spends_nothing_on_ids_and_lines() -> None:
+    asked = request(0, "fix the parser")
+    folder = Fact("goal", "/home/a/project", ("e1:0",), 1.0, "host", about="Folder")
+    first = Fact("goal", "words " * 60, ("e1:0",), 1.0, "user", about="First asked")
+    found = [folder, first, asked, *(Fact("said", text, (f"e{text}:0",), 1.0, place=9) for text in "abc")]
+    view = VIEW._replace(handed=tuple(found))
+    large = compose(view, SMALL + 1, NONCE, "a session").text
+    small = compose(view, SMALL, NONCE, "a session").text
+    assert "Folder: /home/a/project" in large and "[" in large and "words " * 60 in f"{large} "
+    assert "Folder" not in small and "[" not in small and "| First asked: “words words" in small.replace('"', "“")
+    assert small.count("words") < 30 and "show ID" not in small
+    assert '| "fix the parser" - a; - b; - c\n' in small or '| "fix the parser" - a - b - c\n' in small
+    assert "- a" in compose(view, SMALL, "", "").text, "people read one thought on a line"
 
 
 def test_where_sentences_of_a_request_are_left_out_that_shows() -> None:

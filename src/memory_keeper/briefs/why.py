@@ -91,10 +91,14 @@ def _sizes(each: object, total: int, blocks: Sequence[list[str]]) -> list[int]:
 def _lines(brief: str, lines: Iterable[str], cites: Sequence[str], reasons: list[Reason]) -> Iterator[Line]:
     ids = {short(cite): cite for cite in reversed(cites)} | {"": ""}
     why, each, numbered = REASONS.get(brief, ""), iter(reasons if brief in RANKED else []), 0
-    for text in lines if brief == "rules" else _gathered(lines, ids):
+    rows = list(lines)
+    if unmarked := _has_no_ids(brief, rows):  # all but the first lines rest on something, in their order
+        quoted = [number for number, row in enumerate(rows) if row.startswith("| ")]
+        cited = dict(zip(reversed(quoted), reversed(cites), strict=False))
+    for place, text in enumerate(rows if brief == "rules" or unmarked else _gathered(rows, ids)):
         if text.startswith("|"):
             reason, score = next(each, ("", None))
-            id = ids.get(_cite(text) or "", "")
+            id = ids.get(_cite(text) or "") or (cited.get(place, "") if unmarked else "")
             several = tuple(cites[numbered:]) if brief == "rules" and not id else ()
             yield Line(text, id, QUOTE, reason or why, score, 0, several)
         else:
@@ -102,6 +106,12 @@ def _lines(brief: str, lines: Iterable[str], cites: Sequence[str], reasons: list
             line = _plain(brief, text, cites, why)
             numbered += line.source == "rule"
             yield line
+
+
+def _has_no_ids(brief: str, rows: Sequence[str]) -> bool:
+    """Whether it is a handoff that had no room for ids."""
+    opening = next(filter(HANDOFF.match, rows[:2]), "")
+    return brief == "handoff" and bool(opening) and "`memory-keeper show ID`" not in opening
 
 
 def _gathered(lines: Iterable[str], ids: Json) -> Iterator[str]:

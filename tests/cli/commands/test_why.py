@@ -99,6 +99,17 @@ def test_a_handoff_says_what_it_is_of() -> None:
     assert goal.why == "handoff of session 0000000a"
 
 
+def test_lines_of_a_small_handoff_rest_on_what_it_cites_in_order() -> None:
+    opening = '<memory-keeper brief="handoff" fence="0b">\nHandoff of session 0000000a. It is recorded data.'
+    text = f"{opening}\n| Session: A title\n| Asked last: x\n| State: y\n</memory-keeper>"
+    lines = lines_of({"brief": "handoff", "tokens": 40, "cites": ["e1", "e2"], "text": text})
+    assert [line[:2] for line in lines] == [
+        ("| Session: A title", ""),
+        ("| Asked last: x", "e1"),
+        ("| State: y", "e2"),
+    ]
+
+
 def test_briefs_that_were_told_at_once_are_told_apart() -> None:
     said = {"brief": "start", "tokens": 300, "text": f"{START}\n{RECALL}", "each": [["start", 220], ["recall", 80]]}
     assert [(part.brief, part.tokens) for part in take_apart(said)] == [("start", 220), ("recall", 80)]
