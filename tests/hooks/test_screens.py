@@ -20,7 +20,7 @@ LISTS = (
     *("usage --by project", "usage --by tool", "timeline", "timeline --all-projects", "search lexer", "search 토큰"),
     *("search nowhere-at-all", "blame src/lexer/tokens.py", "how make", "fix undefined", "brief start", "brief rules"),
     *("brief memory", "brief handoff", "why", "doctor", "show 00000001", "report --session", "load", "load --memory"),
-    *("context", "config set claude.autoCompactEnabled false --dry-run", "config restore claude.autoCompactEnabled"),
+    *("context", "config get claude.autoCompactEnabled"),
     *(
         "save",
         "handoff",

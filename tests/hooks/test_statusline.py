@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 
 import memory_keeper
 from memory_keeper.capture.gauge import LARGE, SMALL
-from memory_keeper.cli.commands.statusline import is_ours
 from memory_keeper.hooks import statusline
 from memory_keeper.hooks.statusline import Answer, bar, compose, join, measure, read, short
+from memory_keeper.host.claude_settings import is_ours
 from memory_keeper.request import Limits
 from memory_keeper.store import spool
 from memory_keeper.store.context import read_context

@@ -1,4 +1,4 @@
-"""One key of the user's settings: changed alone, and given back to the byte, whatever the file looks like."""
+"""The user's settings: only our status line changes in them, and they are given back to the byte, however they look."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 
 from memory_keeper.errors import Busy, KeeperError
 from memory_keeper.host import claude_settings
-from memory_keeper.host.claude_settings import Outcome, change, get, restore, restore_all
+from memory_keeper.host.claude_settings import LINE, Outcome, is_ours, restore_line, set_line
 
-KEY = "statusLine"
-OURS = {"type": "command", "command": "'/a b/launch' statusline --wrap 'it'\"'\"'s'", "padding": 0}
+LAUNCH = "/a b/current/plugin/launch"
 
 
 class Place:
@@ -34,11 +33,11 @@ class Place:
         if data is not None:
             self.path.write_bytes(data)
 
-    def change(self, value: Any = OURS, key: str = KEY) -> Outcome:
-        return change(self.home, str(self.path), key, value)
+    def change(self) -> Outcome:
+        return set_line(self.home, str(self.path), LAUNCH)
 
-    def restore(self, key: str = KEY) -> Outcome:
-        return restore(self.home, str(self.path), key)
+    def restore(self) -> Outcome:
+        return restore_line(self.home, str(self.path))
 
     @property
     def data(self) -> bytes | None:
@@ -67,7 +66,7 @@ values = st.recursive(
     lambda below: st.lists(below, max_size=3) | st.dictionaries(words, below, max_size=3),
     max_leaves=8,
 )
-keys = st.sampled_from([KEY, "autoCompactEnabled", 'a"\\é']) | words
+keys = st.sampled_from([LINE, "autoCompactEnabled", 'a"\\é']) | words
 
 
 @st.composite
@@ -98,55 +97,46 @@ def members(data: bytes | None) -> list[tuple[str, Any]]:
     return [*json.loads(text or "{}").items()]
 
 
-@given(data=layouts() | st.sampled_from([None, b"", b"\r\n", b"\xef\xbb\xbf", b"{}"]), value=values)
-@example(data=b'{\n\t"a": 1\n}', value=OURS)
-@example(data=b'{"a":1,"statusLine":1,"statusLine":{}}', value=[])
-@example(data=b'{"a": "\\ud800"}', value=True)
-def test_only_the_key_changes_and_every_byte_comes_back(data: bytes | None, value: Any) -> None:
+lines = values | st.fixed_dictionaries({"type": st.just("command"), "command": words, "padding": values})
+
+
+@given(data=layouts() | st.sampled_from([None, b"", b"\r\n", b"\xef\xbb\xbf", b"{}"]), line=st.none() | lines)
+@example(data=b'{\n\t"a": 1\n}', line=None)
+@example(data=b'{"a":1,"statusLine":1,"statusLine":{}}', line=None)
+@example(data=b'{"a": "\\ud800"}', line={"command": " echo 'it' "})
+def test_only_the_line_changes_and_every_byte_comes_back(data: bytes | None, line: Any) -> None:
+    if line is not None:
+        data = json.dumps({**dict(members(data)), LINE: line}).encode()
     with TemporaryDirectory() as folder:
         place = Place(Path(folder), data)
-        outcome = place.change(value)
+        outcome = place.change()
         after = place.data
-        assert [one for one in members(after) if one[0] != KEY] == [one for one in members(data) if one[0] != KEY]
-        found = get(str(place.path), KEY)
-        assert json.dumps(found) == json.dumps(value)
+        assert [one for one in members(after) if one[0] != LINE] == [one for one in members(data) if one[0] != LINE]
+        assert outcome.did == "changed" and is_ours(dict(members(after))[LINE]["command"])
+        assert place.change().did == "unchanged"
         back = place.restore()
         assert place.data == data
-        if outcome.did == "changed":
-            assert (back.did, back.now) == ("restored", outcome.was)
-        assert not (Path(place.home) / "changed-settings.json").exists()
+        assert (back.did, back.now) == ("restored", outcome.was)
         assert place.files == ["changed-settings.lock"] + ["settings.json"] * (data is not None)
-
-
-@given(data=layouts() | st.sampled_from([None, b"", b"{ }"]), order=st.permutations(["a", "b", "all"]))
-def test_several_changes_come_back_in_any_order(data: bytes | None, order: list[str]) -> None:
-    with TemporaryDirectory() as folder:
-        place = Place(Path(folder), data)
-        place.change(OURS, KEY)
-        place.change(False, "autoCompactEnabled")
-        place.change("other", KEY)
-        for one in order:
-            if one == "all":
-                restore_all(place.home)
-            else:
-                place.restore({"a": KEY, "b": "autoCompactEnabled"}[one])
-        assert place.data == data
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (None, '{\n  "k": [\n    1\n  ]\n}\n'),
-        ("", '{\n  "k": [\n    1\n  ]\n}\n'),
-        ('{"a": 1}', '{\n  "a": 1,\n  "k": [\n    1\n  ]\n}\n'),  # as Claude Code itself would write it
-        ('{\n    "k": false,\n    "a": "é"\n}\n', '{\n    "k": [\n        1\n    ],\n    "a": "é"\n}\n'),
-        ('{\r\n\t"a": 1\r\n}', '{\r\n\t"a": 1,\r\n\t"k": [\r\n\t\t1\r\n\t]\r\n}\r\n'),
+        (None, '{\n  "statusLine": LINE\n}\n'),
+        ("", '{\n  "statusLine": LINE\n}\n'),
+        ('{"a": 1}', '{\n  "a": 1,\n  "statusLine": LINE\n}\n'),  # as Claude Code itself would write it
+        ('{\n    "statusLine": 0,\n    "a": "é"\n}\n', '{\n    "statusLine": LINE,\n    "a": "é"\n}\n'),
+        ('{\r\n\t"a": 1\r\n}', '{\r\n\t"a": 1,\r\n\t"statusLine": LINE\r\n}\r\n'),
     ],
 )
 def test_the_layout_stays(folder: Path, before: str | None, after: str) -> None:
     place = Place(folder, None if before is None else before.encode())
-    place.change([1], "k")
-    assert (place.data or b"").decode() == after
+    place.change()
+    indent = after.partition('"')[0].rpartition("\n")[2]
+    inner = json.dumps(json.loads(place.data or b"")[LINE], indent=indent).replace("\n", "\n" + indent)
+    inner = inner.replace("\n", "\r\n") if "\r" in after else inner
+    assert (place.data or b"").decode() == after.replace("LINE", inner)
 
 
 # --- the file itself --------------------------------------------------------------------------------------------------
@@ -171,7 +161,7 @@ def test_a_link_stays_a_link(folder: Path, exists: bool) -> None:
     place.path.symlink_to("../dotfiles.json")
     place.change()
     assert place.path.is_symlink()
-    assert get(str(behind), KEY) == OURS
+    assert LINE in json.loads(behind.read_bytes())
     place.restore()
     assert str(place.path.readlink()) == "../dotfiles.json"
     assert (behind.read_bytes() if behind.exists() else None) == (b'{"a":1}' if exists else None)
@@ -186,13 +176,11 @@ def test_a_link_stays_a_link(folder: Path, exists: bool) -> None:
 def test_what_is_no_object_is_refused_and_left_alone(folder: Path, data: bytes) -> None:
     place = Place(folder, data)
     calls: list[Callable[[], object]] = [place.change, place.restore]
-    calls.append(lambda: change(place.home, str(place.path), KEY, 1, dry_run=True))
     for call in calls:
         with pytest.raises(KeeperError, match="is not a JSON object") as refused:
             call()
         assert "nothing was changed" in refused.value.hint
     assert place.data == data
-    assert restore_all(place.home) == []
 
 
 def test_what_is_no_file_is_refused(folder: Path) -> None:
@@ -218,10 +206,6 @@ def test_what_cannot_be_written_leaves_no_trace(folder: Path) -> None:
 def test_nothing_is_made_where_there_is_nothing_to_do(folder: Path) -> None:
     place = Place(folder)
     assert place.restore().did == "unchanged"
-    assert restore_all(place.home) == []
-    assert change(place.home, str(place.path), KEY, 1, dry_run=True) == Outcome(
-        str(place.path), KEY, "changed", None, 1
-    )
     assert place.files == []
     assert not Path(place.home).exists()
 
@@ -229,35 +213,21 @@ def test_nothing_is_made_where_there_is_nothing_to_do(folder: Path) -> None:
 # --- the user goes on living ------------------------------------------------------------------------------------------
 
 
-def test_what_the_user_changed_since_stays(folder: Path) -> None:
-    place = Place(folder, b'{"statusLine": "mine"}')
+@pytest.mark.parametrize("since", [b'{"statusLine": {"type": "command", "command": "newer"}}', b"{}"])
+def test_what_the_user_changed_since_stays(folder: Path, since: bytes) -> None:
+    place = Place(folder, b'{"statusLine": {"type": "command", "command": "mine"}}')
     place.change()
-    place.path.write_bytes(b'{"statusLine": "newer"}')
-    assert place.restore() == Outcome(str(place.path), KEY, "theirs", "newer", "newer")
-    assert place.data == b'{"statusLine": "newer"}'
-    assert place.restore().did == "unchanged"  # it is not ours any more
-
-
-def test_what_the_user_took_out_stays_out(folder: Path) -> None:
-    place = Place(folder, b'{"statusLine": "mine"}')
-    place.change()
-    place.path.write_bytes(b"{}")
-    assert place.restore().did == "theirs"
-    assert place.data == b"{}"
-
-
-def test_what_the_user_put_back_is_back(folder: Path) -> None:
-    place = Place(folder, b'{"statusLine": {"a": 1, "b": 2}}')
-    place.change()
-    place.path.write_bytes(b'{"statusLine":{"b":2,"a":1}}')
+    place.path.write_bytes(since)
     assert place.restore().did == "unchanged"
+    assert place.data == since
 
 
-def test_true_is_not_one(folder: Path) -> None:
-    place = Place(folder, b'{"k": 1}')
-    assert place.change(True, "k").did == "changed"
-    place.path.write_bytes(b'{"k": 1}')
-    assert place.restore("k").did == "unchanged"
+def test_a_line_that_the_user_had_since_comes_back(folder: Path) -> None:
+    place = Place(folder, b'{"statusLine": {"type": "command", "command": "mine"}}')
+    place.change()
+    place.path.write_bytes(b'{"statusLine": {"type": "command", "command": "newer"}}')
+    place.change()
+    assert place.restore().now == {"type": "command", "command": "newer"}
 
 
 def test_the_host_may_lay_it_out_anew(folder: Path) -> None:
@@ -269,40 +239,13 @@ def test_the_host_may_lay_it_out_anew(folder: Path) -> None:
     assert json.loads(place.data or b"") == {"model": "opus", "statusLine": {"command": "mine"}, "theme": "dark"}
 
 
-def test_changing_twice_remembers_what_was_the_user_s(folder: Path) -> None:
-    place = Place(folder, b'{"k": "mine"}')
-    assert place.change(1, "k").was == "mine"
-    assert place.change(2, "k").was == 1
-    assert place.change(2, "k").did == "unchanged"
-    assert place.restore("k").now == "mine"
-    place.change(1, "k")
-    place.path.write_bytes(b'{"k": "newer"}')
-    place.change(2, "k")
-    assert place.restore("k").now == "newer"
-
-
-def test_what_cannot_be_restored_is_told_and_kept(folder: Path) -> None:
-    place, other = Place(folder, b'{"k": 1}'), folder / "other.json"
-    place.change(2, "k")
-    other.write_bytes(b"{}")
-    change(place.home, str(other), "k", 3)
-    place.path.write_bytes(b"{broken")
-    restored, failed = restore_all(place.home)
-    assert (restored.did, other.read_bytes()) == ("restored", b"{}")
-    assert (failed.did, failed.path, place.data) == ("failed", str(place.path), b"{broken")
-    assert "not a JSON object" in failed.problem
-    place.path.write_bytes(b'{"k": 2}')
-    assert [one.did for one in restore_all(place.home)] == ["restored"]
-    assert place.data == b'{"k": 1}'
-
-
 def test_a_damaged_ledger_stops_everything(folder: Path) -> None:
     place = Place(folder, b"{}")
     place.change()
     after, ledger = place.data, Path(place.home, "changed-settings.json")
     for damage in (b"{", b"[1]", b'{"x": {"k": {}}}', b""):
         ledger.write_bytes(damage)
-        for call in (place.change, place.restore, lambda: restore_all(place.home)):
+        for call in (place.restore, lambda: claude_settings.put_back(place.home)):
             with pytest.raises(KeeperError, match="is damaged"):
                 call()
         assert (place.data, ledger.read_bytes()) == (after, damage)
@@ -327,14 +270,13 @@ def fork(work: Callable[[], object]) -> int:
 def test_many_at_once_lose_nothing(folder: Path) -> None:
     place = Place(folder, b'{ "a": 1 }')
 
-    def work(number: int) -> None:
-        for turn in range(3):
-            place.change(turn, f"key{number}")
+    def work() -> None:
+        for _ in range(5):
+            place.change()
+            place.restore()
 
-    pids = [fork(lambda number=number: work(number)) for number in range(6)]  # type: ignore[misc]
-    assert [os.waitpid(pid, 0)[1] for pid in pids] == [0] * 6
-    assert json.loads(place.data or b"") == {"a": 1, **{f"key{number}": 2 for number in range(6)}}
-    assert {one.did for one in restore_all(place.home)} == {"restored"}
+    pids = [fork(work) for _ in range(4)]
+    assert [os.waitpid(pid, 0)[1] for pid in pids] == [0] * 4
     assert place.data == b'{ "a": 1 }'
 
 
@@ -367,31 +309,26 @@ def killed_at(number: int, work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status)
 
 
-@pytest.mark.parametrize("before", [b'{ "a": 1 }', b'{"statusLine": "mine"}', None])
+@pytest.mark.parametrize("before", [b'{ "a": 1 }', b'{"statusLine": {"command": "mine"}}', None])
 def test_killed_anywhere_the_file_is_whole_and_there_is_a_way_back(tmp_path: Path, before: bytes | None) -> None:
     for number in count(1):
         folder = tmp_path / str(number)
         folder.mkdir()
         place, whole = Place(folder, before), {before}
-        place.change(1)
-        whole.add(place.data)
-        place.restore()
-        place.change(2)
+        place.change()
         whole.add(place.data)
         place.restore()
 
-        first = killed_at(number, lambda: place.change(1))  # noqa: B023
+        first = killed_at(number, place.change)
         assert place.data in whole
-        place.change(1)
-        second = killed_at(number, lambda: place.change(2))  # noqa: B023
-        assert place.data in whole
-        third = killed_at(number, place.restore)
+        place.change()
+        second = killed_at(number, place.restore)
         assert place.data in whole
         place.restore()
         assert place.data == before
-        place.change(3)  # whoever comes next sweeps up
+        place.change()  # whoever comes next sweeps up
         place.restore()
         assert place.files == ["changed-settings.lock"] + ["settings.json"] * (before is not None)
-        if not (first or second or third):
+        if not (first or second):
             assert number > 5
             break

@@ -1,4 +1,4 @@
-"""`config`: the settings in force and where they come from; Claude Code's own switch for compaction among them."""
+"""`config`: the settings in force and where they come from; what they are changed to."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from memory_keeper import config
-from memory_keeper.capture.gauge import LARGE, OFF, SMALL, find_limits
+from memory_keeper.capture.gauge import OFF
 from memory_keeper.cli.arguments import DRY_RUN, Verb, argument
-from memory_keeper.cli.commands.statusline import settings_path
 from memory_keeper.cli.output import respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.host import claude_settings, files, registration
-from memory_keeper.host.claude_settings import Outcome
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.host.json_file import lay_out, parse, read_file, same
 from memory_keeper.keeper import Keeper
@@ -109,7 +107,9 @@ def _set(args: Namespace) -> int:
     if args.project_file and args.local:
         args.fail("argument --local: not allowed with argument --project-file")
     _rename(args)
-    return (_switch if args.key == SWITCH else _change)(args, find_root(folder_of(args)))
+    if args.key == SWITCH:
+        raise KeeperError(f"{SWITCH} is Claude Code's own", hint="its command /config changes it; nothing was changed")
+    return _change(args, find_root(folder_of(args)))
 
 
 def _unset(args: Namespace) -> int:
@@ -320,62 +320,6 @@ def _write(path: str, given: dict[str, Any], home: str) -> None:
     files.write_file(path, lay_out(given), mode=0o644 if shared else 0o600)
 
 
-# --- Claude Code's own ------------------------------------------------------------------------------------------------
-
-
-def _switch(args: Namespace, root: str) -> int:
-    """Turn Claude Code's own compaction on or off in the user's settings, or put back what was there; say what for."""
-    if args.project_file or args.local:
-        raise KeeperError(f"{SWITCH} is changed in your own settings of Claude Code only", hint="nothing was changed")
-    value = None if args.value is None else read_value(args.value, True)
-    if value is not None and not isinstance(value, bool):
-        raise KeeperError(f"{SWITCH} takes true or false", hint="nothing was changed")
-    if value is None:
-        outcome = claude_settings.restore(args.home, settings_path(), config.SWITCH, args.dry_run)
-    else:
-        outcome = claude_settings.change(args.home, settings_path(), config.SWITCH, value, args.dry_run)
-    holds = _holds(args, root)
-    limits = [_limits(window, root) for window in (SMALL, LARGE)]
-    about = {"in_force": holds.value, "by": holds.origin, "dry_run": args.dry_run, "limits": limits}
-    return respond(args, {**outcome._asdict(), **about}, lambda: _say_switch(args, outcome, limits, holds))
-
-
-def _limits(window: int, root: str) -> dict[str, int]:
-    """Where a window is compacted when the switch is on, and where prompts are refused when it is off."""
-    environ = {name: value for name, value in os.environ.items() if name not in OFF}
-    hosts = config.claude_settings(root, environ)
-    on, off = (
-        find_limits(window, "", "", 0, [*hosts, ("", {config.SWITCH: value})], environ) for value in (True, False)
-    )
-    return {"window": window, "compacts_at": on.compacts_at, "refuses_at": off.refuses_at}
-
-
-def _say_switch(args: Namespace, outcome: Outcome, limits: list[dict[str, int]], holds: Setting) -> None:
-    was, now = ("not set" if value is None else _said(value) for value in (outcome.was, outcome.now))
-    if outcome.did == "theirs":
-        say(f"{outcome.path}: {config.SWITCH} was changed since; it stays {now}.")
-    elif outcome.did == "unchanged":
-        already = " already" * (outcome.now is not None)
-        say(f"{outcome.path}: {config.SWITCH} is {now}{already}; nothing to do.")
-    else:
-        say(f"{'Would change' if args.dry_run else 'Changed'} {config.SWITCH} in {outcome.path}: {was} -> {now}.")
-        for limit in limits:
-            say(_explained(outcome.now is False, **limit))
-    if outcome.did == "changed":
-        say(f"To undo it: memory-keeper config restore {SWITCH}")
-        if not args.dry_run and holds.origin != outcome.path:
-            say(f"Here {holds.origin} has {_said(holds.value)}, which wins.")
-
-
-def _explained(off: bool, window: int, compacts_at: int, refuses_at: int) -> str:
-    if not off:
-        return f"  window {window:,}: compacted at {compacts_at:,}; nothing is refused at {refuses_at:,} any more"
-    return (
-        f"  window {window:,}: compaction at {compacts_at:,} becomes refusal at {refuses_at:,}"
-        f" ({refuses_at - compacts_at:,} tokens more); then every prompt is refused until /clear or /compact"
-    )
-
-
 KEY = argument("key", metavar="KEY", help="the setting")
 VALUE = argument("value", metavar="VALUE", help="what it is to be")
 ORIGIN = argument("--show-origin", action="store_true", help="say which file or variable each one comes from")
@@ -386,6 +330,6 @@ VERBS = {
     "get": Verb(_get, "one setting", "memory-keeper config get compaction.mode", (KEY, ORIGIN), aliases=("show",)),
     "set": Verb(_set, "change a setting", "memory-keeper config set context.warnPercent 60",
             (KEY, VALUE, SHARED, LOCAL, DRY_RUN), aliases=("edit",)),
-    "unset": Verb(_unset, "let the default hold again, or what Claude Code's own setting was",
-            "memory-keeper config unset context.warnPercent", (KEY, SHARED, LOCAL, DRY_RUN), aliases=("rm", "restore")),
+    "unset": Verb(_unset, "let the default hold again", "memory-keeper config unset context.warnPercent",
+            (KEY, SHARED, LOCAL, DRY_RUN), aliases=("rm", "restore")),
 }  # fmt: skip

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from argparse import Namespace
-from itertools import pairwise
 from typing import Any
 
 from memory_keeper import config
@@ -16,11 +14,10 @@ from memory_keeper.config import find_root
 from memory_keeper.errors import KeeperError
 from memory_keeper.hooks import statusline
 from memory_keeper.host import claude_settings, registration
-from memory_keeper.host.claude_settings import Outcome
+from memory_keeper.host.claude_settings import LINE, Outcome, command_of, is_ours
 from memory_keeper.terminal import print_json
 
 EXAMPLE = "memory-keeper statusline --install"
-KEY = "statusLine"
 ARGUMENTS = (
     argument("--install", action="store_true", help="put it into your Claude Code settings; yours is kept"),
     argument("--remove", action="store_true", help="put back the status line that was there before"),
@@ -40,7 +37,7 @@ def run(args: Namespace) -> int:
         # where a project shows something else, that wins
         root = find_root(os.path.abspath(args.project or os.getcwd()))
         paths = [root + name for name in config.CLAUDE_FILES]
-        notes = [f"{path} has a status line of its own, which wins here." for path in paths if KEY in _settings(path)]
+        notes = [f"{path} has a status line of its own, which wins here." for path in paths if LINE in _settings(path)]
         return respond(args, {**outcome._asdict(), "notes": notes}, "\n".join((describe_outcome(outcome), *notes)))
     if sys.stdin.isatty():
         raise KeeperError("It reads what Claude Code says of a session from stdin", hint=f"try `{EXAMPLE}`")
@@ -59,58 +56,32 @@ def settings_path() -> str:
 def install(home: str) -> Outcome:
     """Have Claude Code show the line; what it showed before is run as well, and comes back on `remove`."""
     registration.check_usual(home)
-    path = settings_path()
-    was = claude_settings.get(path, KEY)
-    before = _command(was).strip()
     os.makedirs(home, mode=0o700, exist_ok=True)
     launch = os.path.join(registration.point_current(home), "plugin", "launch")
-    if is_ours(before):
-        return Outcome(path, KEY, "unchanged", was, was)
-    command = f"{shlex.quote(launch)} statusline"
-    if before:
-        command += f" --wrap {shlex.quote(before)}"
-    kept = was if isinstance(was, dict) else {}  # its padding and the like
-    return claude_settings.change(home, path, KEY, {**kept, "type": "command", "command": command})
+    return claude_settings.set_line(home, settings_path(), launch)
 
 
 def remove(home: str) -> Outcome:
     """Take the line away again."""
-    return claude_settings.restore(home, settings_path(), KEY)
+    return claude_settings.restore_line(home, settings_path())
 
 
 def is_installed() -> bool:
     """Whether Claude Code shows the line."""
-    return is_ours(_command(claude_settings.get(settings_path(), KEY)))
-
-
-def _command(line: Any) -> str:
-    command = line.get("command") if isinstance(line, dict) else ""
-    return command if isinstance(command, str) else ""
-
-
-def is_ours(command: str) -> bool:
-    """Whether a status line is this one, however it is called."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return False
-    calls = [before for before, word in pairwise(words) if word == "statusline"]
-    return any(call.endswith("/plugin/launch") or os.path.basename(call) == registration.NAME for call in calls)
+    return is_ours(command_of(_settings(settings_path()).get(LINE)))
 
 
 def describe_outcome(outcome: Outcome) -> str:
     """What became of the status line, for people."""
     if outcome.did == "changed":
-        beside = ", with yours before it" if _command(outcome.was) else ""
+        beside = ", with yours before it" if command_of(outcome.was) else ""
         away = "To take it away again: memory-keeper statusline --remove"
         return f"The status line shows the context from now on{beside} ({outcome.path}).\n{away}"
     if outcome.did == "restored":
         return f"The status line is as it was before ({outcome.path})."
-    if outcome.did == "theirs":
-        return f"The status line in {outcome.path} was changed since: it stays as it is."
-    if is_ours(_command(outcome.now)):
+    if is_ours(command_of(outcome.now)):
         return f"The status line is there already ({outcome.path})."
-    return f"There was none of ours in {outcome.path}."
+    return f"There was none of ours in {outcome.path}: it stays as it is."
 
 
 def _settings(path: str) -> dict[str, Any]:

@@ -93,11 +93,11 @@ class Gone(NamedTuple):
 
 def _remove(args: Namespace) -> Gone:
     # before Claude Code lays the file out anew, and before its bytes are compared
-    settings, stuck = _restore_settings(args.home)
+    settings, stuck = _restore_line(args.home)
     if stuck and args.purge:
         raise PartlyDone(stuck, hint="nothing was deleted, as it says what was there before: mend it and try again")
     problem = _unregister(args.scope)
-    back = Returned([], []) if problem else claude_settings.put_back(args.home)
+    back = Returned([], []) if problem or stuck else claude_settings.put_back(args.home)
     command = _remove_program(args.home)
     gone = Gone(settings, stuck, problem, back, command, *_remove_rules(args.home))
     if not args.purge:
@@ -109,15 +109,15 @@ def _remove(args: Namespace) -> Gone:
     return gone._replace(set_aside=[path for root in roots for path in set_aside(root)])
 
 
-def _restore_settings(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
-    """Give Claude Code's own settings back what we changed in them; why not, when that failed."""
+def _restore_line(home: str, dry_run: bool = False) -> tuple[list[Outcome], str]:
+    """Give the user's own status line back, where ours is shown; why not, when that failed."""
+    path, known = registration.settings_path("user", ""), True
     try:
-        outcomes = claude_settings.restore_all(home, dry_run)
+        known = claude_settings.knows(home, path)
+        outcome = claude_settings.restore_line(home, path, dry_run)
     except KeeperError as error:
-        return [], str(error)
-    return outcomes, "; ".join(
-        f"{outcome.problem}: {outcome.key} is still ours" for outcome in outcomes if outcome.problem
-    )
+        return [], f"{error}: what is ours in it is still there" if known else ""
+    return [outcome] if outcome.did == "restored" else [], ""
 
 
 def _remove_rules(home: str, dry_run: bool = False) -> tuple[list[str], list[str]]:
@@ -174,9 +174,9 @@ def _unregister(scope: str) -> str:
 def _say_what_would_go(args: Namespace, known: bool) -> int:
     names = registration.names_of_ours(args.home)
     gone = [name for name in names if args.purge or name in GOING]
-    settings, stuck = _restore_settings(args.home, dry_run=True)
+    settings, stuck = _restore_line(args.home, dry_run=True)
     going = [f"plugin {NAME}"] * known + [f"our entries in {path}" for path in claude_settings.edited(args.home)]
-    going += [f"our {outcome.key} in {outcome.path}" for outcome in settings if outcome.did == "restored"]
+    going += [f"our {outcome.key} in {outcome.path}" for outcome in settings]
     going += [os.path.join(args.home, name) for name in gone]
     commands = [own_command.remove(args.home, True, name).path for name in (NAME, *own_command.OTHERS)]
     going += filter(None, commands)
@@ -258,10 +258,7 @@ def _purging() -> str:
 
 def _say_settings(outcomes: list[Outcome], stuck: str) -> None:
     for outcome in outcomes:
-        if outcome.did == "restored":
-            say(f"{outcome.path}: {outcome.key} is as it was before.")
-        elif outcome.did == "theirs":
-            say(f"{outcome.path}: {outcome.key} was changed since; it stays.")
+        say(f"{outcome.path}: {outcome.key} is as it was before.")
     if stuck:
         say_problem(stuck, "mend the file and run `memory-keeper uninstall` again")
 
