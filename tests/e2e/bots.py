@@ -9,7 +9,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,6 +98,24 @@ def children(sandbox: Sandbox) -> list[int]:
         if mark in read_quietly(path / "environ")
     }
     return [pid for pid, parent in above.items() if parent not in above]
+
+
+@contextmanager
+def counting(sandbox: Sandbox) -> Iterator[list[int]]:
+    """How many such processes there are, again and again."""
+    numbers, over = [0], threading.Event()
+
+    def count() -> None:
+        while not over.wait(0.01):
+            numbers.append(len(children(sandbox)))
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    try:
+        yield numbers
+    finally:
+        over.set()
+        counter.join()
 
 
 async def ask(thread: Thread, prompt: Prompt) -> str:

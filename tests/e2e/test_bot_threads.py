@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import threading
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +20,15 @@ from claude_agent_sdk import (
     ResultMessage,
     StreamEvent,
     ToolPermissionContext,
+    create_sdk_mcp_server,
+    tool,
 )
 
 from memory_keeper.sdk import Reset
 from memory_keeper.sdk.thread import Prompt
 from tests.e2e.bots import Bot, ask, children, growing
 from tests.e2e.cli import Sandbox, wait_for
-from tests.e2e.model import Model, Reply, Request, call, text
+from tests.e2e.model import Model, Reply, Request, call, calls, flat, text
 
 pytestmark = pytest.mark.e2e
 
@@ -159,6 +163,110 @@ def test_a_thread_is_what_the_sdk_gives(bot: Bot, api: Model) -> None:
     assert any(block.get("type") == "image" for block in last.body["messages"][-1]["content"])
 
 
+def test_sixty_turns_of_every_kind(bot: Bot, api: Model) -> None:
+    """Custom tools, a permission callback, subagents, streaming, interrupts, and prompts that come at once, over three
+    resets: each answer is its own prompt's, each tool runs once, and what was said first is known to the end."""
+    ran, allowed, resets, streamed, sizes = list[str](), list[str](), list[Reset](), set[str](), list[int]()
+    reached, released = threading.Event(), threading.Event()
+
+    def work(request: Request) -> Reply:
+        """A model that does what it was asked last, says whose answer it gives, and fills the context meanwhile."""
+        messages = request.body["messages"]
+        place = max(number for number, message in enumerate(messages) if is_prompt(message))
+        words = flat(messages[place]["content"]).strip().rpartition("\n")[2]
+        name, _, kind = words.partition(": ")
+        tokens = 10_000 + 3_000 * sum(message["role"] == "assistant" for message in messages)
+        sizes.append(tokens)
+        if kind == "stop":
+            reached.set()
+            released.wait(30)
+        elif kind in begins and not any(message["role"] == "assistant" for message in messages[place:]):
+            return begins[kind](name)._replace(tokens=tokens)
+        results = [flat(message["content"]) for message in messages[place + 1 :] if message["role"] == "user"]
+        return text(" ".join([name, *results]), tokens)
+
+    look = {"description": "look", "prompt": "Look.", "subagent_type": "general-purpose", "run_in_background": False}
+    begins: dict[str, Callable[[str], Reply]] = {
+        "tools": lambda name: calls(("mcp__shop__price", {"of": name}), ("mcp__shop__stock", {"of": name})),
+        "shell": lambda name: call("Bash", command=f"echo {name} | tee -a log"),
+        "agent": lambda name: call("Agent", **look),
+    }
+    api.play(*[work] * 150, agents=[text("I looked.", 60_000)] * 10)
+
+    @tool("price", "What something costs", {"of": str})
+    async def price(given: dict[str, str]) -> dict[str, Any]:
+        await asyncio.sleep(0.05)
+        ran.append(f"price of {given['of']}")
+        return {"content": [{"type": "text", "text": f"{given['of']} costs 3."}]}
+
+    @tool("stock", "How many there are", {"of": str})
+    async def stock(given: dict[str, str]) -> dict[str, Any]:
+        ran.append(f"stock of {given['of']}")
+        return {"content": [{"type": "text", "text": f"9 of {given['of']}."}]}
+
+    async def allow(tool: str, given: dict[str, Any], context: ToolPermissionContext) -> PermissionResultAllow:
+        allowed.append(tool)
+        return PermissionResultAllow()
+
+    async def main() -> dict[str, str]:
+        shop = create_sdk_mcp_server("shop", tools=[price, stock])
+        options = bot.options(mcp_servers={"shop": shop}, can_use_tool=allow, include_partial_messages=True)
+        said = dict[str, str]()
+
+        async with bot.thread(options=options, human=True, reset_at=70_000, on_reset=resets.append) as thread:
+
+            async def talk(number: int, kind: str) -> None:
+                name = f"Turn-{number}"
+                async for message in thread.ask(f"{name}: {kind}"):
+                    if isinstance(message, StreamEvent):
+                        streamed.add(name)
+                    elif isinstance(message, ResultMessage):
+                        assert name not in said
+                        said[name] = message.result or message.subtype
+
+            await talk(1, "talk")
+            await talk(2, "Remember: the invoices go to Wilhelmina Kessler, always in Danish kroner.")
+            for number in range(3, 61, 2):
+                kind = ("tools", "shell", "agent", "stop")[number // 2 % 4]
+                first = asyncio.ensure_future(talk(number, kind))
+                await asyncio.sleep(0)
+                second = asyncio.ensure_future(talk(number + 1, "talk"))  # while the first is answered
+                if kind == "stop":
+                    await asyncio.to_thread(reached.wait, 30)
+                    await thread.interrupt()
+                    await first
+                    released.set()
+                await asyncio.gather(first, second)
+                reached.clear()
+                released.clear()
+        return said
+
+    said = bot.run(main)
+    kinds = {f"Turn-{number}": ("tools", "shell", "agent", "stop")[number // 2 % 4] for number in range(3, 60, 2)}
+    for number in range(1, 61):
+        name = f"Turn-{number}"
+        wanted = {
+            "tools": f"{name} {name} costs 3.\n9 of {name}.",
+            "shell": f"{name} {name}",
+            "stop": "error_during_execution",
+        }
+        if kinds.get(name) == "agent":
+            assert said[name].startswith(f"{name} ") and "I looked." in said[name]
+        else:
+            assert said[name] == wanted.get(kinds.get(name, ""), name)
+    assert list(said) == [f"Turn-{number}" for number in range(1, 61)]
+    assert streamed >= {name for name in said if kinds.get(name) != "stop"}
+    tools = [name for name, kind in kinds.items() if kind == "tools"]
+    assert sorted(ran) == sorted(f"{what} of {name}" for name in tools for what in ("price", "stock"))
+    shells = [name for name, kind in kinds.items() if kind == "shell"]
+    assert (bot.sandbox.project / "log").read_text().split() == shells
+    assert Counter(allowed)["Bash"] == len(shells) and Counter(allowed)["mcp__shop__price"] == len(tools)
+    assert [reset.why for reset in resets] == ["due"] * 3
+    assert max(sizes) < 70_000
+    for request in api.of("main")[-5:]:
+        assert request.saw('brief="handoff"') and request.saw("Wilhelmina Kessler")
+
+
 def test_a_thread_goes_on_after_a_crash(bot: Bot, api: Model) -> None:
     """Killed in the middle of a turn: the bot, then the CLI; then the CLI has lost the session."""
     resets: list[Reset] = []
@@ -205,3 +313,10 @@ def test_a_thread_goes_on_after_a_crash(bot: Bot, api: Model) -> None:
     assert after_loss.saw('brief="handoff"')
     assert [reset.why for reset in resets] == ["lost"]
     assert (bot.sandbox.project / "done.txt").read_text() == "one\n"
+
+
+def is_prompt(message: dict[str, Any]) -> bool:
+    """Whether somebody asks something there, and no tool answers."""
+    return (
+        message["role"] == "user" and re.search(r"^Turn-\d+: .+\Z", flat(message["content"]).strip(), re.M) is not None
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from claude_agent_sdk import ClaudeSDKClient, CLIConnectionError, ResultMessage, UserMessage
 
 from memory_keeper.sdk import AnswerError, Reset, SessionStore, SyncThreads, Threads, keeper_hooks
-from tests.e2e.bots import Bot, ask, children, growing
+from tests.e2e.bots import Bot, ask, children, counting, growing
 from tests.e2e.cli import Sandbox
 from tests.e2e.model import Model, call, fail, text
 
@@ -27,33 +26,28 @@ def bot(bare: Sandbox, tmp_path: Path, rules_on: None) -> Iterator[Bot]:
     made.close()
 
 
-def test_many_threads_share_a_few_processes(bot: Bot, api: Model) -> None:
-    """Each answer belongs to its prompt, and who was asked longest ago makes room."""
-    api.play(*[growing(100)] * 10)
-    most = Counter[str]()
+def test_twenty_threads_share_five_processes(bot: Bot, api: Model) -> None:
+    """Each answer belongs to its prompt, who was asked longest ago makes room, and there is never a sixth process."""
+    api.play(*[growing(100)] * 50)
+    users = [f"user-{number:02}" for number in range(20)]
 
     async def main() -> dict[str, list[str]]:
-        async with Threads(bot.options(), live=2, home=bot.home) as threads:
-
-            async def talk(key: str) -> tuple[str, list[str]]:
-                said = []
-                for number in (1, 2):
-                    said.append(await threads.answer(key, f"{key} says {number}"))
-                    most["live"] = max(most["live"], len(children(bot.sandbox)))
-                return key, said
-
-            found = dict(await asyncio.gather(*(talk(f"user-{letter}") for letter in "abcd")))
-            assert len(threads.alive) == 2
-            found["again"] = [await threads.answer("user-a", "user-a is back")]
-            return found
+        async with Threads(bot.options(), live=5, idle=1.0, home=bot.home) as threads:
+            with counting(bot.sandbox) as numbers:
+                both = [threads.answer(key, f"{key} says {number}") for key in users for number in (1, 2)]
+                said = await asyncio.gather(*both)
+                again = await threads.answer("user-00", "user-00 is back")
+            assert 1 < max(numbers) <= 5
+            while children(bot.sandbox):  # nobody asks
+                await asyncio.sleep(0.1)
+            assert not threads.alive
+            return {"said": said, "again": [again]}
 
     found = bot.run(main)
-    for key in (f"user-{letter}" for letter in "abcd"):
-        assert found[key] == [f"You said: {key} says 1", f"You said: {key} says 2"]
-    assert most["live"] <= 2
-    assert not children(bot.sandbox)
+    assert found["said"] == [f"You said: {key} says {number}" for key in users for number in (1, 2)]
     back = api.of("main")[-1]
-    assert back.saw("user-a says 1") and not back.saw("user-b")
+    assert found["again"] == ["You said: user-00 is back"]
+    assert back.saw("user-00 says 1") and not any(back.saw(key) for key in users[1:])
 
 
 def test_a_client_of_ones_own_is_given_the_same_memory(bot: Bot, api: Model) -> None:

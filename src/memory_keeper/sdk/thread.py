@@ -372,12 +372,14 @@ class Thread:
 
     async def _leave(self) -> None:
         """End the owner, and keep that the session is over for now."""
-        owner, self._owner = self._owner, None
-        if not owner:
+        if not (owner := self._owner):
             return
         if not self._ending:  # else it is at it, and would leave half of it undone
             owner.cancel()
         await asyncio.wait([owner])
+        if self._owner is not owner:  # somebody else has waited for it too
+            return
+        self._owner = None
         if self.session:
             over = {"hook_event_name": "SessionEnd", "session_id": self.session, "reason": "other"}
             await asyncio.to_thread(self._memory.answer, over)

@@ -34,6 +34,7 @@ class Threads:
         self.options, self.live, self.idle, self.each = options, live, idle, each
         self._threads: dict[str, Thread] = {}
         self._seats: dict[str, float] = {}  # who has a process or is about to, and since when; used last stands last
+        self._moving: set[str] = set()  # who is giving a process back, or waits for that of another to end
         self._asking: Counter[str] = Counter()
         self._changed = asyncio.Condition()
         self._sweeper: asyncio.Task[None] | None = None
@@ -101,27 +102,41 @@ class Threads:
         if not self._sweeper:
             self._sweeper = asyncio.ensure_future(self._sweep())
         async with self._changed:
-            await self._changed.wait_for(lambda: self._closing or key in self._seats or self._room() is not None)
+            await self._changed.wait_for(lambda: self._closing or self._has_seat(key))
             if self._closing:
                 raise RuntimeError("the threads are closing")
             leaving = "" if key in self._seats else self._room() or ""
             self._seats.pop(leaving, None)
             self._seats.pop(key, None)
             self._seats[key] = self._now()  # used last stands last
+            self._moving |= {key, leaving} if leaving else set()
         if leaving:
-            await self._leave(leaving)
+            try:
+                await self._leave(leaving)
+            except BaseException:  # its process may be there still
+                del self._seats[key]
+                self._seats = {leaving: 0.0, **self._seats}
+                raise
+            finally:
+                self._moving -= {key, leaving}
+            async with self._changed:
+                self._changed.notify_all()
+
+    def _has_seat(self, key: str) -> bool:
+        """Whether there is a process for a thread, or one can be made."""
+        return key not in self._moving and (key in self._seats or self._room() is not None)
 
     def _room(self) -> str | None:
         """Whose place may be taken; empty where there is a free one, None where all are at work."""
         if len(self._seats) < self.live:
             return ""
-        return next((key for key in self._seats if not self._asking[key]), None)
+        return next((key for key in self._seats if not self._asking[key] and key not in self._moving), None)
 
     async def _leave(self, key: str) -> None:
         """Give a thread's process back. What it is lies in the store, so nothing of it stays here."""
         if thread := self._threads.get(key):
             await thread.disconnect()
-            if not self._asking[key] and key not in self._seats:
+            if not self._asking[key]:
                 self._threads.pop(key, None)
 
     async def _sweep(self) -> None:
@@ -129,9 +144,15 @@ class Threads:
         while True:
             await asyncio.sleep(min(self.idle, 60.0) / 2)
             old = self._now() - self.idle
-            for key in [key for key, used in self._seats.items() if used < old and not self._asking[key]]:
-                del self._seats[key]
-                await self._leave(key)
+            for key in [key for key, used in self._seats.items() if used < old]:
+                if self._asking[key] or key in self._moving:
+                    continue
+                self._moving.add(key)
+                try:
+                    await self._leave(key)
+                    self._seats.pop(key, None)  # only now: nobody may begin a process while this one ends
+                finally:
+                    self._moving.discard(key)
                 async with self._changed:
                     self._changed.notify_all()
 

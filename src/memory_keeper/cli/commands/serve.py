@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from argparse import Namespace
 from contextlib import suppress
@@ -40,6 +41,7 @@ def serve(home: str, folder: str, port: int = 0, open: bool = False) -> None:
     def ready(link: str) -> None:
         say(f"The dashboard is at {link}")
         say("The link opens once, and only on this machine. Ctrl-C ends it.", style="dim")
+        sys.stdout.flush()  # whoever reads it through a pipe waits for the link
         if open and not webbrowser.open(link):
             say("No browser could be opened: open the link yourself.")
 
