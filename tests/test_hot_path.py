@@ -46,7 +46,7 @@ ASK = {
     f"{OWN}.store.journal", f"{OWN}.store.rules_cache", f"{OWN}.store.sqlite", f"{OWN}.store.sqlite.connection",
     f"{OWN}.store.sqlite.events",
     f"{OWN}.store.sqlite.fulltext", f"{OWN}.store.sqlite.migrations", f"{OWN}.store.sqlite.notes",
-    f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model",
+    f"{OWN}.keeper", f"{OWN}.keeper.provisional", f"{OWN}.model", f"{OWN}.provenance",
 }  # fmt: skip
 # a start that has something to tell; `stat` is what `tail` checks files with, and `files` whether somebody edited one;
 # `itertools` is a part of the interpreter and costs nothing

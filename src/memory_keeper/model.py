@@ -324,7 +324,7 @@ class Row(NamedTuple):
     tool: str
     ref: str
     failed: bool
-    who: str
+    by: str = ""  # whose words it has: see `provenance`
 
 
 class Hit(NamedTuple):
@@ -339,9 +339,7 @@ class Hit(NamedTuple):
     score: float
     snippet: str
     path: str
-    by: str = ""  # user or model, of what one of them wrote down; import: another tool had it
+    by: str = ""  # whose words it has: see `provenance`
 
-
-BY = {"model": " (by a model)", "import": " (imported)"}  # whose words a hit has that are not the user's
 
 Json = dict[str, "Any"]

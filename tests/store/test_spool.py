@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,16 @@ def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, garbag
     spool.append(home, "s1", {"b": 2})
     known = [{"a": 1}, {"b": 2}]
     assert [record for record in read(home) if record in known] == known
+
+
+@pytest.mark.parametrize("body", [b' {"a":1,}', b' {"a":\xff}', b' {"a":' + b"[" * 100_000])
+def test_what_is_no_record_costs_only_itself(home: str, body: bytes) -> None:
+    """Framed as it should be, by whom ever."""
+    spool.append(home, "s1", {"event": "Stop", "at": 1.0})
+    with file_of(home).open("ab") as file:
+        file.write(b"%08x %08x%b\n" % (len(body) - 1, zlib.crc32(body[1:]), body))
+    spool.append(home, "s1", {"event": "Stop", "at": 2.0})
+    assert [record["at"] for record in read(home)] == [1.0, 2.0]
 
 
 def test_a_changed_byte_is_noticed(home: str) -> None:

@@ -233,7 +233,7 @@ def test_what_the_user_accepts_is_theirs_once_and_for_all(machine: Machine) -> N
     again = json.loads(typed(machine.project, "import", "transcripts", str(path), "--json").stdout)
     assert (again["events_added"], again["apart"]) == (0, 0)
     found = json.loads(typed(machine.project, "search", "CANARY-7f3a", "--kind", "prompt", "--json").stdout)
-    assert [one["by"] for one in found] == [""]
+    assert [one["by"] for one in found] == ["user"]
 
 
 def test_what_the_host_wrote_into_its_own_folder_is_the_user_s(machine: Machine) -> None:

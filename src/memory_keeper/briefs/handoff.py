@@ -12,7 +12,7 @@ from memory_keeper import regex as re
 from memory_keeper.briefs import CHARACTERS, Section, envelope, fitting, quoted, short
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
 from memory_keeper.model import Filter, NamedTuple
-from memory_keeper.notes.kept_note import page_of
+from memory_keeper.provenance import page_of
 from memory_keeper.request import Brief
 from memory_keeper.store.events import newest_events
 from memory_keeper.store.home import THREADS

@@ -17,7 +17,7 @@ from time import gmtime, localtime, strftime
 from memory_keeper import wire
 from memory_keeper.briefs.files import LISTED
 from memory_keeper.model import NamedTuple, Note, origin
-from memory_keeper.notes.kept_note import imported_from
+from memory_keeper.provenance import imported_from
 from memory_keeper.text import clean, showable
 
 try:

@@ -16,6 +16,7 @@ from memory_keeper import wire
 from memory_keeper.briefs.memory import Section, compose, item, owner, section
 from memory_keeper.briefs.rules import Rule
 from memory_keeper.model import DAY, USER, Note
+from memory_keeper.provenance import EDITED, IMPORT
 from memory_keeper.rules.observations import Observed
 from memory_keeper.text import utc_day
 
@@ -33,6 +34,8 @@ FROM = {
     "model": "a model noted it",
     "rule": "repeated corrections or failures",
     "seen": "run before nearly every commit",
+    IMPORT: "imported",
+    EDITED: "edited in its file",
 }
 _ADDED = re.compile(r"(.+) <!-- ([0-9a-f]{8}) -->")
 _NUMBERED = re.compile(r"(?:Rule|Observation) #\d+[\s:.,–-]*")

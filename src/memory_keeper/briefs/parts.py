@@ -11,7 +11,8 @@ from memory_keeper.capture.project import short_path
 from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.model import DAY, HIGHEST, Event, Note
-from memory_keeper.notes.kept_note import begun, imported_from, lines_of, page_of, whose, written
+from memory_keeper.notes.kept_note import begun, lines_of, written
+from memory_keeper.provenance import EDITED, TYPED, beside, imported_from, of_event, of_note, whose
 from memory_keeper.store.events import not_covered, outcome
 from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
@@ -47,7 +48,7 @@ def edited(view: View) -> tuple[str, Iterable[Said]]:
 
 def _standing(view: View, pages: bool) -> Iterator[Said]:
     notes = (note for kind in STANDING for note in view.store.notes(view.project, 0, kind))
-    found = [note for note in notes if note.who and bool(page_of(note)) == pages and _stands(view, note)]
+    found = [note for note in notes if of_note(note) == (EDITED if pages else TYPED) and _stands(view, note)]
     each = [note for note in found if note.kind in ONE_EACH]
     many = sorted((note for note in found if note.kind not in ONE_EACH), key=lambda note: note.at, reverse=True)
     return _within(view.notes_budget, each, many)
@@ -56,7 +57,8 @@ def _standing(view: View, pages: bool) -> Iterator[Said]:
 def remembered(view: View) -> tuple[str, Iterable[Said]]:
     """What models wanted remembered, the newest first: their words, never told as the user's, nor at every start."""
     found = [note for kind in STANDING for note in view.store.notes(view.project, 0, kind, limit=NOTES)]
-    theirs = sorted((note for note in found if not note.who), key=lambda note: note.at, reverse=True)
+    theirs = [note for note in found if of_note(note) not in (TYPED, EDITED)]
+    theirs.sort(key=lambda note: note.at, reverse=True)
     whom = " or imported from other tools" if any(map(imported_from, theirs)) else ""
     since = (view.now or time()) - FRESH if view.source else 0.0
     return f"Kept by models in earlier sessions{whom}", (
@@ -99,9 +101,10 @@ def _within(budget: int, each: list[Note], many: list[Note]) -> Iterator[Said]:
 def prompts(view: View) -> tuple[str, Iterable[Said]]:
     """What the user asked last, in their own words, and what came of it."""
     asked = _prompts(view)[: PROMPTS if view.of else RECENT]
-    marks = _unnoted(view, asked)
+    open = _unnoted(view, asked)
+    marks = {event.id: beside(event.kind, of_event(event)) + open.get(event.id, "") for event in asked}
     return "Asked last, newest first, and what came of it", (
-        Said(f"{when(event)}{marks.get(event.id, '')} {_asked(event, last)}{_came(view, event, last)}", event.id)
+        Said(f"{when(event)}{marks[event.id]} {_asked(event, last)}{_came(view, event, last)}", event.id)
         for event, last in zip(asked, [bool(view.of)] + [False] * PROMPTS, strict=False)
     )
 

@@ -21,6 +21,8 @@ from memory_keeper.extract.own_words import spoken as before_any_paste
 from memory_keeper.extract.prose import sentences
 from memory_keeper.extract.settled import holding, reason, states
 from memory_keeper.extract.spoken import kind_of
+from memory_keeper.provenance import TYPED
+from memory_keeper.provenance import WORDS as WHOSE
 from memory_keeper.request import Brief
 from memory_keeper.search.files import Likely
 from memory_keeper.search.fixes import Fix
@@ -267,9 +269,10 @@ def _aside(text: str) -> float:
 
 def _noted(one: About, now: float) -> Line:
     """What the user wrote down, or had a model write down."""
-    users = one.row.who == "user"
+    users = one.row.by == TYPED
     quote = one_line(clean(one.text), NOTED)
-    text = f"{ago(one.row.at, now)}, {'noted by the user' if users else 'noted by a model'} ({one.row.kind}): {quote}"
+    by = "by the user" if users else WHOSE.get(one.row.by, "by a model")
+    text = f"{ago(one.row.at, now)}, noted {by} ({one.row.kind}): {quote}"
     worth = (5.0 if users else 3.0) * _fresh(one.row.at, now) * (COMMON if one.common else 1.0)
     return Line(worth, quote, text, one.row.id, one.name.text, None, one.row.session, one.row.at)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from memory_keeper import wire
 from memory_keeper.briefs import quoted
 from memory_keeper.model import USER, NamedTuple, Note, origin
+from memory_keeper.provenance import is_users
 from memory_keeper.request import Brief
 from memory_keeper.rules.instructions import told
 from memory_keeper.rules.observations import Observed
@@ -82,7 +83,7 @@ def rules_of(store: Store | None, project: str, shipped: bool = True) -> list[Ru
     own = [
         Rule(origin(note), note.text, "user" if note.project == USER else "project", note)
         for note in notes
-        if not origin(note).startswith(PREFIX) and note.text
+        if not origin(note).startswith(PREFIX) and note.text and is_users(note)
     ]
     changed = {origin(note): note for note in notes if origin(note).startswith(PREFIX)}
     ours = [

@@ -12,7 +12,7 @@ from time import gmtime, strftime
 
 from memory_keeper.capture.project import short_path
 from memory_keeper.model import Event, NamedTuple, Note
-from memory_keeper.notes.kept_note import whose
+from memory_keeper.provenance import whose
 from memory_keeper.store import timeline
 from memory_keeper.store.store import Store
 from memory_keeper.text import ago, clean, one_line, showable, utc_day

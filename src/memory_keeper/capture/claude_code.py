@@ -13,6 +13,7 @@ from memory_keeper import wire
 from memory_keeper.capture.payload import COMMANDS, NOTICES, OWN_COMMAND, is_name, own_text
 from memory_keeper.capture.typed import OWN_COMMANDS
 from memory_keeper.model import ELSEWHERE, LATEST, Event, NamedTuple, Source, Usage
+from memory_keeper.provenance import PROGRAM
 from memory_keeper.text import storable
 
 try:
@@ -42,7 +43,7 @@ MACHINES = frozenset(
     )
 )
 EDITORS = frozenset({"claude-vscode", "claude-desktop"})  # in which people type what reaches the host by its SDK
-UNTYPED = json.dumps({"by": "program"})  # asked in the user's place, and not known to be typed by anybody
+UNTYPED = json.dumps({"by": PROGRAM})  # asked in the user's place, and not known to be typed by anybody
 PRINTED = "Error: The user doesn't want"  # of a refusal; an older host says the same of what a failed program prints
 REDACTED = "<REDACTED:"  # how a mark of redaction begins
 PATHS = ("file_path", "notebook_path", "path")

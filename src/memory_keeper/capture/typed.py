@@ -11,6 +11,7 @@ from memory_keeper import regex as re
 from memory_keeper import wire
 from memory_keeper.capture.payload import OWN_COMMAND, own_text
 from memory_keeper.model import Event, NamedTuple
+from memory_keeper.provenance import PROGRAM, TYPED, of_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Typed(NamedTuple):
     id: str  # of the event that has it
     how: str  # prompt | queued | answer | refusal
     about: str = ""  # of an answer: the question
-    by: str = ""  # `program`: it stands in the user's place, and is not known to be typed by anybody
+    by: str = TYPED  # or PROGRAM: it stands in the user's place, and is not known to be typed by anybody
 
 
 def typed_words(events: Sequence[Event], calls: Mapping[str, Event] | None = None) -> list[Typed]:
@@ -117,7 +118,7 @@ def _delivered(kind: str, text: str, waiting: Mapping[str, str]) -> list[str]:
 
 def _read_prompt(event: Event, calls: Mapping[str, Event]) -> Iterator[Typed]:
     if text := own_text(event.text):
-        yield Typed(text, event.at, event.id, "prompt", by=wire.read_object(event.extra).get("by", ""))
+        yield Typed(text, event.at, event.id, "prompt", by=of_event(event))
 
 
 def _read_queued(event: Event, calls: Mapping[str, Event]) -> Iterator[Typed]:
@@ -143,7 +144,7 @@ def _read_refusal(event: Event, call: Event | None) -> Iterator[Typed]:
             yield Typed(answer.strip(), event.at, event.id, "answer", question)
     elif words and not (call and call.tool == "Bash" and event.extra):  # then a program may have printed them
         # a server that failed could have written the same
-        by = "program" if not call or call.tool.startswith("mcp__") else ""
+        by = PROGRAM if not call or call.tool.startswith("mcp__") else TYPED
         yield Typed(words, event.at, event.id, "refusal", by=by)
 
 

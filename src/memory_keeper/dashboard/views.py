@@ -42,10 +42,11 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import EVER, HIGHEST, Filter, Note, Scope, Session, origin
-from memory_keeper.notes.kept_note import lines_of, whose
+from memory_keeper.notes.kept_note import lines_of
 from memory_keeper.notes.tasks.done import done, open_tasks
 from memory_keeper.notes.usage import breakdown
 from memory_keeper.project_settings import Settings
+from memory_keeper.provenance import whose
 from memory_keeper.rules.observations import clashes, observed_here
 from memory_keeper.search import find
 from memory_keeper.store import spool

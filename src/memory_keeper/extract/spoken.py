@@ -18,6 +18,7 @@ from memory_keeper.extract.facts import Fact
 from memory_keeper.extract.own_words import QUOTED_LINE, without_spans
 from memory_keeper.extract.prose import Sentence, sentences
 from memory_keeper.model import Event
+from memory_keeper.provenance import TYPED
 from memory_keeper.text import clean
 
 EACH = 1000  # places between two events: their sentences lie between
@@ -154,10 +155,10 @@ def _typed(typed: Typed, event: Event, turn: int, place: int) -> Iterator[Spoken
             "answer", _short(typed.text), (event.id,), event.at, "user", turn, place * EACH, _short(typed.about)
         )
         yield Spoken(fact, "answer", "prose", 0, 1)
-    elif typed.by and typed.how == "refusal":  # a server may have written it
+    elif typed.by != TYPED and typed.how == "refusal":  # a server may have written it
         yield from _quoted("report", typed.text, event, turn, place)
     else:  # what a program asks was asked, and is no rule of the user's
-        yield from _quoted("request", typed.text, event, turn, place, "model" if typed.by else "user")
+        yield from _quoted("request", typed.text, event, turn, place, "user" if typed.by == TYPED else "model")
 
 
 def _texts(event: Event, calls: dict[str, Event]) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from typing import Protocol
 from memory_keeper import wire
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Filter, Json, NamedTuple
-from memory_keeper.notes.kept_note import imported_from
+from memory_keeper.provenance import imported_from
 from memory_keeper.store.store import Store
 from memory_keeper.text import many
 

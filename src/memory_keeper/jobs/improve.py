@@ -22,11 +22,12 @@ from memory_keeper.jobs.summarize import write_note, write_outline
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Json, Note, origin
 from memory_keeper.notes.checks.citations import Record, link
-from memory_keeper.notes.kept_note import imported_from, lines_of, measure, whose
+from memory_keeper.notes.kept_note import lines_of, measure
 from memory_keeper.notes.summarizers import Summarizer, anthropic, claude_cli, openai, outline_answer
 from memory_keeper.notes.summarizers.asking import Answer, Unfinished, prompt
 from memory_keeper.notes.summarizers.outline_answer import take
 from memory_keeper.notes.summarizers.verdict import judge
+from memory_keeper.provenance import imported_from, whose
 from memory_keeper.store.events import covered_events, model_calls
 from memory_keeper.store.home import Lock
 from memory_keeper.text import clean, clip_middle, digest_of, tokens

@@ -20,7 +20,7 @@ from memory_keeper.notes.tasks.done import done, patterns
 from memory_keeper.pages.claude_md import sync_where_wanted
 from memory_keeper.project_settings import Settings
 from memory_keeper.rules.habits import habits, is_commit, last_commit, wording
-from memory_keeper.rules.observations import USERS, clashes, is_automatic, observed_here, places, says_the_same
+from memory_keeper.rules.observations import clashes, is_automatic, observed_here, places, says_the_same
 from memory_keeper.rules.prompts import heard, prompts_of, said
 from memory_keeper.search.how import Slip, slips, slips_with, word_of
 from memory_keeper.text import digest_of
@@ -155,7 +155,7 @@ def _decide(keeper: Keeper, project: str, settings: Json, now: float) -> None:
     for clash in gone:
         keeper.reword(clash.rule, "", {"by": "rule", "instead": clash.said.id}, now=now, patience=PATIENCE)
     come = [
-        observation for observation in found if promotes and observation.state == "proposed" and observation.by in USERS
+        observation for observation in found if promotes and observation.state == "proposed" and observation.is_users
     ]
     for observation in come:
         add_rule(keeper, observation.project, observation.text, source=observation.id, automatic=True)

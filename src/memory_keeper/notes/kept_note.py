@@ -1,4 +1,4 @@
-"""A note as it is kept: its lines and what each rests on, whose words they are and of when, and how long it is.
+"""A note as it is kept: its lines and what each rests on, of when it is, and how long.
 
 A note may be anybody's, so what it carries beside its text is read as far as it is what it should be. A hook needs this
 at every start: nothing here is dear to load.
@@ -7,7 +7,7 @@ at every start: nothing here is dear to load.
 from __future__ import annotations
 
 from memory_keeper import wire
-from memory_keeper.model import IMPORTED, Note
+from memory_keeper.model import Note
 from memory_keeper.text import tokens
 
 
@@ -34,34 +34,6 @@ def written(note: Note) -> float:
     """When this wording of a note was written."""
     at = wire.read_object(note.extra).get("written")
     return at if isinstance(at, float) else note.at
-
-
-def page_of(note: Note) -> str:
-    """The page of the project that a note was read from; empty for others."""
-    page = wire.read_object(note.extra).get("page")
-    return page if isinstance(page, str) else ""
-
-
-def imported_from(note: Note) -> str:
-    """The tool that had kept what a note says; empty for others, and for what a person has worded since."""
-    tool = wire.read_object(note.extra).get("from") if note.id.startswith(IMPORTED) and not note.who else ""
-    return tool if isinstance(tool, str) else "another tool"
-
-
-def whose(note: Note) -> str:
-    """Whose words a note has, where they are not ours: an observation has those that the user said."""
-    if page := page_of(note):
-        return f"whoever edited {page}"
-    if tool := imported_from(note):
-        return f"{tool}, imported"
-    by = wire.read_object(note.extra).get("by", "")
-    return (
-        "the user"
-        if note.who or by == "said"
-        else ""
-        if by in ("", "extractive", "rule", "seen", "user")
-        else "a model"
-    )
 
 
 def measure(text: str) -> int:

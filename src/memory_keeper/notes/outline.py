@@ -13,10 +13,11 @@ from typing import NamedTuple
 from memory_keeper.extract.facts import KINDS, REQUESTS, Fact, facts_of, say, story_lines, whole
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
-from memory_keeper.notes.kept_note import lines_of, whose
+from memory_keeper.notes.kept_note import lines_of
 from memory_keeper.notes.lists import NAMED, commits, lists, settled, stands_alone, wrong
 from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
+from memory_keeper.provenance import is_users, whose
 from memory_keeper.text import clean, clip, one_line, tokens, utc_day
 
 LINES, LINE, CITED = 400, 2000, 50  # lines of a note that are read, characters of each, events that one cites
@@ -66,11 +67,11 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
 
 def read(note: Note, number: int) -> Iterator[Fact]:
     """The facts of a note, each with its session and a turn no other note has; nothing it carries makes this fail."""
-    found = [] if note.who == "user" else [fact for fact in facts_of(note) if fact.kind != "written" or note.level > 1]
+    found = [] if is_users(note) else [fact for fact in facts_of(note) if fact.kind != "written" or note.level > 1]
     if not found or whose(note):
         for place, (line, cites) in enumerate(lines_of(note)[:LINES]):
             if text := one_line(clean(line), LINE):
-                who, rests = "user" if note.who == "user" else "model", cites[:CITED] or (origin(note),)
+                who, rests = "user" if is_users(note) else "model", cites[:CITED] or (origin(note),)
                 yield Fact(
                     "written", text, rests, note.at, who, number * TURNS + place, place, "", reason(text), "", _of(note)
                 )

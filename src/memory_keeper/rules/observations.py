@@ -12,14 +12,15 @@ from functools import lru_cache
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Event, Json, NamedTuple, Note, origin
+from memory_keeper.provenance import TYPED, is_users, of_note
 from memory_keeper.rules.instructions import instructions
 from memory_keeper.rules.wishes import DROP, REVERSES, SAME, Wish, compare, marks, says_less, unpack
 from memory_keeper.store.events import marks_on
 from memory_keeper.store.store import Store
 
 AGE = "compaction.triggers.observationAge."
+FOUND = ("said", "rule", "seen")  # how an observation is found
 NEAR = 50  # wishes that name the same thing and are compared with a new one; older ones stay
-USERS = ("user", "said")  # whose words may become a rule without a question, if the user wants that
 
 
 class Observed(NamedTuple):
@@ -27,7 +28,7 @@ class Observed(NamedTuple):
 
     id: str  # of its first note
     text: str
-    by: str  # user | said | model | rule | seen
+    by: str  # see `by`
     project: str
     first: float
     last: float  # when it was last said or confirmed
@@ -38,6 +39,11 @@ class Observed(NamedTuple):
     since: float  # when it came into that state
     notes: tuple[str, ...] = ()  # the ids of all notes that say it
     wish: Wish | None = None  # what it says, taken apart; None where that cannot be done
+
+    @property
+    def is_users(self) -> bool:
+        """Whether the user typed it: then it may become a rule without a question, if the user wants that."""
+        return self.by in (TYPED, "said")
 
 
 class Clash(NamedTuple):
@@ -58,7 +64,7 @@ class _Said:
     @property
     def own(self) -> list[Note]:
         """The notes whose words it goes by: the user's, where there are any."""
-        return [note for note in self.notes if by(note) in USERS] or self.notes
+        return [note for note in self.notes if is_users(note)] or self.notes
 
     @property
     def id(self) -> str:
@@ -66,8 +72,9 @@ class _Said:
 
 
 def by(note: Note) -> str:
-    """Whose an observation is: user, said, model, rule or seen."""
-    return "user" if note.who == "user" else str(wire.read_object(note.extra).get("by") or "model")
+    """Whose an observation is, and of the user's and ours how it was found: `said` in a session, by `rule`, `seen`."""
+    how = wire.read_object(note.extra).get("by")
+    return str(how) if how in FOUND and not note.who else of_note(note)
 
 
 def written(note: Note) -> float:
@@ -107,7 +114,7 @@ def fold(store: Store, project: str, notes: Iterable[Note], settings: Json, now:
 
 def clashes(store: Store, project: str, found: Sequence[Observed]) -> list[Clash]:
     """The rules that hold in a project and that a later word of the user's contradicts."""
-    said = {one.id: one for one in found if one.by in USERS}
+    said = {one.id: one for one in found if one.is_users}
     gone = {id: one for one in said.values() if one.state == "superseded" for id in one.notes}
     clashing = []
     for rule in (rule for place in places(project) for rule in store.notes(place, 0, "rule") if rule.text):
@@ -198,11 +205,11 @@ def _gather(notes: Sequence[Note], now: float) -> _Index:
     ordered = sorted(notes, key=lambda note: (note.at < now + DAY, note.at, note.id))
     found = _Index()
     for note in ordered:
-        if by(note) in USERS and not is_hint(note):
+        if is_users(note) and not is_hint(note):
             _say(found, note, wish_of(note))
     for note in ordered:
-        if by(note) not in USERS or is_hint(note):
-            _join(found, note, wish_of(note) if by(note) in (*USERS, "model") else None)
+        if not is_users(note) or is_hint(note):
+            _join(found, note, None if by(note) in ("rule", "seen") else wish_of(note))
     return found
 
 
@@ -231,7 +238,7 @@ def _join(found: _Index, note: Note, wish: Wish | None) -> None:
     """What somebody else says: it adds nothing to what the user says, and takes the place of nothing."""
     new = _Said(note, wish)
     for one in found.near(wish):
-        how = _compared(one.wish, wish) if by(one.notes[0]) in USERS else ""
+        how = _compared(one.wish, wish) if is_users(one.notes[0]) else ""
         if how == SAME and one.note.project == note.project:
             one.notes.append(note)
             return
@@ -278,11 +285,11 @@ def _stands(one: _Said, about: _Marks, settings: Json, now: float) -> Observed:
     own, ids = one.own, tuple(dict.fromkeys(map(origin, one.notes)))
     rule = next((about.rules[id] for id in ids if id in about.rules), None)
     denial = _denial(rule, [mark.at for id in ids for mark in about.denied.get(id, ())])
-    heard = [(note.at, note.session) for note in own if by(note) in USERS and note.session]
+    heard = [(note.at, note.session) for note in own if is_users(note) and note.session]
     heard += [(mark.at, mark.session) for id in ids for mark in about.confirmed.get(id, ())]
     counted = _once_a_session((at, session) for at, session in heard if at > denial)
     times = [note.at for note in own] + [at for at, _ in heard]
-    if any(note.at > denial and by(note) == "user" for note in own):
+    if any(note.at > denial and by(note) == TYPED for note in own):
         denial = 0.0  # the user has written it down again
     state, instead, since = _state(one, rule, denial, [at for at, _ in counted], max(times), settings, now)
     sessions = tuple(session for _, session in counted if session)

@@ -13,9 +13,10 @@ from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.typed import typed_words
 from memory_keeper.model import Event, Json, Note, origin
 from memory_keeper.notes.kept_note import measure
+from memory_keeper.provenance import is_users
 from memory_keeper.rules.clauses import SAID as LONGEST
 from memory_keeper.rules.instructions import hints, instructions
-from memory_keeper.rules.observations import USERS, Observed, by, fold, places
+from memory_keeper.rules.observations import Observed, fold, places
 from memory_keeper.rules.wishes import DROP, SAME, compare, pack
 from memory_keeper.store.events import not_covered
 from memory_keeper.store.store import Store
@@ -42,7 +43,7 @@ def in_force(store: Store, project: str, settings: Json, now: float) -> list[Obs
     """What the user said, here or for all projects, that holds and is no rule; the newest first, each thing once."""
     kept = [note for place in places(project) for note in store.notes(place, 0, "observation")]
     notes = {origin(note): note for note in (*unlearnt(store, project), *kept)}
-    theirs = [note for note in notes.values() if by(note) in USERS]  # others', however many, change nothing of it
+    theirs = [note for note in notes.values() if is_users(note)]  # others', however many, change nothing of it
     newest = sorted(theirs, key=lambda note: note.at)[-MOST:]
     holds = [one for one in fold(store, project, newest, settings, now) if one.state in ("open", "proposed")]
     told: list[Observed] = []

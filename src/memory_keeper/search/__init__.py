@@ -64,8 +64,9 @@ def find(
         found = sorted(
             [*found, *_find(store, text, beside, limit, regex, deep, meaning)], key=lambda result: -result.score
         )
-    told = [result._replace(by="import") if result.project.startswith(APART) else result for result in found]
-    return [result for result in told if not (result.session.endswith(ELSEWHERE) and _is_theirs(store, result))][:limit]
+    return [result for result in found if not (result.session.endswith(ELSEWHERE) and _is_theirs(store, result))][
+        :limit
+    ]
 
 
 def _is_theirs(store: Store, result: Hit) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import log
 
-from memory_keeper.model import IMPORTED, Hit, NamedTuple, Row
+from memory_keeper.model import Hit, NamedTuple, Row
 from memory_keeper.search.periods import Period
 
 SATURATION = 1.2
@@ -32,7 +32,6 @@ PRIORS = {
     "notice": 0.4, "meta": 0.4,
 }  # fmt: skip
 PRIOR = 0.8  # of what is not named there: replies
-BY_HAND = frozenset({"note", "project", "architecture", "conventions", "decision", "issue", "fact"})
 TALK = frozenset({"prompt", "reply", "task"})
 
 
@@ -179,11 +178,4 @@ def hit(ranked: Ranked, shown: str) -> Hit:
     """A ranked row as the outside sees it."""
     row = ranked.row
     where = (row.id, row.level, row.kind, row.at, row.session, row.project)
-    return Hit(*where, round(ranked.score, 4), shown, row.path, _by(row))
-
-
-def _by(row: Row) -> str:
-    """Who wrote down what somebody wrote down."""
-    if row.id.startswith(IMPORTED):
-        return "import"
-    return "user" if row.who else "model" if row.key < 0 and row.kind in BY_HAND else ""
+    return Hit(*where, round(ranked.score, 4), shown, row.path, row.by)

@@ -25,9 +25,10 @@ from memory_keeper.hooks.actions.fullness import describe, measure
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import BY, Event, Hit, Json, NamedTuple, Note, Scope
-from memory_keeper.notes.kept_note import lines_of, whose
+from memory_keeper.model import Event, Hit, Json, NamedTuple, Note, Scope
+from memory_keeper.notes.kept_note import lines_of
 from memory_keeper.notes.usage import breakdown
+from memory_keeper.provenance import beside, whose
 from memory_keeper.search import find
 from memory_keeper.server.arguments import LONGEST, check
 from memory_keeper.server.protocol import refuse
@@ -137,7 +138,7 @@ def _wait_for_index(asked: Asked) -> None:
 def _hit(asked: Asked, hit: Hit) -> str:
     path = f" {_within(asked.keeper.store.roots(hit.project), hit.path)}" if hit.path not in ("", ".") else ""
     other = f" in {one_line(clean(hit.project.rpartition('/')[2]), 40)}" if hit.project != asked.project else ""
-    by = BY.get(hit.by, "")
+    by = beside(hit.kind, hit.by)
     head = f"{_cited(asked, hit.id, hit.project)} {utc_day(hit.at)} {hit.kind}{by}{path}{other}"
     return f"{head}: {one_line(clean(_from_match(hit.snippet)), SNIPPET)}"
 

@@ -54,7 +54,7 @@ NOTHING = Contents((), frozenset(), 0, False)
 
 def is_by_hand(note: Note) -> bool:
     """Whether no transcript gives a note back: somebody wrote it, here."""
-    return bool(note.who) or note.kind == "rule" or (note.level == 0 and wire.read_object(note.extra).get("by") in BY)
+    return bool(note.who) or note.kind == "rule" or (not note.level and wire.read_object(note.extra).get("by") in BY)
 
 
 def of_note(note: Note) -> Json:

@@ -95,9 +95,9 @@ def records(data: bytes, *events: str) -> Iterator[Json]:
     for line in data.split(b"\n"):
         if wanted and not _is_of(line, wanted):
             continue
-        body = _body(line)
-        if body is not None:
-            yield wire.loads(body.decode("ascii"))
+        record = _record(line)
+        if record is not None:
+            yield record
 
 
 def last(data: bytes, event: str) -> Json | None:
@@ -141,14 +141,22 @@ def _is_of(line: bytes, events: set[bytes]) -> bool:
     return line[line.find(EVENT) + len(EVENT) :].partition(b'"')[0] in events
 
 
-def _body(line: bytes) -> bytes | None:
+def _record(line: bytes) -> Json | None:
     """The record on a line; after a cut write another one may have been put on the same line."""
     for start in range(max(0, len(line) - 18)):
         if line[start + 8 : start + 9] == b" " and line[start + 17 : start + 19] == b" {":
             body = line[start + 18 :]
             if line[start : start + 17] == b"%08x %08x" % (len(body), zlib.crc32(body)):
-                return body
+                return _parsed(body)
     return None
+
+
+def _parsed(body: bytes) -> Json | None:
+    try:
+        record = wire.loads(body.decode("ascii"))
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def names(home: str) -> list[str]:

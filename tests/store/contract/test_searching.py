@@ -65,7 +65,7 @@ def test_finds_notes_by_their_wording_in_force(open_store: Open) -> None:
     assert find_keys(store, "common", limit=1, notes=True) == find_keys(store, "common", notes=True)[:1], "the newest"
     (row,) = store.rows(find_keys(store, "common", scope=Scope(HERE), notes=True))
     assert (row.id, row.level, row.kind, row.at, row.session, row.project) == ("a", 0, "fact", 7.0, "s1", HERE)
-    assert (row.who, row.size, row.path, row.tool, row.failed) == ("user", 2, "", "", False)
+    assert (row.by, row.size, row.path, row.tool, row.failed) == ("user", 2, "", "", False)
     assert store.texts([row.key, 1], 8) == {row.key: "common z", 1: "common w"}
     assert [row.id for row in store.rows(find_keys(store, scope=Scope(level=1), notes=True))] == ["b"]
     store.add(Note("a2", 10.0, "fact", 0, HERE, "common lion", replaces="a", who="user"))

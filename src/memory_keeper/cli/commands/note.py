@@ -25,7 +25,8 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.consent import outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Note, origin
-from memory_keeper.notes.kept_note import measure, whose, written
+from memory_keeper.notes.kept_note import measure, written
+from memory_keeper.provenance import whose
 from memory_keeper.terminal import format_time, paint, say
 from memory_keeper.text import clean, digest_of, storable
 

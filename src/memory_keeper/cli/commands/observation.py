@@ -17,6 +17,7 @@ from memory_keeper.keeper.rules import add_rule
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import USER, Note, origin
 from memory_keeper.project_settings import Settings
+from memory_keeper.provenance import EDITED, IMPORT, KEEPER
 from memory_keeper.rules.habits import habits, wording
 from memory_keeper.rules.observations import Clash, Observed, clashes, fold, places
 from memory_keeper.rules.prompts import unlearnt
@@ -39,6 +40,9 @@ BY = {
     "model": "by a model",
     "rule": "found in what failed",
     "seen": "seen before {} commits",
+    IMPORT: "imported",
+    EDITED: "edited in its file",
+    KEEPER: "found",
 }
 EXAMPLE = 'memory-keeper observation add "The integration tests need the VPN."'
 LONGEST = 2_000  # characters

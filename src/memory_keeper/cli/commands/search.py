@@ -13,7 +13,8 @@ from memory_keeper.errors import Busy
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.lines import find_lines, line_of
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import BY, KINDS, NOTES, ROLES, Hit, Scope
+from memory_keeper.model import KINDS, NOTES, ROLES, Hit, Scope
+from memory_keeper.provenance import beside
 from memory_keeper.search import find
 from memory_keeper.store.store import Store
 from memory_keeper.terminal import as_called, fitting, format_time, hint, paint, say, width, wrapped
@@ -111,7 +112,7 @@ def _print(keeper: Keeper, hits: list[Hit], args: Namespace) -> None:
     on, off = paint("\x02", "bold").split("\x02") if paint("\x02", "bold") != "\x02" else ("«", "»")
     for hit in hits:
         where = next(iter(keeper.store.roots(hit.project)), hit.project) if args.all_projects else ""
-        kind = f"{hit.kind}{BY.get(hit.by, '')}".ljust(8)
+        kind = f"{hit.kind}{beside(hit.kind, hit.by)}".ljust(8)
         about = [format_time(hit.at), kind, clean(where), clean(hit.path)]
         head = fitting("  ".join(part for part in about if part.strip()), max(20, width() - len(short(hit.id)) - 2))
         print(f"{paint(short(hit.id), 'cyan')}  {paint(head, 'dim')}")

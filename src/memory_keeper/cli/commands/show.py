@@ -17,7 +17,8 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.by_id import find_one
 from memory_keeper.model import Event, Filter, Note, origin
-from memory_keeper.notes.kept_note import imported_from, lines_of
+from memory_keeper.notes.kept_note import lines_of
+from memory_keeper.provenance import MODEL, of_note, whose
 from memory_keeper.terminal import format_time, paint, print_json, say, width
 from memory_keeper.text import clean, one_line
 
@@ -131,9 +132,8 @@ def _say_wordings(wordings: list[dict[str, Any]]) -> None:
 
 def _by(note: Note) -> str:
     """Who worded it."""
-    if tool := imported_from(note):
-        return f"{tool}, imported"
-    return "the user" if note.who else str(wire.read_object(note.extra).get("by") or "")
+    by = str(wire.read_object(note.extra).get("by") or "")
+    return whose(note) if of_note(note) != MODEL and whose(note) else by
 
 
 def _cited(ids: tuple[str, ...]) -> str:

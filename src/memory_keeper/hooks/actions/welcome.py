@@ -12,7 +12,7 @@ from memory_keeper import config
 from memory_keeper.capture.project import claimed, find_place
 from memory_keeper.errors import NotSetUp
 from memory_keeper.keeper import Keeper
-from memory_keeper.notes.kept_note import page_of
+from memory_keeper.provenance import page_of
 from memory_keeper.store.spool import FOLDER
 
 TYPE_CHECKING = False

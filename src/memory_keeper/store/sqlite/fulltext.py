@@ -6,7 +6,8 @@ store of a million rows answers as soon as one of a thousand.
 
 from __future__ import annotations
 
-from memory_keeper.model import EVER, Row
+from memory_keeper import provenance
+from memory_keeper.model import EVER, Note, Row
 from memory_keeper.store.sqlite.connection import Connection
 
 TYPE_CHECKING = False
@@ -87,16 +88,19 @@ class FullText(Connection):
         found: list[tuple[Any, ...]] = []
         if events:
             found += self._all(
-                "select seq, event.id, 0, kind, at, session, project, sz, path, tool, ref, failed, who from event"
+                "select seq, event.id, 0, kind, at, session, project, sz, path, tool, ref, failed,"
+                " iif(kind in ('prompt', 'queued'), extra, '') from event"
                 f" join event_words_docsize on event_words_docsize.id = seq where seq in ({events})"
             )
         if notes:
             found += self._all(
-                "select -n.seq, n.id, level, kind, at, session, project, sz, '', '', '', 0, who from note n"
+                "select -n.seq, n.id, level, kind, at, session, project, sz, '', '', '', 0,"
+                # of the others it is long, and they are put together here
+                " iif(level = 0 or who != '', extra, ''), who from note n"
                 f" join note_words_docsize size on size.id = n.seq where n.seq in ({notes}) and text != ''"
                 f" and n.id = ({IN_FORCE} from note first where first.id = iif(n.replaces = '', n.id, n.replaces))"
             )
-        return [Row._make((*row[:7], _first_number(row[7]), *row[8:])) for row in found]
+        return [Row._make((*row[:7], _first_number(row[7]), *row[8:12], _by(row))) for row in found]
 
     def texts(self, keys: Sequence[int], most: int = -1) -> dict[int, str]:
         found: dict[int, str] = {}
@@ -267,6 +271,14 @@ def blanks(values: Sequence[object]) -> str:
 def numbers(keys: Iterable[int]) -> str:
     """Some keys, as a list."""
     return ", ".join(map(str, keys))
+
+
+def _by(row: tuple[Any, ...]) -> str:
+    """Whose words a row has."""
+    key, id, level, kind, at, session, project = row[:7]
+    if key > 0:
+        return provenance.of(kind, project, session, row[12])
+    return provenance.of_note(Note(id, at, kind, level, project, "", extra=row[12], who=row[13]))
 
 
 def _first_number(sizes: bytes) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from memory_keeper.model import Note
-from memory_keeper.notes.kept_note import whose
+from memory_keeper.provenance import whose
 from tests.rows import rows
 
 
