@@ -254,3 +254,17 @@ def test_a_last_answer_of_one_sentence_is_told_once() -> None:
     story.prompt("Please find out why the pool runs dry.")
     story.reply("The pool holds two connections since the lock is taken twice.")
     assert sum("The pool holds two" in say(fact) for fact in extract(story.events)) == 1
+
+
+def test_what_was_left_by_an_earlier_answer_is_worth_less_than_what_is_left_now() -> None:
+    step = "write the migration of the invoices in stock.py, because the ledger needs it"
+
+    def place(heading: str) -> int:
+        story = session(1)
+        story.reply(f"Half of it is done.\n\n## {heading}\n- {step}\n- delete the legacy exporter of receipts")
+        for what in ("The lexer reads tabs", "The warehouse counts pallets", "The courier prints labels"):
+            story.prompt(f"Look at {what.split()[1]}.py please, it seems slow on machines of customers.")
+            story.reply(f"{what} now because {what.split()[-1]} were skipped by mistake.")
+        return [step in fact.text for fact in extract(story.events)].index(True)
+
+    assert place("Next steps") > place("Invoices"), "it may be done by now"

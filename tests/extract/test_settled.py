@@ -95,6 +95,15 @@ def test_statements_of_other_matters_and_of_one_text_stay() -> None:
     assert not superseded([(one, concepts(one.text)), (one._replace(place=1), concepts(one.text))])
 
 
+def test_what_was_left_to_do_gives_way_to_what_was_done() -> None:
+    left = Fact("said", "The retry in upload.py still needs a limit, or it tries for ever.", ("e1",), 1.0)
+    done = Fact("done", "Added a limit of five to the retry in upload.py.", ("e2",), 2.0)
+    other = Fact("done", "Added a limit of five to the parser in lexer.py.", ("e2",), 2.0)
+    assert superseded([(fact, concepts(fact.text)) for fact in (left, done)]) == {0}
+    assert not superseded([(fact, concepts(fact.text)) for fact in (left, other)]), "of another file"
+    assert not superseded([(fact, concepts(fact.text)) for fact in (left, done._replace(kind="said"))])
+
+
 def replaced(*texts: str, who: str = "model") -> set[int]:
     facts = [decided(text, float(number), who) for number, text in enumerate(texts)]
     return superseded([(fact, concepts(fact.text)) for fact in facts])

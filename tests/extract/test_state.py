@@ -46,6 +46,15 @@ def test_committed_but_not_pushed() -> None:
     assert "1a2b3c4" in said and "Retry uploads" in said and "fix/retry" in said and "not pushed" in said
 
 
+def test_a_pull_request_that_commands_were_about() -> None:
+    story = asked()
+    story.run("gh pr view 40", "title: Retry")
+    story.run("gh pr edit 41 --base soph/retries", "https://github.com/x/y/pull/41")
+    assert "pull request #41 onto soph/retries" in state(story) and "#40" not in state(story)
+    story.run("gh pr create --fill", "https://github.com/x/y/pull/42")
+    assert "https://github.com/x/y/pull/42" in state(story) and "#41" not in state(story)
+
+
 def test_pushed_with_a_pull_request_and_edited_since() -> None:
     story = asked()
     story.run("pytest -q", "31 passed in 2.0s")

@@ -32,6 +32,7 @@ FAVOUR = {"announces": 0.15, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.6, 1.8
 REASONED = 2.4  # a decision that says why: nobody else will
 REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
+STALE = 0.4  # what was left to do when an earlier answer was given
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
 RECENT, LAST_TURN, TURN_BEFORE = 0.9, 1.3, 1.2
@@ -171,6 +172,7 @@ def _sentences(
         )
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and _announces(text) else 1.0
+        score *= STALE if _was_left(one, session) else 1.0
         score *= REPEATED if one.source == "message" else 1.0
         if (
             one.source == "request"
@@ -189,6 +191,14 @@ def _announces(text: str) -> bool:
     """Whether a sentence only says what its author is about to do: `Now update the pool`."""
     begins = BEGINS.match(text)
     return bool(BUSY.match(text) or (begins and head.ORDERS.match(text[begins.end() :])))
+
+
+def _was_left(one: Spoken, session: ranker.Session) -> bool:
+    """Whether a sentence says what was left to do before something else was said."""
+    fact = one.fact
+    if fact.who == "user" or fact.place // EACH >= session.final or one.source not in ("reply", "thinking"):
+        return False
+    return bool(head.LEFT.search(fact.about) or head.LEFT.match(fact.text) or head.NEXT_IS.match(fact.text))
 
 
 def _is_passing(one: Spoken, found: frozenset[str], session: ranker.Session) -> bool:

@@ -19,6 +19,12 @@ SHORTEST = 12  # characters of a statement
 MOST = 200  # facts that are held against each other, the newest
 SAME = 0.6  # of what two statements speak of, in both: they are about one matter
 COVERS, ENOUGH = 0.65, 4  # of what an older statement speaks of, in a later one; concepts of one that is compared
+DONE_OF = 0.45  # of what a statement of something undone speaks of, in a later one that says it is done
+UNDONE = re.compile(
+    r"\b(?:remain\w*|pending|to ?do|not yet|yet to|still|need(?:s|ed)? to|must be|should be|missing|fail(?:s|ing|ed)?"
+    r"|broken|next)\b|[⏳☐]|남은|다음|残り",
+    re.I,
+)
 LOOKED_UP, NEAR = 4, 40  # concepts by which others are found, and others of each
 LABELLED, LEAST_LABEL = re.compile(r"([\w][\w /()-]{2,40}): \S"), 5  # "Coverage: 6 of 7"
 UNSURE = ("announces", "hedge", "chat")  # cues of what states nothing
@@ -76,7 +82,8 @@ def _covers(later: tuple[Fact, frozenset[str]], fact: Fact, about: frozenset[str
     other, spoken = later
     named = {concept for concept in about if is_name(concept) and not concept[1:].isdigit()}
     same = not named or bool(named & spoken)  # "The lexer works" says nothing of the parser
-    return same and other.cites != fact.cites and len(spoken & about) >= COVERS * len(about)
+    done = other.kind == "done" and bool(UNDONE.search(f"{fact.about} {fact.text}"))
+    return same and other.cites != fact.cites and len(spoken & about) >= (DONE_OF if done else COVERS) * len(about)
 
 
 def holding(facts: Sequence[Fact]) -> list[Fact]:

@@ -16,6 +16,9 @@ UNCOMMITTED = 12  # files that are named
 REPOSITORIES = 3  # whose last commits are told
 MAIN = ("main", "master", "trunk", "develop", "detached", "")
 PULL = re.compile(r"\b(?:PR|MR|pull request)s? ?#?\d|/pull/\d|\bthe PR\b", re.I)
+# a command about one: `gh pr edit 41`, `gh api repos/x/y/pulls/41/comments`
+WORKED_ON = re.compile(r"\bgh pr [a-z-]+ +#?(\d{1,7})\b|\bgh api\b.{0,80}/pulls/(\d{1,7})\b")
+BASE = re.compile(r"--base[ =]([\w./@+-]{1,100})")
 ON_BRANCH = re.compile(r"^(?:On branch|Switched to (?:a new )?branch|Already on) '?([\w./@+-]{1,100})'?$", re.M)
 # what nobody commits to the project: the host's own plans and memory, and scratch files
 NOT_OURS = re.compile(r"/\.claude/(?:plans|projects|todos)/|^(?:/private)?/(?:tmp|var/folders)/")
@@ -47,7 +50,7 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
         yield _state(left[-1], f"{what}: {tree(files[:UNCOMMITTED])}{more}")
     elif commit:
         yield _state(commit, "no edits since that commit")
-    yield from _pull(work, said, commit, branch)
+    yield from _pull(work, said, commit, branch, ran)
     yield from _checked(work, edits)
 
 
@@ -134,8 +137,18 @@ def _was_dropped(edit: Fact, gone: Sequence[tuple[int, set[str]]]) -> bool:
     return False
 
 
-def _pull(work: Sequence[Fact], said: Sequence[Spoken], commit: Fact | None, branch: str) -> Iterator[Fact]:
+def _pull(
+    work: Sequence[Fact], said: Sequence[Spoken], commit: Fact | None, branch: str, ran: Sequence[Run]
+) -> Iterator[Fact]:
     pull = next((fact for fact in reversed(work) if fact.kind == "pr"), None)
+    named = next(((run, found) for run in reversed(ran) if (found := WORKED_ON.search(run.command))), None)
+    if named and not (pull and named[0].place * EACH <= pull.place):
+        run, number = named[0], named[1][1] or named[1][2]
+        if not (pull and pull.text.rpartition("/")[2].lstrip("#") == number):
+            cites = (run.call.id, run.result.id)
+            onto = f" onto {base[1]}" if (base := BASE.search(run.command)) else ""
+            yield Fact("state", f"pull request #{number}{onto}", cites, run.result.at, "tool", place=run.place * EACH)
+            return
     if pull:
         yield _state(pull, f"pull request {pull.text}{' merged' if pull.status == 'merged' else ''}")
     elif commit and branch not in MAIN and not any(PULL.search(one.fact.text) for one in said):
