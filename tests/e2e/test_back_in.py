@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -130,30 +129,21 @@ def test_a_resume_is_told_once_and_a_fork_not_again(home: Sandbox, api: Model) -
     assert_handed(api.of("main")[-1], first, "handoff", 300)
 
 
-def test_a_fork_is_told_where_its_origin_stood(home: Sandbox, api: Model) -> None:
-    first = work(home, api, text("Forked."))
-    assert_written(home, first)
-    with Session(home, "--resume", first, "--fork-session") as session:
-        session.ask("And in another way?")
-    assert newest(home) != first
-    assert_handed(api.of("main")[-1], first, "handoff", 300)
-
-
-def test_one_that_was_killed_is_handed_to_the_next(home: Sandbox, api: Model) -> None:
-    with killed(home, api) as first:
+def test_one_that_was_killed_is_handed_to_the_next(sandbox: Sandbox, api: Model) -> None:
+    with killed(sandbox, api) as first:
         api.play(text("I see."))
-        with Session(home) as session:
+        with Session(sandbox) as session:
             session.ask("Where were we?")
     brief = assert_handed(api.of("main")[-1], first, "start", 1500)
     assert "parser.py" in brief
-    assert_written(home, first)
+    assert_written(sandbox, first)
 
 
-def test_one_that_was_killed_goes_on(home: Sandbox, api: Model, checkout: Path) -> None:
-    with killed(home, api) as first:
+def test_one_that_was_killed_goes_on(sandbox: Sandbox, api: Model) -> None:
+    with killed(sandbox, api) as first:
         api.play(text("I see."))
-        with Session(home, "-c") as session:
+        with Session(sandbox, "-c") as session:
             session.ask("Where were we?")
-    assert newest(home) == first
+    assert newest(sandbox) == first
     assert_handed(api.of("main")[-1], first, "handoff", 300)
-    assert_written(home, first)
+    assert_written(sandbox, first)

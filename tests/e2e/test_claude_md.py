@@ -15,26 +15,19 @@ pytestmark = pytest.mark.e2e
 MINE = b"# App\r\n\r\nMy own words"
 
 
-@pytest.fixture(params=["sandbox", "old"])
-def box(request: pytest.FixtureRequest) -> Sandbox:
-    """A home of each CLI with our plugin installed."""
-    made: Sandbox = request.getfixturevalue(request.param)
-    return made
-
-
-def test_the_model_reads_the_rules_and_no_marker(box: Sandbox, api: Model, checkout: object) -> None:
-    file = Path(box.project, "CLAUDE.md")
+def test_the_model_reads_the_rules_and_no_marker(sandbox: Sandbox, api: Model, checkout: object) -> None:
+    file = Path(sandbox.project, "CLAUDE.md")
     file.write_bytes(MINE)
-    environ = {name: value for name, value in box.env.items() if not name.startswith("CLAUDE")}
+    environ = {name: value for name, value in sandbox.env.items() if not name.startswith("CLAUDE")}
 
     def rule(*args: str) -> None:
-        ran = box.net.run([f"{checkout}/memory-keeper", "rule", *args], env=environ, cwd=box.project)
+        ran = sandbox.net.run([f"{checkout}/memory-keeper", "rule", *args], env=environ, cwd=sandbox.project)
         assert ran.returncode == 0, ran.stderr
 
     rule("add", "Tabs, not spaces.", "--yes")
     rule("sync", "--yes")
     api.play(text("One."))
-    with Session(box) as session:
+    with Session(sandbox) as session:
         session.ask("First?")
     read = "\n".join(api.of("main")[0].parts()).partition("Contents of ")[2]
     assert "My own words" in read and f"{HEADING}\n" in read.replace("\r", "") and "1. Tabs, not spaces." in read

@@ -34,18 +34,16 @@ def test_a_new_user_is_told_once(name: str, request: pytest.FixtureRequest, api:
         assert KEPT not in " ".join(tui.wait("Good evening.").split())
 
 
-@pytest.mark.parametrize("name", ["sandbox", "old"])
-def test_what_it_says_switches_it_off(name: str, request: pytest.FixtureRequest, api: Model) -> None:
-    box: Sandbox = request.getfixturevalue(name)
-    with Tui(box) as tui:
+def test_what_it_says_switches_it_off(sandbox: Sandbox, api: Model) -> None:
+    with Tui(sandbox) as tui:
         tui.wait(SWITCH)
         tui.type(SWITCH)
         tui.wait("Disabled Memory Keeper")
-    assert json.loads((box.home / ".claude/settings.json").read_text())["enabledPlugins"] == {
+    assert json.loads((sandbox.home / ".claude/settings.json").read_text())["enabledPlugins"] == {
         "memory-keeper@memory-keeper": False
     }
     api.play(text("Good morning."))
-    with Session(box) as session:
+    with Session(sandbox) as session:
         (init,) = [event for event in session.ask("Is it morning?") if event.get("subtype") == "init"]
     assert init["mcp_servers"] == [] and not api.of("main")[-1].saw("memory-keeper")
 

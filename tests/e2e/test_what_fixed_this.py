@@ -33,11 +33,7 @@ def mend(sandbox: Sandbox, api: Model) -> Path:
     return file
 
 
-@pytest.mark.parametrize("host", ["sandbox", "old"])
-def test_what_fixed_an_error_and_that_the_file_has_changed_since(
-    host: str, request: pytest.FixtureRequest, api: Model, checkout: Path
-) -> None:
-    sandbox: Sandbox = request.getfixturevalue(host)
+def test_what_fixed_an_error_and_that_the_file_has_changed_since(sandbox: Sandbox, api: Model, checkout: Path) -> None:
     file = mend(sandbox, api)
     (fix,) = wait_for(lambda: keeper(sandbox, checkout, "fix", ERROR)["fixes"], "the writer")
     assert fix["command"] == "python3 cart.py"
