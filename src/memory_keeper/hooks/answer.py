@@ -59,11 +59,11 @@ def answer(
         from memory_keeper.hooks.actions import Request, perform
 
         after = str(record.get("after") or "")
-        told = perform(action, Request(call, home, environ, at, fullness, after, _room(reply)))
-        if isinstance(told, str):
-            plain = told
+        heard = perform(action, Request(call, home, environ, at, fullness, after, _room(reply)))
+        if isinstance(heard, str):
+            plain = heard
         else:
-            reply = joined(reply, told)
+            reply = joined(reply, heard)
     return reply or plain or None
 
 

@@ -73,11 +73,11 @@ def _catch_up(home: str, what: str, session: str) -> None:
     start_catch_up(home, what, session)
 
 
-def written(said: Json | str | None) -> bytes:
+def written(reply: Json | str | None) -> bytes:
     """An answer as the host reads it."""
-    if isinstance(said, str):
-        return said.encode("utf-8", "replace")
-    return wire.dumps(said).encode("ascii") if said else b""
+    if isinstance(reply, str):
+        return reply.encode("utf-8", "replace")
+    return wire.dumps(reply).encode("ascii") if reply else b""
 
 
 def _read_input() -> bytes:

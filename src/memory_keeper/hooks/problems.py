@@ -44,9 +44,9 @@ def complain(home: str, where: str, error: BaseException) -> None:
 
 def describe(error: BaseException) -> str:
     """An error without content: its type, the system's word for it, and where it was raised."""
-    said = getattr(error, "strerror", None) or (str(error) if hasattr(error, "hint") else "")
+    reason = getattr(error, "strerror", None) or (str(error) if hasattr(error, "hint") else "")
     trace = error.__traceback__
     while trace and trace.tb_next:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
-    return " ".join(part for part in (type(error).__name__, said, place) if part)
+    return " ".join(part for part in (type(error).__name__, reason, place) if part)

@@ -89,20 +89,20 @@ def serve(wrap: str, width: int) -> None:
     """Read the payload, write the line; nothing that goes wrong is the user's to see."""
     environ = config.environment()
     width = find_width(environ) or width or WIDTH
-    home, line, other, said = config.find_home(environ), "", None, None
+    home, line, other, answer = config.find_home(environ), "", None, None
     data = _read_all()
     try:
         other = Other(wrap, data) if wrap else None
     except OSError as error:
         _complain(home, error)
     try:
-        said = measure(data, home, environ)
-        line = compose(said, width, painted=_painted(environ)) if said else ""
+        answer = measure(data, home, environ)
+        line = compose(answer, width, painted=_painted(environ)) if answer else ""
     except Exception as error:
         _complain(home, error)
     try:
-        if said:
-            keep(said.shown, home, time())
+        if answer:
+            keep(answer.shown, home, time())
     except Exception as error:
         _complain(home, error)
     first = other.finish() if other else b""
@@ -175,34 +175,34 @@ def keep(shown: Shown, home: str, at: float) -> None:
 # --- the line ---------------------------------------------------------------------------------------------------------
 
 
-def compose(said: Answer, width: int, painted: bool = True) -> str:
+def compose(answer: Answer, width: int, painted: bool = True) -> str:
     """The line, as much of it as fits: what stands last goes first."""
-    parts = _parts(said, width)
+    parts = _parts(answer, width)
     while parts and columns(SPLIT.join(parts)) > width:
         parts.pop()
     if not parts or not painted:
         return SPLIT.join(parts)
     head, *rest = parts
-    line = f"\x1b[{COLOURS[said.level]}m{head}\x1b[0m"
+    line = f"\x1b[{COLOURS[answer.level]}m{head}\x1b[0m"
     return line + (f"\x1b[2m{SPLIT}{SPLIT.join(rest)}\x1b[0m" if rest else "")
 
 
-def _parts(said: Answer, width: int) -> list[str]:
-    tokens, limits = said.shown.tokens, said.limits
+def _parts(answer: Answer, width: int) -> list[str]:
+    tokens, limits = answer.shown.tokens, answer.limits
     if not tokens:
         return ["context: no response yet"]
     if not limits.window:  # then nobody knows how much that is
-        return [f"{short(tokens)} tokens", *([said.shown.name] if said.shown.name else [])]
+        return [f"{short(tokens)} tokens", *([answer.shown.name] if answer.shown.name else [])]
     percent = f"{100 * tokens // limits.window}%"
-    drawn = f"{bar(tokens, limits.window, said.clears_at or limits.compacts_at or limits.refuses_at)} {percent}"
+    drawn = f"{bar(tokens, limits.window, answer.clears_at or limits.compacts_at or limits.refuses_at)} {percent}"
     parts = [drawn if len(drawn) <= width else percent, f"{short(tokens)}/{short(limits.window)}"]
-    if said.clears_at:
-        parts.append(f"clears at {short(said.clears_at)}")
+    if answer.clears_at:
+        parts.append(f"clears at {short(answer.clears_at)}")
     elif limits.compacts_at:
         parts.append(f"compacts at {short(limits.compacts_at)}")
     elif limits.refuses_at:
         parts.append(f"refuses at {short(limits.refuses_at)}")
-    return [*parts, said.shown.name] if said.shown.name else parts
+    return [*parts, answer.shown.name] if answer.shown.name else parts
 
 
 def bar(tokens: int, window: int, end: int) -> str:

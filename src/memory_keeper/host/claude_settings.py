@@ -203,7 +203,7 @@ def _object(data: bytes | None) -> Json:
 def _bare(data: bytes | None) -> Any:
     """What settings say but for the empty shells a removed plugin leaves; what cannot be read is only like itself."""
     try:
-        rest = {key: one for key, one in parse(data, errors="replace").items() if key not in SHELLS or one}
+        rest = {key: value for key, value in parse(data, errors="replace").items() if key not in SHELLS or value}
     except KeeperError:
         return data
     return json.dumps(rest, sort_keys=True)
@@ -212,7 +212,7 @@ def _bare(data: bytes | None) -> Any:
 def _without_shells(now: bytes, before: bytes | None) -> bytes:
     """The settings as they are now, less the empty shells that were not there before."""
     value, was = _object(now), _object(before)
-    rest = {key: one for key, one in value.items() if key not in SHELLS or one or key in was}
+    rest = {key: entry for key, entry in value.items() if key not in SHELLS or entry or key in was}
     return now if rest == value else lay_out(rest, now)
 
 

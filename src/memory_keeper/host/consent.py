@@ -37,7 +37,7 @@ def _was_told(pid: int) -> bool:
     """Whether a process was started with the host's word in its environment."""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
-            names = {one.partition(b"=")[0].decode("utf-8", "replace") for one in file.read().split(b"\0")}
+            names = {variable.partition(b"=")[0].decode("utf-8", "replace") for variable in file.read().split(b"\0")}
     except OSError:
         return False
     return bool(names & {*INSIDE_HOST})

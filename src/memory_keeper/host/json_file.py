@@ -64,6 +64,6 @@ def lay_out(value: Json, like: bytes | None = None) -> bytes:
     return (data + b"\n").replace(b"\n", b"\r\n" if b"\r\n" in (like or b"") else b"\n")
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two values are one in JSON, where true is not 1."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -84,7 +84,11 @@ def _lasts(found: str, home: str) -> bool:
     real = os.path.realpath(found)
     runs = any(os.path.exists(os.path.join(os.path.dirname(real), part)) for part in ("src/memory_keeper", "../plugin"))
     ours = runs or "memory_keeper" in _read(real)  # a checkout's or a plugin's, or what a package installed
-    return os.path.isabs(found) and ours and not any(f"{real}/".startswith(f"{os.path.realpath(one)}/") for one in lent)
+    return (
+        os.path.isabs(found)
+        and ours
+        and not any(f"{real}/".startswith(f"{os.path.realpath(folder)}/") for folder in lent)
+    )
 
 
 def _leads_to(path: str, home: str, name: str) -> bool:

@@ -205,8 +205,8 @@ def claude(*args: str, needed: bool = True) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise KeeperError(f"{asked} failed: {error}") from None
     if done.returncode and needed:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise KeeperError(f"{asked} failed: {said[-1] if said else done.returncode}")
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise KeeperError(f"{asked} failed: {lines[-1] if lines else done.returncode}")
     return done.stdout
 
 

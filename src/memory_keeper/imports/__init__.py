@@ -138,8 +138,8 @@ def _tools_of(store: Store, project: str) -> set[str]:
     """The tools whose memory of a project was brought in."""
     notes = [note for level in (0, 1, 2) for note in store.notes(project, level)]
     events = store.find(Filter(project, kinds=(EVENT,)))
-    said = {str(wire.read_object(kept.event.extra).get("from")) for kept in events}
-    return said | {imported_from(note) for note in notes}
+    named = {str(wire.read_object(kept.event.extra).get("from")) for kept in events}
+    return named | {imported_from(note) for note in notes}
 
 
 def _ignore(said: object) -> None:

@@ -118,8 +118,8 @@ def _observation(row: Row) -> Iterator[Entry]:
 
 def _summary(row: Row) -> Iterator[Entry]:
     """A summary as a note, a line for each thing that it says."""
-    said = [f"{label}: {' '.join(words(row.get(name), LONGEST).split())}" for name, label in SUMMARY.items()]
-    text = "\n".join(line for line in said if not line.endswith(": "))
+    lines = [f"{label}: {' '.join(words(row.get(name), LONGEST).split())}" for name, label in SUMMARY.items()]
+    text = "\n".join(line for line in lines if not line.endswith(": "))
     key = f"{row.get('memory_session_id')} {row.get('created_at_epoch')}"
     yield from (Entry("summary", "session", _at(row), piece, key=key) for piece in pieces(text))
 
@@ -149,4 +149,4 @@ def _listed(value: object) -> list[str]:
         found = wire.loads(value) if isinstance(value, str) and value[:1] == "[" else []
     except (ValueError, RecursionError):
         found = []
-    return [text for one in found[:100] if (text := words(one, 2000))]
+    return [text for entry in found[:100] if (text := words(entry, 2000))]

@@ -54,8 +54,8 @@ def dated(text: str, path: str) -> float:
     """When a file was written, by its front matter or the lines that it begins with, its name, or the file system."""
     at, text = stamped(os.path.basename(path), modified(path)), text.lstrip("\ufeff")
     matter = text.partition("\n---")[0] if text.startswith("---") else "\n".join(text.split("\n", HEAD)[:HEAD])
-    said = next((said for value in DATE.findall(matter) if (said := stamped(value, 0.0))), at)
-    return at if said <= at < said + DAY else said  # the name may say the hour as well
+    named = next((named for value in DATE.findall(matter) if (named := stamped(value, 0.0))), at)
+    return at if named <= at < named + DAY else named  # the name may say the hour as well
 
 
 def read_text(path: str) -> str:

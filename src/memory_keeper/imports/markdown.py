@@ -17,7 +17,7 @@ def find(where: Where) -> list[str]:
     if not where.paths:
         raise KeeperError("Nobody can say which Markdown is a memory", hint="memory-keeper import markdown PATH")
     given = [os.path.abspath(path) for path in where.paths]
-    found = [path for one in given for path in ([one] if os.path.isfile(one) else walk(one, "", ENDINGS))]
+    found = [path for place in given for path in ([place] if os.path.isfile(place) else walk(place, "", ENDINGS))]
     return list(dict.fromkeys(found))
 
 

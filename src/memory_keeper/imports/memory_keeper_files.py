@@ -58,8 +58,8 @@ def _folders(above: str) -> Iterator[list[str]]:
     for root, path in roots:
         base = "/".join((root, *path))
         # Claude Code's own folder has a `sessions` and a `project.md` of nobody's
-        yield [f"{base}/{one}" for one in names_in(root, *path) if path[-1] != ".claude" and _kind(one)]
-        yield [f"{base}/sessions/{one}" for one in names_in(root, *path, "sessions") if one.endswith(LOG)]
+        yield [f"{base}/{below}" for below in names_in(root, *path) if path[-1] != ".claude" and _kind(below)]
+        yield [f"{base}/sessions/{below}" for below in names_in(root, *path, "sessions") if below.endswith(LOG)]
 
 
 def _kind(name: str) -> str:
@@ -189,10 +189,10 @@ def _objects(value: object) -> list[dict[str, Any]]:
 def _told(outline: Json) -> str:
     """All that a summary says in lines, so that every part of it is found."""
     lines = [outline["overallSummary"]]
-    lines += [f"{one['name']}: {one['summary']}" for one in outline["themes"] if one["summary"] not in lines[0]]
-    for one in outline["keyDecisions"]:
-        lines.append(f"Decided: {one['decision']}" + (f", because {one['reason']}" if one["reason"] else ""))
-    lines += [f"Issue ({one['status']}): {one['issue']}" for one in outline["issues"]]
+    lines += [f"{entry['name']}: {entry['summary']}" for entry in outline["themes"] if entry["summary"] not in lines[0]]
+    for entry in outline["keyDecisions"]:
+        lines.append(f"Decided: {entry['decision']}" + (f", because {entry['reason']}" if entry["reason"] else ""))
+    lines += [f"Issue ({entry['status']}): {entry['issue']}" for entry in outline["issues"]]
     return "\n".join(" ".join(line.split()) for line in lines)
 
 

@@ -44,20 +44,20 @@ def attempts(events: Sequence[Event]) -> list[Attempt]:
 
 
 def _attempt(event: Event) -> Attempt:
-    said = wire.read_object(event.extra)
-    ok, ended = said.get("ok") is True, event.id.endswith(":1")
+    fields = wire.read_object(event.extra)
+    ok, ended = fields.get("ok") is True, event.id.endswith(":1")
     return Attempt(
         event.at,
         event.ref,
         ok,
-        ended and not ok and said.get("answered") is True,
-        wire.count(said.get("tokens_in")) + wire.count(said.get("tokens_out")),
-        said.get("background") is True,
+        ended and not ok and fields.get("answered") is True,
+        wire.count(fields.get("tokens_in")) + wire.count(fields.get("tokens_out")),
+        fields.get("background") is True,
         event.project,
-        cost_of(said.get("cost")) or 0.0,
+        cost_of(fields.get("cost")) or 0.0,
         event.tool,
-        ended and not ok and said.get("answered") is not True,
-        str(said.get("why") or ""),
+        ended and not ok and fields.get("answered") is not True,
+        str(fields.get("why") or ""),
     )
 
 

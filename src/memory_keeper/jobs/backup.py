@@ -90,8 +90,8 @@ def _write(home: str, path: str, copy: str, full: bool, at: float) -> None:
         for name, data in beside.items():
             _add(tar, sums, name, iter([data]))
         for name in sorted(os.listdir(f"{home}/spool")) if os.path.isdir(f"{home}/spool") else ():
-            with open(f"{home}/spool/{name}", "rb") as one:
-                _add(tar, sums, f"spool/{name}", iter([one.read()]))
+            with open(f"{home}/spool/{name}", "rb") as record:
+                _add(tar, sums, f"spool/{name}", iter([record.read()]))
         ends = {archive.archive_path(home, source): member.start + member.length for source, member in members}
         for one_path, end in ends.items():  # what comes after is of a writer that has not committed it
             if os.path.isfile(one_path):
@@ -313,9 +313,9 @@ def _free(path: str) -> str:
 
 def _sweep(*paths: str) -> None:
     for path in paths:
-        for one in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
-            if os.path.lexists(one):
-                os.unlink(one)
+        for file in (path, f"{path}-wal", f"{path}-shm", f"{path}-journal"):
+            if os.path.lexists(file):
+                os.unlink(file)
 
 
 def _private(path: str, flags: int) -> int:

@@ -113,16 +113,16 @@ class Importing:
         return self.sessions[entry.session] or store.event(f"{id}:0") is not None
 
     def _event(self, entry: Entry, id: str) -> Event:
-        said = {"from": self.tool, "role": entry.role, "file": entry.file}
+        fields = {"from": self.tool, "role": entry.role, "file": entry.file}
         text = self.keeper.redacted(clean(entry.text), self.project)
         path = self.keeper.redacted(entry.path, self.project)
-        return Event(f"{id}:0", entry.at, EVENT, "", self.project, text, entry.role, path, extra=wire.dumps(said))
+        return Event(f"{id}:0", entry.at, EVENT, "", self.project, text, entry.role, path, extra=wire.dumps(fields))
 
     def _keep_note(self, store: Store, entry: Entry) -> bool:
         """Keep a note, or what covers those before it; whether it is new."""
         id = self._id(entry)
         if entry.kind == OUTLINE:
-            covers = [one for one in self._covered(entry) if not store.cover(one)] if entry.covers else []
+            covers = [event for event in self._covered(entry) if not store.cover(event)] if entry.covers else []
             lacks = not store.note(id) and bool(covers or not entry.covers)
             return lacks and self._keep_outline(store, entry, id, covers)
         text, form = self._text(entry)
@@ -146,7 +146,7 @@ class Importing:
 
     def _keep_outline(self, store: Store, entry: Entry, id: str, covers: Sequence[str]) -> bool:
         """A summary as the tool has it; one of ours where it had none."""
-        said = {"by": "import", "from": self.tool, "file": entry.file, "written": entry.at}
+        fields = {"by": "import", "from": self.tool, "file": entry.file, "written": entry.at}
         if entry.outline is None:
             notes = [note for cover in covers if (note := store.note(cover))]
             note = write_outline(self.keeper, notes, self.outline_tokens)
@@ -154,7 +154,7 @@ class Importing:
         else:
             text = self.keeper.redacted(entry.text, self.project)
             outline = _redacted(entry.outline, lambda part: self.keeper.redacted(part, self.project))
-            extra = wire.dumps({**said, "outline": outline})
+            extra = wire.dumps({**fields, "outline": outline})
             note = Note(id, entry.at, OUTLINE, 2, self.project, text, "", measure(text), extra)
         store.add(note._replace(id=id, at=entry.at), covers)
         return store.note(id) is not None

@@ -101,12 +101,12 @@ def choose(keeper: Keeper, store: Store, what: What, known: Forgotten | None = N
     else:
         events = {kept.key: kept.event for kept in _events(store, what)}
     notes, written = _notes(store, what, events, sessions)
-    said = dict.fromkeys(notes)
-    for kept in store.find(Filter(refs=[*said])) if said else ():
-        if kept.event.ref in said and not kept.event.tool:
+    gone = dict.fromkeys(notes)
+    for kept in store.find(Filter(refs=[*gone])) if gone else ():
+        if kept.event.ref in gone and not kept.event.tool:
             events[kept.key] = kept.event  # what became of a note
     for project in {event.project for event in events.values()}:
-        events |= {kept.key: kept.event for kept in _told(store, project, events, said)}
+        events |= {kept.key: kept.event for kept in _told(store, project, events, gone)}
     projects = tuple(dict.fromkeys([what.project, *(event.project for event in events.values())]))
     said_in = {event.session for event in events.values() if event.kind not in TOLD}
     paths = dict.fromkeys(map(store.transcript, said_in))
@@ -165,13 +165,13 @@ def _quoting(store: Store, found: Sequence[Any]) -> Iterator[Any]:
 def _told(store: Store, project: str, events: dict[int, Event], notes: Collection[str]) -> list[Any]:
     """What contexts were told of it."""
     ids, echo = {event.id for event in events.values()}, _echo(events.values())
-    told = store.find(Filter(project=project, kinds=TOLD))
-    return [kept for kept in told if _says(kept.event.extra, ids, notes, echo)]
+    quoting = store.find(Filter(project=project, kinds=TOLD))
+    return [kept for kept in quoting if _says(kept.event.extra, ids, notes, echo)]
 
 
 def _says(extra: str, ids: Collection[str], notes: Collection[str], echo: Echo) -> bool:
     cited = {*STRINGS.findall(extra)}
-    return any(one in ids or one in notes for one in cited) or echo.is_in(extra)
+    return any(id in ids or id in notes for id in cited) or echo.is_in(extra)
 
 
 def _echo(events: Iterable[Event]) -> Echo:
@@ -255,7 +255,7 @@ def _secrets_mask(keeper: Keeper, what: What) -> Callable[[str], str]:
 
 
 def _text_mask(text: str) -> Callable[[str], str]:
-    return lambda said: mask_text(said, lambda one: one.replace(text, MARK))
+    return lambda whole: mask_text(whole, lambda part: part.replace(text, MARK))
 
 
 # --- doing it ---------------------------------------------------------------------------------------------------------
@@ -476,9 +476,9 @@ def _clean_spools(keeper: Keeper, what: What, chosen: Chosen, known: Forgotten) 
             record = mask_value(record, mask)
         if what.is_masked:
             return record
-        said = {"text", "extra"} & record.keys()
+        texts = {"text", "extra"} & record.keys()
         gone = known.has(Event("", spool.time_of(record), "", session, what.project, str(record.get("text") or "")))
-        return None if said and (gone or _says(wire.dumps(record, ascii=False), ids, chosen.notes, echo)) else record
+        return None if texts and (gone or _says(wire.dumps(record, ascii=False), ids, chosen.notes, echo)) else record
 
     for session in spool.names(keeper.home):
         spool.rewrite(keeper.home, session, lambda record, session=session: clean(session, record))  # type: ignore[misc]

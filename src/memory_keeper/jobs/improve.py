@@ -223,8 +223,8 @@ def drop(keeper: Keeper, job: Job, draft: Draft) -> Outcome:
 
 
 def _spent(id: str, first: Note, outcome: Outcome, job: Job) -> Event:
-    said = {name: value for name, value in outcome._asdict().items() if name not in UNSAID}
-    extra = wire.dumps({**said, "background": job.background})
+    fields = {name: value for name, value in outcome._asdict().items() if name not in UNSAID}
+    extra = wire.dumps({**fields, "background": job.background})
     return Event(id, time(), "spent", first.session, first.project, "", tool=job.by, ref=first.id, extra=extra)
 
 
@@ -307,18 +307,18 @@ def shown(events: Sequence[Event], budget: int = INPUT) -> list[str]:
 def read_answer(matter: Matter, answer: str) -> tuple[str, Json, str]:
     """What an answer would make of a note: its words, what is kept beside them, and why it is not taken."""
     extra = wire.read_object(matter.first.extra)
-    said, outline = answer, extra.get("outline")
+    body, outline = answer, extra.get("outline")
     if isinstance(outline, dict) and answer.lstrip()[:1] in ("{", "`"):
         outline, why = take(answer, matter.said, matter.budget, outline)
         if why:
             return answer, {}, why
-        said = outline["overallSummary"]
-    said, why = judge(said, matter.said, matter.budget)
-    linked = [] if why else link(said, matter.sources)
+        body = outline["overallSummary"]
+    body, why = judge(body, matter.said, matter.budget)
+    linked = [] if why else link(body, matter.sources)
     if not linked:
         return answer, {}, why or "none of it can be found in what it is about"
-    text = "\n".join(one.sentence for one in linked)
-    rests = [[cite for source in one.cites for cite in matter.rests.get(source, (source,))] for one in linked]
+    text = "\n".join(claim.sentence for claim in linked)
+    rests = [[cite for source in claim.cites for cite in matter.rests.get(source, (source,))] for claim in linked]
     extra["cites"] = [list(dict.fromkeys(cites))[:CITED] for cites in rests]
     if isinstance(outline, dict):
         extra["outline"] = {**outline, "overallSummary": text}

@@ -71,11 +71,11 @@ def _keep_said(
                     yield note
 
 
-def _confirm(keeper: Keeper, said: Note) -> None:
+def _confirm(keeper: Keeper, confirmed: Note) -> None:
     """What is said in a project confirms what the user observed for all of them."""
     for note in keeper.store.notes(USER, 0, "observation"):
-        if note.text and says_the_same(said, note):
-            keeper.mark("confirmed", note, session=said.session, at=said.at, patience=PATIENCE)
+        if note.text and says_the_same(confirmed, note):
+            keeper.mark("confirmed", note, session=confirmed.session, at=confirmed.at, patience=PATIENCE)
 
 
 # --- what fails again and again ---------------------------------------------------------------------------------------

@@ -46,10 +46,10 @@ def distil(
         if force or note_is_due(open, settings.of(open.project), now):
             with Apart(complain):
                 made += reduce_session(keeper, open, settings.of(open.project), now, force, progress, complain)
-    for one, size in keeper.store.open_tokens(project):
-        if size > settings.of(one)["reduce.memoryTokens"]:
+    for id, size in keeper.store.open_tokens(project):
+        if size > settings.of(id)["reduce.memoryTokens"]:
             with Apart(complain):
-                made += outline_project(keeper, one, settings.of(one))
+                made += outline_project(keeper, id, settings.of(id))
     return made
 
 

@@ -126,7 +126,7 @@ def _renew(root: str, what: Collection[str]) -> None:
     """Let the time of pages that were right as they are say that somebody has looked."""
     if is_there(root):
         with Folder(root) as folder:
-            for name, found in [pair for one in what for pair in our_pages(folder, one)]:
+            for name, found in [pair for layer in what for pair in our_pages(folder, layer)]:
                 folder.keep(name, found)
 
 

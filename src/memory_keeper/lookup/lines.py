@@ -138,8 +138,8 @@ def _words(query: str) -> Wanted:
         places = [at for forms in words for form in forms if (at := low.find(form)) >= 0]
         first = min(places, default=0)
         start = max(0, first - NEAR)
-        said = snippet(text[start : first + NEAR], [tuple(forms) for forms in words])
-        return "…" + said if start and not said.startswith("…") else said
+        cut = snippet(text[start : first + NEAR], [tuple(forms) for forms in words])
+        return "…" + cut if start and not cut.startswith("…") else cut
 
     return Wanted(matches, show, anywhere=True)
 

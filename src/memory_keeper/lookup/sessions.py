@@ -16,7 +16,7 @@ def session_of(keeper: Keeper, given: str, hint: str = "`memory-keeper sessions 
     found = keeper.store.sessions_called(given) if given else []
     if given and not found:
         raise KeeperError(f"No session is called {given}", hint=hint)
-    found = [one for one in found if one.removesuffix(ELSEWHERE) == one or one.removesuffix(ELSEWHERE) not in found]
+    found = [id for id in found if id.removesuffix(ELSEWHERE) == id or id.removesuffix(ELSEWHERE) not in found]
     if len(found) > 1:
         raise KeeperError(f"More than one session is called {given}: {several(found)}", hint="give more of the id")
     return found[0] if found else ""

@@ -51,16 +51,18 @@ def adopt(pages: Pages, patience: float = PATIENCE) -> list[Note]:
 
 def adopt_all(pages: Pages, reads: Iterable[Read], foreign: bool = False, patience: float = PATIENCE) -> list[Note]:
     """The notes that people made of some pages, now kept; `foreign`: also of files that are not ours."""
-    told = [
+    readable = [
         reading
         for reading in reads
         if reading.name not in (*LISTED, *SEALED) and (reading.trusted or foreign) and not reading.waits
     ]
-    if all(reading.found.ours and not any(_is_lost(pages, part) for part in reading.page.sections) for reading in told):
+    if all(
+        reading.found.ours and not any(_is_lost(pages, part) for part in reading.page.sections) for reading in readable
+    ):
         return []
     with pages.keeper.writing(patience):
         pages.keeper.project(pages.root, change=True)  # so that the secrets of this very folder are known
-        return list(_adopted(pages, told))
+        return list(_adopted(pages, readable))
 
 
 def _is_lost(pages: Pages, section: Section) -> bool:

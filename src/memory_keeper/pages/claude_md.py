@@ -72,18 +72,18 @@ def sync_rules(
 
 def sync_where_wanted(keeper: Keeper, folder: str) -> list[str]:
     """Bring the blocks that are there up to date, if the user has asked for that; what there is to say about it."""
-    said: list[str] = []
+    problems: list[str] = []
     if not config.load(keeper.home, config.find_root(folder), keeper.environ)[0]["rules.claudeMd"]:
-        return said
+        return problems
     for user in (True, False):
         try:
             change = sync_rules(keeper, folder, user=user, anew=False)
-            said += [f"{change.path} has the rules as they are now"] * change.changed
+            problems += [f"{change.path} has the rules as they are now"] * change.changed
         except OutOfReach:
             pass
         except KeeperError as error:
-            said.append(str(error))
-    return said
+            problems.append(str(error))
+    return problems
 
 
 def _place(keeper: Keeper, folder: str, user: bool) -> tuple[str, str]:

@@ -121,11 +121,11 @@ def obstacles(pages: Pages) -> dict[str, str]:
 
 def left_alone(pages: Pages) -> dict[str, str]:
     """The files in the place of our pages that are not written, and what is to be said of each."""
-    told = {
+    reasons = {
         path: BLOCKED.format(why) if why else CHANGED if path.endswith((*SEALED, *LISTED)) else STRANGE
         for path, why in obstacles(pages).items()
     }
-    return told | {"/".join((pages.root, *FOLDER, name)): WAITS for name in pages.waiting()}
+    return reasons | {"/".join((pages.root, *FOLDER, name)): WAITS for name in pages.waiting()}
 
 
 def not_ours_alone(pages: Pages, paths: Iterable[str]) -> list[str]:

@@ -158,7 +158,7 @@ def passed(tokens: int, limits: Limits, settings: Json) -> list[str]:
 
 def level(tokens: int, limits: Limits, settings: Json) -> str:
     """How full a context is, in a word: ok, warn, critical, or unknown."""
-    reached = [one for one in passed(tokens, limits, settings) if one != "handoff"]
+    reached = [name for name in passed(tokens, limits, settings) if name != "handoff"]
     if reached:
         return reached[-1]
     return "ok" if "warn" in thresholds(limits, settings) else "unknown"

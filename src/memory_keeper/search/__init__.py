@@ -64,9 +64,8 @@ def find(
         found = sorted(
             [*found, *_find(store, text, beside, limit, regex, deep, meaning)], key=lambda result: -result.score
         )
-    return [result for result in found if not (result.session.endswith(ELSEWHERE) and _is_theirs(store, result))][
-        :limit
-    ]
+    own = [hit for hit in found if not (hit.session.endswith(ELSEWHERE) and _is_theirs(store, hit))]
+    return own[:limit]
 
 
 def _is_theirs(store: Store, result: Hit) -> bool:
@@ -84,7 +83,7 @@ def _find(store: Store, text: str, scope: Scope, limit: int, regex: bool, deep: 
     marks = [term.marks for term in terms]
     found = _snippets(store, [ranked.row.key for ranked in shown], marks, READ)
     # of a large output the word may stand far behind its beginning
-    unmarked = [key for key, said in found.items() if ON not in said and said.endswith("…")]
+    unmarked = [key for key, shown in found.items() if ON not in shown and shown.endswith("…")]
     found |= _snippets(store, unmarked, marks, LARGEST)
     return [hit(ranked, found.get(ranked.row.key, "")) for ranked in shown]
 
@@ -146,9 +145,9 @@ def _without_strangers(rows: Sequence[Row], beside: Mapping[int, int]) -> list[R
     ]
 
 
-def _to_the_letter(store: Store, ranked: list[Ranked], said: tuple[tuple[str, ...], str]) -> list[Ranked]:
+def _to_the_letter(store: Store, ranked: list[Ranked], literal: tuple[tuple[str, ...], str]) -> list[Ranked]:
     """Those first that have the names of a query, or all of it, as it writes them: the index knows only words."""
-    names, whole = said
+    names, whole = literal
     if not ranked or not (names or whole):
         return ranked
     texts = store.texts([candidate.row.key for candidate in ranked[: LOOKED[bool(names)]]], LETTERS)
@@ -242,8 +241,8 @@ def _nearly_said(store: Store, word: str, scope: Scope) -> tuple[str, ...]:
     words = nearly(word)
     for start in range(0, len(words), DOZENS):
         some = words[start : start + DOZENS]
-        if _is_said(store, [Phrase(one) for one in some], EVERYWHERE):
-            found += [one for one in some if _is_said(store, [Phrase(one)], scope)]
+        if _is_said(store, [Phrase(near) for near in some], EVERYWHERE):
+            found += [near for near in some if _is_said(store, [Phrase(near)], scope)]
         if len(found) >= NEARLY:
             break
     return tuple(found[:NEARLY])

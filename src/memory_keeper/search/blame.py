@@ -248,7 +248,7 @@ def _taken_back(store: Store, project: str, calls: Sequence[_Call]) -> set[str]:
     made = sorted(made, key=lambda pair: order[pair[0]])[-EDITS:]
     sessions = {call.session for _, call in made}
     git = [(seq, call) for seq, call, _ in shell_calls(store, project, ("git ",), CALLS) if call.session in sessions]
-    made += [one for one in git if any(word in one[1].text for word in ("checkout", "restore", "commit", "reset"))]
+    made += [run for run in git if any(word in run[1].text for word in ("checkout", "restore", "commit", "reset"))]
     order = in_order(made)
     return undone([call for _, call in sorted(made, key=lambda pair: order[pair[0]])])
 
@@ -256,13 +256,13 @@ def _taken_back(store: Store, project: str, calls: Sequence[_Call]) -> set[str]:
 def _why(store: Store, edit: _Call, since: int) -> Iterator[Step]:
     """What was said before an edit, and what was decided about its file in that session."""
     session, name = edit.call.session, edit.call.path.rpartition("/")[2]
-    said = last_before(store, session, edit.seq, "reply", since)
-    if said and said[1].text.strip():
-        yield _step(said[1])
+    reply = last_before(store, session, edit.seq, "reply", since)
+    if reply and reply[1].text.strip():
+        yield _step(reply[1])
     stem = name.rpartition(".")[0] or name
     facts = [fact for note in store.notes_of(session) for fact in facts_of(note) if fact.cites]
-    told = {f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED}
-    about = [Step(one_line(clean(text), SAID), id) for text, id in told.items() if stem in text]
+    worded = {f"{DECIDED[fact.kind]}: {say(fact)}": fact.cites[0] for fact in facts if fact.kind in DECIDED}
+    about = [Step(one_line(clean(text), SAID), id) for text, id in worded.items() if stem in text]
     yield from about[:REASONS]
 
 

@@ -52,7 +52,7 @@ def find_candidates(store: Store, terms: Sequence[Term], scope: Scope, deep: boo
             near = events.cap / max(1, newest - events.oldest[place] + 1)
             about = max(about, size * min(SHARE, near / density))
         weighed.append(Weighed(term.weight, frozenset(keys), about))
-    must = [one.keys for (term, _), one in zip(sought, weighed, strict=True) if term.must]
+    must = [weight.keys for (term, _), weight in zip(sought, weighed, strict=True) if term.must]
     return Candidates(_heaviest(weighed, must, size, MOST[large]), weighed, size)
 
 
@@ -110,9 +110,9 @@ def _look_up(terms: Sequence[Term], asked: Sequence[_Asked]) -> list[tuple[Term,
 
 def _rarest(sought: list[tuple[Term, list[list[int]]]]) -> list[tuple[Term, list[list[int]]]]:
     """The terms that are looked for, of a long query those that fewest rows have; the rarest first."""
-    known = [one for one in sought if any(one[1])]
+    known = [term for term in sought if any(term[1])]
     known.sort(key=lambda pair: (not pair[0].must, sum(map(len, pair[1]))))
-    lacking = [one for one in sought if not any(one[1])]
+    lacking = [term for term in sought if not any(term[1])]
     return known[:PLANNED] + lacking
 
 

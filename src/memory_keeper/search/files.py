@@ -96,7 +96,7 @@ def _told(
     store: Store, sessions: Sequence[Session], found: Iterable[tuple[float, str, str, list[int]]]
 ) -> list[Likely]:
     numbers = [(score, path, why, [sessions[place][path].last for place in best]) for score, path, why, best in found]
-    shown = Filter(keys=[number for one in numbers for number in one[3]], bare=True)
+    shown = Filter(keys=[number for row in numbers for number in row[3]], bare=True)
     ids = {key: event.id for key, event in store.find(shown)}
     return [
         Likely(path, round(score, 4), why, tuple(ids[number] for number in shown))
@@ -164,8 +164,8 @@ def _named(text: str, files: Iterable[str]) -> dict[str, float]:
         for whole in dict.fromkeys((low, _stem(low))):
             by_name.setdefault(whole.rpartition("/")[2], []).append((whole, path))
     found: dict[str, float] = {}
-    said = {one.rstrip("./-").lstrip("@~-") for one in MENTION.findall(text)}
-    for name in {one.removeprefix("./").lower() for one in said if NAMELIKE.search(one)}:
+    mentioned = {mention.rstrip("./-").lstrip("@~-") for mention in MENTION.findall(text)}
+    for name in {mention.removeprefix("./").lower() for mention in mentioned if NAMELIKE.search(mention)}:
         here = {path for whole, path in by_name.get(name.rpartition("/")[2], ()) if _ends(whole, name)}
         for path in here:
             found[path] = max(found.get(path, 0.0), 1 / len(here))
@@ -215,5 +215,5 @@ def _share(word: str, asked: set[str], begun: Mapping[str, Sequence[str]]) -> fl
     """How much of a word stands in a prompt: all of it, or the beginning that it shares with another form of it."""
     if word in asked:
         return 1.0
-    near = [one for one in begun.get(word[:BEGINNING], ()) if one.startswith(word) or word.startswith(one)]
-    return max((min(len(one), len(word)) / max(len(one), len(word)) for one in near), default=0.0)
+    near = [other for other in begun.get(word[:BEGINNING], ()) if other.startswith(word) or word.startswith(other)]
+    return max((min(len(other), len(word)) / max(len(other), len(word)) for other in near), default=0.0)

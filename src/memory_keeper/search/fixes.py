@@ -115,8 +115,8 @@ class Answer(NamedTuple):
 
 def hint(store: Store, error: str, scope: Scope, session: str = "") -> Fix | None:
     """What solved exactly this error in another session, where that is sure enough to be told unasked."""
-    told = find_wrong(error, 1) if not error.startswith(HOST) else []  # the host explains its own errors itself
-    asked = [wrong.signature for wrong in told if wrong.rank > HARDLY]
+    wrongs = find_wrong(error, 1) if not error.startswith(HOST) else []  # the host explains its own errors itself
+    asked = [wrong.signature for wrong in wrongs if wrong.rank > HARDLY]
     if asked and asked[0].startswith("CONFLICT "):  # each has its own way out
         return None
     seen = find_seen(store, asked, scope, nearly=False) if asked else []
@@ -132,8 +132,8 @@ def answer(store: Store, error: str, scope: Scope, limit: int = 3) -> Answer:
     found = [fix for fix in tried if fix and fix.confidence >= WORTH]
     found.sort(key=lambda fix: (-round(fix.confidence, 1), -fix.at))
     last = max((failure.result.at for failure in seen), default=0.0)
-    said = asked[0] if asked else ""
-    return Answer(said, found[:limit], len(seen), last, one_line(line_of(error, said), LINE))
+    signature = asked[0] if asked else ""
+    return Answer(signature, found[:limit], len(seen), last, one_line(line_of(error, signature), LINE))
 
 
 def _by_session(seen: Sequence[Seen], without: str = "") -> list[list[Seen]]:
@@ -174,14 +174,14 @@ def _resolve(store: Store, seen: Seen) -> Fix | None:
     done = _find_done(way, between, seen.signature, store.roots(call.project))
     if not done:
         return None
-    said = _explained(events[way.failed.place : way.after.place], seen.signature)
+    explained = _explained(events[way.failed.place : way.after.place], seen.signature)
     failed, solved = way.failed, way.solved
     plain = 0.1 * (way.pair.like == 2) + 0.1 * (way.after is solved) - 0.1 * (not outcome(solved)[1])
-    weight = (done.weight + (plain + 0.05 * bool(said))) * (1.0 if seen.like == 1.0 else 0.8)
+    weight = (done.weight + (plain + 0.05 * bool(explained))) * (1.0 if seen.like == 1.0 else 0.8)
     where = (seen.signature, solved.result.at, call.session, failed.result.id, solved.result.id)
     command = _told(failed.command, way.pair.one) if failed.command else way.pair.one
     sure = round(min(weight, 1.0), 2)
-    return Fix(*where, (*done.how, *said)[: STEPS + 1], done.files, sure, command, call.project)
+    return Fix(*where, (*done.how, *explained)[: STEPS + 1], done.files, sure, command, call.project)
 
 
 def _counts(failed: Run) -> bool:
@@ -234,28 +234,28 @@ def _find_done(way: _Way, between: Sequence[Run], signature: str, roots: Sequenc
     near = [run for run in edits if _concerns(run.call, failed, signature)]
     mended = [run for run in commands if _mends(run.command, signature)]
     changed = _changed_form(way)
-    told = near or (edits if len(edits) <= 3 else [])
-    if told or mended:
+    relevant = near or (edits if len(edits) <= 3 else [])
+    if relevant or mended:
         weight = 0.5 + 0.2 * bool(near) + 0.1 * (len(edits) + len(mended) <= 3) - 0.05 * max(0, len(edits) - 4)
         # who says where it is wrong is seldom mended elsewhere
         weight -= (0.3 if places(failed.result.text, signature) else 0.1) * (not near)
     elif edits:
         return None  # many edits, and none that has to do with it
     elif changed and USAGE.search(signature):
-        one, other = ([word for word in step.split() if word[0] != "-"] for step in (way.pair.one, way.pair.other))
-        weight = 0.7 if one == other or program(way.pair.one) != program(way.pair.other) else 0.5
+        before, other = ([word for word in step.split() if word[0] != "-"] for step in (way.pair.one, way.pair.other))
+        weight = 0.7 if before == other or program(way.pair.one) != program(way.pair.other) else 0.5
     elif PASSING.search(signature):
         return _Done((Step("ran it again, and it went away", way.after.call.id),), (), 0.4)
     else:
         return None
     how: list[Step] = []
-    for run in sorted([*told[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place):
+    for run in sorted([*relevant[-STEPS + 1 :], *mended[-2:]], key=lambda run: run.place):
         verb = {"Write": "wrote"}.get(run.call.tool, "edited") if run.call.tool in WRITES else "ran"
         what = f"`{_told(run.command)}`" if verb == "ran" else describe(run.call, roots)
         how.append(Step(f"{verb} {what}", run.call.id))
     if changed and not near:
         how.append(Step(changed, way.solved.call.id))
-    return _Done(tuple(how), tuple(dict.fromkeys(run.call.path for run in told)), weight)
+    return _Done(tuple(how), tuple(dict.fromkeys(run.call.path for run in relevant)), weight)
 
 
 def _mends(command: str, signature: str) -> bool:
@@ -297,9 +297,9 @@ def _told(line: str, step: str = "") -> str:
 
 def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:
     """What the model said of it on the way, where that gives a reason."""
-    told = [event for event in events if event.kind == "reply" and REASONS.search(event.text[:2000])]
-    named = [event for event in told if any(word in event.text for word in words(signature) if not word.islower())]
-    best = next(iter(named or told), None)
+    replies = [event for event in events if event.kind == "reply" and REASONS.search(event.text[:2000])]
+    named = [event for event in replies if any(word in event.text for word in words(signature) if not word.islower())]
+    best = next(iter(named or replies), None)
     return (Step(f'said: "{one_line(clean(best.text), 200)}"', best.id),) if best else ()
 
 
@@ -308,20 +308,22 @@ def _explained(events: Sequence[Event], signature: str) -> tuple[Step, ...]:
 
 def find_seen(store: Store, asked: Sequence[str], scope: Scope, nearly: bool = True) -> list[Seen]:
     """Earlier failures with this error, the likest and newest first. Only what has its words is looked at."""
-    told = words(asked[0], TELLING)
-    rows = _having(store, told, scope) if told else []
-    if not rows and len(told) > 3 and nearly:  # nobody had all of them: the most telling half
-        rows = _having(store, sorted(told, key=lambda word: (word.islower(), -len(word)))[: len(told) // 2 + 1], scope)
+    telling = words(asked[0], TELLING)
+    rows = _having(store, telling, scope) if telling else []
+    if not rows and len(telling) > 3 and nearly:  # nobody had all of them: the most telling half
+        rows = _having(
+            store, sorted(telling, key=lambda word: (word.islower(), -len(word)))[: len(telling) // 2 + 1], scope
+        )
     texts = store.texts([row.key for row in rows], LOOKED_AT)
-    kept = [row.id for row in rows if _has(texts.get(row.key, ""), told)][:LOOKED]
+    kept = [row.id for row in rows if _has(texts.get(row.key, ""), telling)][:LOOKED]
     found = [seen for event in events_of(store, kept) if (seen := _read_failure(event, asked, nearly))]
     found = [seen for seen in found if seen.result.failed or _failed(store, seen.result)]
     return sorted(found, key=lambda seen: (-seen.like, -seen.result.at))
 
 
-def _having(store: Store, told: Sequence[str], scope: Scope) -> list[Row]:
+def _having(store: Store, telling: Sequence[str], scope: Scope) -> list[Row]:
     """The newest results with all of some words: those that failed, then some of which that is not said."""
-    phrases = [Phrase(" ".join(words_in(word)), "text") for word in told]
+    phrases = [Phrase(" ".join(words_in(word)), "text") for word in telling]
     wanted = [(phrase,) for phrase in phrases if phrase.words]
     if not wanted or not store.indexed:
         return []
@@ -338,20 +340,20 @@ def _failed(store: Store, result: Event) -> bool:
     return call is not None and call.tool == "Bash" and went_wrong(Run(call, result, 0))
 
 
-def _has(text: str, told: Sequence[str]) -> bool:
+def _has(text: str, telling: Sequence[str]) -> bool:
     """Whether a text has most of some words: cheaper to ask than what it says went wrong."""
     low = text.lower()
-    return sum(word.lower() in low for word in told) >= len(told) * ALIKE
+    return sum(word.lower() in low for word in telling) >= len(telling) * ALIKE
 
 
 def _read_failure(event: Event, asked: Sequence[str], nearly: bool) -> Seen | None:
     """A result as a failure with this error; None when it has another one, or none."""
-    for one in asked:
-        if says(event.text, one):
-            return Seen(event, one, 1.0)
+    for signature in asked:
+        if says(event.text, signature):
+            return Seen(event, signature, 1.0)
     best = None
     for text in signatures(event.text, ALL) if nearly else ():
-        like = max(0.9 if holds(text, one) else likeness(one, text) for one in asked)
+        like = max(0.9 if holds(text, signature) else likeness(signature, text) for signature in asked)
         if like >= ALIKE and (best is None or like > best.like):
             best = Seen(event, text, like)
     return best

@@ -174,8 +174,8 @@ def _step(line: str, wanted: Sequence[str]) -> str:
     modules = [as_run(line, step) for step in works(line)] if names[0].startswith("python") else []
     for step in (*works(line), *modules, bare(line)):
         words = FOLDER.sub("", step).split()[:12]
-        said = [word for word in words if word[0] != "-"]
-        here = said and [said[0].rpartition("/")[2], *said[1:]][: len(names)] == names
+        plain = [word for word in words if word[0] != "-"]
+        here = plain and [plain[0].rpartition("/")[2], *plain[1:]][: len(names)] == names
         if here and all(option in words for option in options):
             return step
     return ""
@@ -184,8 +184,8 @@ def _step(line: str, wanted: Sequence[str]) -> str:
 def _read(known: Sequence[_Known]) -> list[_Known]:
     """The same with what the newest that went wrong say."""
     newest = [place for place, call in enumerate(known) if call.wrong][-READ:]
-    said = {place: signature(known[place].run.result.text) for place in newest}
-    return [call._replace(said=said[place]) if place in said else call for place, call in enumerate(known)]
+    signatures = {place: signature(known[place].run.result.text) for place in newest}
+    return [call._replace(said=signatures[place]) if place in signatures else call for place, call in enumerate(known)]
 
 
 def _forms(known: Sequence[_Known], roots: Sequence[str]) -> list[Form]:
@@ -263,14 +263,14 @@ def word_of(slip: Slip) -> str:
 
 def _slips(thread: Sequence[Run]) -> Iterator[Slip]:
     for place, run in enumerate(thread):
-        said = signature(run.result.text) if outcome(run)[0] else ""
-        if not said or not USAGE.search(said) or places(run.result.text, said):
+        wrong = signature(run.result.text) if outcome(run)[0] else ""
+        if not wrong or not USAGE.search(wrong) or places(run.result.text, wrong):
             continue  # else it is not the form that was wrong
         for later in thread[place + 1 : place + 1 + NEAR]:
-            differ = outcome(later) == (False, True) and match(run, later).like and _told_apart(run, later, said)
+            differ = outcome(later) == (False, True) and match(run, later).like and _told_apart(run, later, wrong)
             if differ:
-                error, (one, other) = one_line(clean(said), LINE), (_typed(each)[1] for each in (run, later))
-                whole = Instead(Step(one, run.call.id), error, Step(other, later.call.id))
+                error, (failed_as, other) = one_line(clean(wrong), LINE), (_typed(each)[1] for each in (run, later))
+                whole = Instead(Step(failed_as, run.call.id), error, Step(other, later.call.id))
                 yield Slip(differ[0], error, differ[1], run.call.session, run.call.at, whole)
                 break
 

@@ -93,9 +93,9 @@ def names_file(text: str, file: str) -> bool:
     return f" {' '.join(words)} " in f" {' '.join(words_in(low))} "
 
 
-def shown(text: str, one: re.Match[str]) -> str:
+def shown(text: str, found: re.Match[str]) -> str:
     """The match, marked, with what stands around it."""
-    start, end = one.span()
+    start, end = found.span()
     end = min(end, start + WIDTH)
     before, match = text[max(0, start - WIDTH // 4) : start], text[start:end]
     after = text[end : end + max(0, WIDTH - (end - start))]

@@ -73,10 +73,10 @@ def _date(text: str, year: int, month: int, day: int) -> Period:
         return Period(text, holds)  # without a year, or no such day
 
 
-def _ago(said: re.Match[str], now: float) -> Period:
-    count = NUMBERS.get(said[1].lower(), 1 if said[1][0] in "aA" else int(said[1]) if said[1].isdigit() else 1)
-    length = LENGTH[said[2].lower()]
-    return _between(said[0], now - (count + 0.5) * length * 86400, now - (count - 0.5) * length * 86400)
+def _ago(match: re.Match[str], now: float) -> Period:
+    count = NUMBERS.get(match[1].lower(), 1 if match[1][0] in "aA" else int(match[1]) if match[1].isdigit() else 1)
+    length = LENGTH[match[2].lower()]
+    return _between(match[0], now - (count + 0.5) * length * 86400, now - (count - 0.5) * length * 86400)
 
 
 def _near(text: str, now: float) -> Period:

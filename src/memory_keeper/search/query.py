@@ -205,4 +205,4 @@ def nearly(word: str) -> list[str]:
     found += [head + tail[1:] for head, tail in cuts if tail]
     found += [head + letter + tail for head, tail in cuts for letter in letters]
     found += [head + letter + tail[1:] for head, tail in cuts if tail for letter in letters]
-    return [one for one in dict.fromkeys(found) if one and one != word]
+    return [candidate for candidate in dict.fromkeys(found) if candidate and candidate != word]

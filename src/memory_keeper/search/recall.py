@@ -67,9 +67,11 @@ class _Looking:
 
     def all(self) -> list[About]:
         """What is about the name: notes, what was said with it, what was said next to it."""
-        noted, said = self.rows(HAND, notes=True), self.rows(SPOKEN)
-        common = self.name.base.lower() in GENERAL or len({row.session for row in said}) > OFTEN or len(said) >= ROWS
-        direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *said[:LATEST]])]
+        noted, spoken = self.rows(HAND, notes=True), self.rows(SPOKEN)
+        common = (
+            self.name.base.lower() in GENERAL or len({row.session for row in spoken}) > OFTEN or len(spoken) >= ROWS
+        )
+        direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *spoken[:LATEST]])]
         if common or self.name.kind == "word":
             return direct
         turns = [turn_of(self.store, mention.row.session, mention.row.key) for mention in direct if _asks(mention)][
@@ -86,8 +88,8 @@ class _Looking:
             return []
         keys = self.store.matching([[Phrase(words, "text")]], Scope(self.project), ROWS, notes, kinds)
         rows = {row.key: row for row in self.store.rows(keys)} if keys else {}
-        told = (rows[key] for key in keys if key in rows)
-        return [row for row in told if row.project == self.project and self.fresh(row)]
+        read = (rows[key] for key in keys if key in rows)
+        return [row for row in read if row.project == self.project and self.fresh(row)]
 
     def having(self, rows: Sequence[Row]) -> list[tuple[Row, str]]:
         """The rows that really have the name, with their texts. In a session that names another file of that name, and

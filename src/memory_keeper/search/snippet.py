@@ -99,7 +99,7 @@ def _best(found: Sequence[Span], width: int) -> int:
     """Where the stretch begins that has most of the terms."""
     best, where = (0, 0), 0
     for place, (first, _, _) in enumerate(found):
-        near = [one for one in found[place : place + NEXT] if one[1] <= first + width * 5 // 6]
+        near = [mark for mark in found[place : place + NEXT] if mark[1] <= first + width * 5 // 6]
         value = (len({term for _, _, term in near}), len(near))
         if value > best:
             best, where = value, first

@@ -90,13 +90,13 @@ def say(states: Sequence[State]) -> str:
     """What a reader has to know of an answer's files: `3 of 4 files changed since`; empty when nothing has changed."""
     gone = [state.path for state in states if state.status == "deleted"]
     other = [state.path for state in states if state.status == "changed"]
-    said = []
+    parts = []
     if other:
         what = f"{other[0]} has" if len(states) == 1 else f"{len(other)} of {len(states)} files have"
-        said.append(f"{what} changed since")
+        parts.append(f"{what} changed since")
     if gone:
-        said.append(f"{gone[0]} was deleted since" if len(gone) == 1 else f"{len(gone)} files were deleted since")
-    return ", ".join(said)
+        parts.append(f"{gone[0]} was deleted since" if len(gone) == 1 else f"{len(gone)} files were deleted since")
+    return ", ".join(parts)
 
 
 def moved_on(store: Store, session: str, root: str) -> str:

@@ -61,7 +61,7 @@ class CatchUp:
         return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
 
     def _run(self) -> None:
-        told = False
+        reported = False
         with Keeper(self.home) as keeper:
             while True:
                 with self.wanted:
@@ -85,7 +85,7 @@ class CatchUp:
                 except Exception as error:
                     complain(self.home, "catch_up", error)
                     keeper.close()
-                    self.problem, told = ("" if told else describe(error)), True
+                    self.problem, reported = ("" if reported else describe(error)), True
                 if again:
                     sleep(LAG)
 

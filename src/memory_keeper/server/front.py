@@ -156,9 +156,9 @@ class Front:
         self.alive = monotonic()
         *lines, self.answered = (self.answered + data).split(b"\n")
         for line in lines:
-            number, _, said = line.partition(b" ")
-            if self.waiting.pop(int(number), None) and said:
-                wire.write_all(1, said + b"\n")
+            number, _, answer = line.partition(b" ")
+            if self.waiting.pop(int(number), None) and answer:
+                wire.write_all(1, answer + b"\n")
 
     def _watch(self) -> None:
         """A worker that hangs is as bad as one that died; one that was given nothing does not hang."""

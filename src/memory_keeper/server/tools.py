@@ -181,12 +181,12 @@ def get(asked: Asked, ids: list[str], raw: bool = False, offset: int = 0) -> str
     found = [_find(asked, id) for id in ids]
     nonce = posix.urandom(4).hex()
     begin, end, left, _ = envelope("get", OPENING, nonce, WHOLE, CHARACTERS)
-    said = []
+    parts = []
     for place, item in enumerate(found):
         part = _whole(asked, item, raw, offset if place == 0 else 0, left // (len(found) - place), nonce)
         left -= tokens(part)
-        said.append(part)
-    return begin + "".join(said) + end
+        parts.append(part)
+    return begin + "".join(parts) + end
 
 
 def _whole(asked: Asked, item: Event | Note, raw: bool, offset: int, budget: int, nonce: str) -> str:
@@ -208,13 +208,13 @@ def _about(asked: Asked, item: Event | Note) -> str:
     if isinstance(item, Note):
         covers = len(asked.keeper.store.children(item.id))
         by = whose(item)
-        told = f"{f', by {by}' if by else ''}{f', covers {covers}: timeline around it' if covers else ''}"
+        details = f"{f', by {by}' if by else ''}{f', covers {covers}: timeline around it' if covers else ''}"
     else:
-        told = f" {item.tool}{', failed' if item.failed else ''}" if is_name(item.tool) else ""
-        told += ", in a subagent" if item.agent else ""
+        details = f" {item.tool}{', failed' if item.failed else ''}" if is_name(item.tool) else ""
+        details += ", in a subagent" if item.agent else ""
         half = other_half(asked.keeper.store, item)
-        told += f", {'its call' if item.kind == 'result' else 'its result'} is {short(half)}" if half else ""
-    return f"{_cited(asked, item.id, item.project)} {item.kind}{told}, {_when(asked, item.at)}{of}"
+        details += f", {'its call' if item.kind == 'result' else 'its result'} is {short(half)}" if half else ""
+    return f"{_cited(asked, item.id, item.project)} {item.kind}{details}, {_when(asked, item.at)}{of}"
 
 
 def _text(asked: Asked, item: Event | Note) -> str:
@@ -248,14 +248,14 @@ def remember(asked: Asked, text: str, kind: str = "fact") -> str:
         pass  # the first thing that is ever kept
     with Lock(keeper.home, PATIENCE):
         project = keeper.project(asked.folder, change=True)
-        said = keeper.redacted(text, project)
-        known = [note for note in keeper.writer.notes(project, 0, kind) if note.text == said]
-        id = "note-" + digest_of(project, kind, said, repr(asked.at))
+        kept = keeper.redacted(text, project)
+        known = [note for note in keeper.writer.notes(project, 0, kind) if note.text == kept]
+        id = "note-" + digest_of(project, kind, kept, repr(asked.at))
         extra = wire.dumps({"by": "model", "written": asked.at})
-        note = Note(id, asked.at, kind, 0, project, said, asked.session, tokens(said), extra)
+        note = Note(id, asked.at, kind, 0, project, kept, asked.session, tokens(kept), extra)
         if not known:
             keeper.writer.add(note)
-    left = "" if said == text else " What looked like a secret was left out."
+    left = "" if kept == text else " What looked like a secret was left out."
     return f"{'Known already' if known else 'Kept'} as {(known or [note])[0].id}, in your words.{left}"
 
 
@@ -333,16 +333,16 @@ def _told(name: str, hint: str, lines: Iterable[str], budget: int, opening: str 
     """Lines as data, each as long as its share of the budget lets it be; should there be no room, how many are left."""
     nonce = posix.urandom(4).hex()
     begin, end, left, room = envelope(name, f"{opening} {hint}".strip(), nonce, budget, CHARACTERS)
-    lines, told, over = [*lines], "", 0
+    lines, quotes, over = [*lines], "", 0
     share = _share([tokens(fence(line, nonce) + "\n") for line in lines], left)
     for line in lines:
         quoted = fence(clip(line, share - QUOTED), nonce) + "\n"
         if over or tokens(quoted) > left or units(quoted) > room:
             over += 1
             continue
-        told, left, room = told + quoted, left - tokens(quoted), room - units(quoted)
+        quotes, left, room = quotes + quoted, left - tokens(quoted), room - units(quoted)
     more = f"({over} more did not fit: narrow it down, or ask for fewer)\n" if over else ""
-    return begin + told + more + end
+    return begin + quotes + more + end
 
 
 def _share(costs: Sequence[int], left: int) -> int:

@@ -82,17 +82,17 @@ class Worker:
         """The answer to a hook. A call that carries `_meta` is a model's, not the host's: it gets nothing."""
         payload = given.get("arguments")
         event = str(payload.get("hook_event_name") or "") if isinstance(payload, dict) else ""
-        said: Json | str | None = None
+        reply: Json | str | None = None
         if "_meta" not in given:
             try:
-                said = self._hook(event, payload, at, id)
+                reply = self._hook(event, payload, at, id)
             except Exception as error:
                 complain(self.home, event, error)
-                said = despite(event, self.home, error)
-        if event == "UserPromptSubmit" and not isinstance(said, str):
-            said = joined(said or {}, self.catch_up.news() or {})
-        text = said if isinstance(said, str) else wire.dumps(said)
-        return {"content": [{"type": "text", "text": text}]} if said else nothing(payload)
+                reply = despite(event, self.home, error)
+        if event == "UserPromptSubmit" and not isinstance(reply, str):
+            reply = joined(reply or {}, self.catch_up.news() or {})
+        text = reply if isinstance(reply, str) else wire.dumps(reply)
+        return {"content": [{"type": "text", "text": text}]} if reply else nothing(payload)
 
     def _hook(self, event: str, payload: Any, at: float, id: str) -> Json | str | None:
         if config.is_inside(self.environ):

@@ -68,6 +68,6 @@ def run(*argv: str) -> str:
     except subprocess.TimeoutExpired:
         raise Refused(f"{program} does not answer") from None
     if done.returncode:
-        told = (done.stderr or done.stdout).decode("utf-8", "replace").split("\n")[0].strip()
-        raise Refused(f"{program} refuses: {told or done.returncode}")
+        reason = (done.stderr or done.stdout).decode("utf-8", "replace").split("\n")[0].strip()
+        raise Refused(f"{program} refuses: {reason or done.returncode}")
     return done.stdout.decode("utf-8", "replace")

@@ -52,13 +52,13 @@ def read(path: str) -> Signal | None:
     try:
         about = os.fstat(fd)
         ours = stat.S_ISREG(about.st_mode) and about.st_uid == os.getuid()
-        told = json.loads(os.read(fd, 4096)) if ours else {}
-        signal = Signal(str(told["session"]), float(told["at"]), int(told["pid"]))
+        fields = json.loads(os.read(fd, 4096)) if ours else {}
+        signal = Signal(str(fields["session"]), float(fields["at"]), int(fields["pid"]))
     except (ValueError, KeyError, TypeError):
         return None
     finally:
         os.close(fd)
-    return signal if set(told) == set(Signal._fields) else None
+    return signal if set(fields) == set(Signal._fields) else None
 
 
 def take_away(path: str) -> None:

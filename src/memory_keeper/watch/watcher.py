@@ -143,8 +143,8 @@ def _uninterrupted() -> Iterator[None]:
 
 def _read_cleared(lock: int) -> dict[str, float]:
     try:
-        told = json.loads(os.pread(lock, 1 << 20, 0))
-        return {str(session): float(at) for session, at in told.items()}
+        times = json.loads(os.pread(lock, 1 << 20, 0))
+        return {str(session): float(at) for session, at in times.items()}
     except (ValueError, TypeError, AttributeError):
         return {}
 

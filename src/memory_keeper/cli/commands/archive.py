@@ -47,9 +47,9 @@ def run(args: Namespace) -> int:
 def _plan(open: list[Note], unnoted: int) -> str:
     if not open and not unnoted:
         return "The memory of this project is empty already: `memory-keeper status` says what there is."
-    told = [note for note in open if note.text]
-    tokens = sum(note.tokens for note in told)
-    notes = f"{len(told)} notes ({tokens:,} tokens) go" if len(told) != 1 else f"1 note ({tokens:,} tokens) goes"
+    worded = [note for note in open if note.text]
+    tokens = sum(note.tokens for note in worded)
+    notes = f"{len(worded)} notes ({tokens:,} tokens) go" if len(worded) != 1 else f"1 note ({tokens:,} tokens) goes"
     lines = [f"The memory of this project begins anew: {notes} into the archive."]
     if unnoted:
         those = f"{unnoted} sessions get" if unnoted != 1 else "1 session gets"

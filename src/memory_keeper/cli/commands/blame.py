@@ -80,8 +80,8 @@ def _say(touch: Touch, path: str) -> None:
     say(f"\n{paint(format_time(touch.at), 'dim')}  session {touch.session[:8]}  {_done(touch)}{named}")
     if touch.prompt:
         say(f'{paint(short(touch.prompt.id), "cyan")}  asked: "{touch.prompt.text}"', "  ", " " * 12)
-    for said in touch.why:
-        say(f"{paint(short(said.id), 'cyan')}  {said.text}", "  ", " " * 12)
+    for reason in touch.why:
+        say(f"{paint(short(reason.id), 'cyan')}  {reason.text}", "  ", " " * 12)
     for edit in touch.edits[:SHOWN]:
         say(f"{paint(short(edit.id), 'cyan')}  {_edit(edit)}", "  ", " " * 12)
     if len(touch.edits) > SHOWN:

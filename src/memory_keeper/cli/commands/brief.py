@@ -95,8 +95,8 @@ def run(args: Namespace) -> int:
 
 def _newest(keeper: Keeper, project: str) -> str:
     """The newest session in which something was said; another one than that which asks, if there is one."""
-    said = [session.id for session in keeper.store.sessions(project, 10) if session.prompts]
-    return next((id for id in said if id != session_here()), said[0] if said else "")
+    spoken = [session.id for session in keeper.store.sessions(project, 10) if session.prompts]
+    return next((id for id in spoken if id != session_here()), spoken[0] if spoken else "")
 
 
 def _budget(args: Namespace, settings: dict[str, Any]) -> int:

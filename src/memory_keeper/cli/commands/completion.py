@@ -89,13 +89,13 @@ def _words(parser: ArgumentParser) -> list[str]:
 def _cases(parser: ArgumentParser, shape: str, variable: str) -> str:
     levels = dict(_levels(parser))
     values, follows = [], []
-    for at, one in levels.items():
+    for at, level in levels.items():
         place = "".join(f" {word}" for word in at)
-        options = [*_options(one)]
+        options = [*_options(level)]
         for name, choices, _, takes in options:
             if takes:
                 values.append(f"    {quote(f'{place} {name}')}) {variable}={quote(' '.join(choices))} ;;")
-        words = " ".join([*_words(one), *(name for name, *_ in options)])
+        words = " ".join([*_words(level), *(name for name, *_ in options)])
         follows.append(f"        {quote(place)}) {variable}={quote(words)} ;;")
     places = "|".join(quote("".join(f" {word}" for word in at)) for at in levels if at)
     return shape.format(places=places, values="\n".join(values), follows="\n".join(follows))
@@ -103,14 +103,14 @@ def _cases(parser: ArgumentParser, shape: str, variable: str) -> str:
 
 def _fish(parser: ArgumentParser) -> str:
     lines = ["complete -c memory-keeper -f"]  # no files, but as the value of an option
-    for at, one in _levels(parser):
+    for at, level in _levels(parser):
         seen = " ".join(f"; and __fish_seen_subcommand_from {word}" for word in at).removeprefix("; and ")
-        if below := " ".join(_below(one)):
+        if below := " ".join(_below(level)):
             seen += f"{'; and ' if seen else ''}not __fish_seen_subcommand_from {below}"
         where = f"complete -c memory-keeper -n {quote(seen)}"
-        if words := " ".join(_words(one)):
+        if words := " ".join(_words(level)):
             lines.append(f"{where} -a {quote(words)}")
-        for name, choices, help, takes in _options(one):
+        for name, choices, help, takes in _options(level):
             given = f" -x -a {quote(' '.join(choices))}" if choices else " -rF" if takes else ""
             lines.append(f"{where} -l {name[2:]}{given} -d {quote(help)}")
     return "\n".join(lines) + "\n"

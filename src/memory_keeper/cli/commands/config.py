@@ -119,9 +119,11 @@ def _unset(args: Namespace) -> int:
 
 def _near(key: str) -> str:
     """The settings whose names, or the last parts of them, are like one that there is not."""
-    names = {name: name for name in (SWITCH, *DEFAULTS)} | {one.rpartition(".")[2].lower(): one for one in DEFAULTS}
+    names = {name: name for name in (SWITCH, *DEFAULTS)} | {
+        setting.rpartition(".")[2].lower(): setting for setting in DEFAULTS
+    }
     found = get_close_matches(key, names, 1, 0.8) or get_close_matches(key.rpartition(".")[2].lower(), names, 3)
-    known = dict.fromkeys(names[one] for one in found or get_close_matches(key, names, 3))
+    known = dict.fromkeys(names[setting] for setting in found or get_close_matches(key, names, 3))
     return f"did you mean {' or '.join(known)}?" if known else "`memory-keeper config list` names them all"
 
 
@@ -156,8 +158,8 @@ def _find_switch(root: str, environ: dict[str, str]) -> Setting:
     hosts = config.claude_settings(root, environ)
     variables = {name: (environ.get(name, ""), name) for name in OFF}
     for path, given in hosts:
-        said = given.get("env")
-        named = {name: str(said[name]) for name in OFF if name in said} if isinstance(said, dict) else {}
+        env = given.get("env")
+        named = {name: str(env[name]) for name in OFF if name in env} if isinstance(env, dict) else {}
         variables |= {name: (value, f"{name} in {path}") for name, value in named.items()}
     for value, origin in variables.values():
         if value.lower() in ("1", "true", "yes", "on"):

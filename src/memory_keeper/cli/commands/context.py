@@ -134,7 +134,7 @@ def _show_shares(taken: dict[str, Any], here: str, found: breakdown.Breakdown, t
     _table("What ate the context", [(what, size, times) for what, size, times in parts if size], tokens)
     for heading, files in (("Files", taken["files"]), ("Read again, though it was there", taken["reread"])):
         _table(heading, [(_relative(file["path"], here), file["tokens"], file["times"]) for file in files], tokens)
-    large = [(f"{one['tool']} {_relative(one['about'], here)}", one["tokens"], 0) for one in taken["largest"]]
+    large = [(f"{entry['tool']} {_relative(entry['about'], here)}", entry["tokens"], 0) for entry in taken["largest"]]
     _table("Largest results", large, tokens)
     if found.freed:
         say(f"\n{found.freed:,} tokens of that were freed again by Claude Code itself.")

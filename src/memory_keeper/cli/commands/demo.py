@@ -97,8 +97,8 @@ class _Say:
 
     def __call__(self, text: str = "", style: str = "", first: str = "", rest: str = "") -> None:
         if not self.quiet:
-            said = wrapped(text, first, rest)
-            print(paint(said, style) if style else said, flush=True)
+            shown = wrapped(text, first, rest)
+            print(paint(shown, style) if style else shown, flush=True)
 
 
 class _Host:
@@ -266,9 +266,9 @@ def _session(host: _Host, say: _Say) -> int:
             message = entry.get("message") or {}
             content = message.get("content")
             if entry.get("type") == "user" and isinstance(content, str) and not entry.get("isCompactSummary"):
-                said = host.ask("UserPromptSubmit", SESSION, prompt=content)
+                answer = host.ask("UserPromptSubmit", SESSION, prompt=content)
                 say("  > " + fitting(content, min(90, width() - 4)), "cyan")
-                _warn(said, say)
+                _warn(answer, say)
             elif entry.get("type") == "user" and isinstance(content, list):
                 _warn(host.ask("PostToolUse", SESSION, tool_name="Bash", tool_use_id="toolu_demo"), say)
             used = message.get("usage") or {}
@@ -314,16 +314,16 @@ def _say_brief(text: str, say: _Say, margin: str = "") -> None:
         say(fitting(line, room) if len(line) > room else line, first=margin, rest=margin)
 
 
-def _heard(said: Any) -> str:
+def _heard(answer: Any) -> str:
     """What the model is told by an answer."""
-    text: str = said.get("hookSpecificOutput", {}).get("additionalContext", "")
+    text: str = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
     return text
 
 
-def _warn(said: Any, say: _Say) -> None:
+def _warn(answer: Any, say: _Say) -> None:
     """What the user is shown, and the model is told as well, once per level."""
-    if said.get("systemMessage"):
-        say(said["systemMessage"], "yellow", "  ! ", "    ")
+    if answer.get("systemMessage"):
+        say(answer["systemMessage"], "yellow", "  ! ", "    ")
 
 
 def _gauge(held: int) -> str:

@@ -180,12 +180,14 @@ def _settings(home: str, root: str) -> Iterator[Finding]:
     """What keeps anything from being captured although all is installed."""
     found = []
     paths = [settings_path(scope, root) for scope in SCOPES]
-    said = [(path, read_json(path) or {}) for path in dict.fromkeys(paths)]
-    plugins = [(path, entry["enabledPlugins"]) for path, entry in said if isinstance(entry.get("enabledPlugins"), dict)]
-    enabled = [(path, one[PLUGIN]) for path, one in plugins if PLUGIN in one]
+    files = [(path, read_json(path) or {}) for path in dict.fromkeys(paths)]
+    plugins = [
+        (path, entry["enabledPlugins"]) for path, entry in files if isinstance(entry.get("enabledPlugins"), dict)
+    ]
+    enabled = [(path, enabled_here[PLUGIN]) for path, enabled_here in plugins if PLUGIN in enabled_here]
     if enabled and enabled[-1][1] is False:
         found.append(Finding("settings", "WARN", f"the plugin is disabled in {enabled[-1][0]}", "enable it: /plugin"))
-    hooks = [(path, entry["disableAllHooks"]) for path, entry in said if "disableAllHooks" in entry]
+    hooks = [(path, entry["disableAllHooks"]) for path, entry in files if "disableAllHooks" in entry]
     if hooks and hooks[-1][1] is True:
         found.append(Finding("settings", "WARN", f"{hooks[-1][0]} disables all hooks", "take out disableAllHooks"))
     for path in config.load(home, root)[1]:
@@ -210,7 +212,7 @@ def _against(home: str, root: str) -> Iterator[Finding]:
             fix = "Memory Keeper goes by none of it; take it out if it is not yours"
             yield Finding("settings", "WARN", f"{path} sets the variables {', '.join(map(clean, names))}", fix)
         denied = rights.get("deny") if isinstance(rights, dict) else None
-        if isinstance(denied, list) and any(isinstance(one, str) and PLUGIN_NAME in one for one in denied):
+        if isinstance(denied, list) and any(isinstance(rule, str) and PLUGIN_NAME in rule for rule in denied):
             yield Finding(
                 "settings", "WARN", f"{path} denies tools of Memory Keeper", "take out permissions.deny of it"
             )
@@ -250,8 +252,8 @@ def _store(home: str, root: str) -> Iterator[Finding]:
     try:
         _check_lock(home)
         if _lost(home):
-            said = "the store is gone; what was written by hand and its archives are there"
-            yield Finding("store", "FAIL", said, _fix_line(True))
+            problem = "the store is gone; what was written by hand and its archives are there"
+            yield Finding("store", "FAIL", problem, _fix_line(True))
             return
         with Keeper(home) as keeper:
             damage = keeper.store.problems()
@@ -274,27 +276,27 @@ def _by_hand(keeper: Keeper) -> Iterator[Finding]:
     """Whether the store and the journal beside it have the same of what was written by hand."""
     journal, check = keeper.store.journal, "journal"
     if os.path.lexists(keeper.home + by_hand.VANISHED):
-        said = "the store had vanished; a new one has what was written by hand, and not yet what the archives have"
-        yield Finding("store", "FAIL", said, _fix_line(True))
+        text = "the store had vanished; a new one has what was written by hand, and not yet what the archives have"
+        yield Finding("store", "FAIL", text, _fix_line(True))
     known = journal.read()
     if not journal.is_there:
-        said = "it is gone" if journal.is_gone else "not begun yet"
-        yield Finding(check, "FAIL" if journal.is_gone else "OK", said, _fix_line(journal.is_gone))
+        text = "it is gone" if journal.is_gone else "not begun yet"
+        yield Finding(check, "FAIL" if journal.is_gone else "OK", text, _fix_line(journal.is_gone))
         return
     if not known.is_whole:
-        said = f"{known.damaged} bytes are not what was written" if known.damaged else "its end is missing"
-        yield Finding(check, "FAIL", said, _fix_line(True))
+        text = f"{known.damaged} bytes are not what was written" if known.damaged else "its end is missing"
+        yield Finding(check, "FAIL", text, _fix_line(True))
     try:
         lacking, strange = by_hand.differences(keeper.store)
     except KeeperError:
         return  # the store is damaged, which is said already
     if lacking:
-        said = f"the store lacks {many(len(lacking), 'thing')} that somebody wrote by hand"
-        yield Finding(check, "FAIL", said, _fix_line(True))
+        text = f"the store lacks {many(len(lacking), 'thing')} that somebody wrote by hand"
+        yield Finding(check, "FAIL", text, _fix_line(True))
     if strange:
-        said = f"not written by Memory Keeper, and not told as yours: {', '.join(map(clean, strange[:5]))}"
+        text = f"not written by Memory Keeper, and not told as yours: {', '.join(map(clean, strange[:5]))}"
         fix = f"memory-keeper show {clean(strange[0])}; what is yours, write again; memory-keeper forget ID"
-        yield Finding(check, "WARN", said, fix)
+        yield Finding(check, "WARN", text, fix)
     if known.is_whole and not lacking and not strange:
         yield Finding(check, "OK", f"{many(len(known.entries), 'thing')} that somebody wrote by hand, all in the store")
 
@@ -376,14 +378,14 @@ def _archives(keeper: Keeper) -> Iterator[Finding]:
     pieces, bad = len(keeper.store.members()), damaged(keeper)
     back = [source for source in bad if is_still_there(source)]
     if back:
-        said = f"{len(bad)} of {many(pieces, 'piece')} of transcripts are damaged"
-        yield Finding("archive", "FAIL", said, "memory-keeper doctor --fix reads again what Claude Code still has")
+        text = f"{len(bad)} of {many(pieces, 'piece')} of transcripts are damaged"
+        yield Finding("archive", "FAIL", text, "memory-keeper doctor --fix reads again what Claude Code still has")
     elif bad:
-        said = f"{len(bad)} of {many(pieces, 'piece')} of raw lines are lost: Claude Code has them no more"
-        yield Finding("archive", "WARN", said, "what they said is kept; `show ID --raw` is all that goes without")
+        text = f"{len(bad)} of {many(pieces, 'piece')} of raw lines are lost: Claude Code has them no more"
+        yield Finding("archive", "WARN", text, "what they said is kept; `show ID --raw` is all that goes without")
     if strays := _strays(keeper):
-        said = f"{many(len(strays), 'archive')} that the store knows nothing of"
-        yield Finding("archive", "FAIL", said, _fix_line(True))
+        text = f"{many(len(strays), 'archive')} that the store knows nothing of"
+        yield Finding("archive", "FAIL", text, _fix_line(True))
     if not bad and not strays:
         yield Finding("archive", "OK", f"{many(pieces, 'piece')} of transcripts, all readable")
 
@@ -425,8 +427,8 @@ def _paths(home: str) -> Iterator[str]:
             continue
         yield path
         for folder, folders, names in os.walk(path):
-            inside = (os.path.join(folder, one) for one in (*folders, *names))
-            yield from (one for one in inside if not os.path.islink(one))
+            inside = (os.path.join(folder, below) for below in (*folders, *names))
+            yield from (below for below in inside if not os.path.islink(below))
 
 
 # --- repairing ----------------------------------------------------------------------------------------------------
@@ -557,7 +559,7 @@ def _read_back(home: str, root: str, aside: str) -> Restored:
     with Keeper(home) as keeper:
         added = read_back(keeper, folder) if os.path.isdir(folder) else None
         rows, lost = carry_over(keeper, os.path.join(aside, "store.db"))
-        pages = sum(_read_pages(keeper, one) for one in dict.fromkeys((root, *keeper.writer.roots())) if one)
+        pages = sum(_read_pages(keeper, place) for place in dict.fromkeys((root, *keeper.writer.roots())) if place)
     restored = Restored(added.events if added else 0, rows, pages, lost)
     if any(restored[:3]):
         say_problem(

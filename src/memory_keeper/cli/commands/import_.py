@@ -190,13 +190,13 @@ def source_of(keeper: Keeper, path: str, own: bool = False) -> Source:
     theirs; any other may be anybody's, and is kept apart.
     """
     stem = os.path.basename(path).removesuffix(".gz").removesuffix(".jsonl")
-    said, ours = _first(path), archived(path)
+    first, ours = _first(path), archived(path)
     session, agent = stem, ""
     if ours:
         session, agent, _ = ours
     elif stem.startswith("agent-"):
-        session, agent = said.get("sessionId") or _session_above(path) or stem, stem.removeprefix("agent-")
-    said_to_be = said.get("cwd", "")  # not relative: a stranger's transcript would land in whatever project we are in
+        session, agent = first.get("sessionId") or _session_above(path) or stem, stem.removeprefix("agent-")
+    said_to_be = first.get("cwd", "")  # not relative: a stranger's transcript would land in whatever project we are in
     directory = said_to_be if said_to_be[:1] == "/" else "" if ours else os.path.dirname(path)
     agent = safe_name(agent) if agent else ""
     with Lock(keeper.home, 60.0):

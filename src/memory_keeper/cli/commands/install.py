@@ -98,8 +98,8 @@ def _register(home: str, scope: str) -> str:
     """Where Claude Code has the plugin now; when it does not take it, nothing of it stays behind."""
     folder, root = registration.claude_folder(), find_root(os.getcwd())
     before = installed_at(folder)
-    for one in {scope, "user"}:
-        claude_settings.remember(home, registration.settings_path(one, root))
+    for place in {scope, "user"}:
+        claude_settings.remember(home, registration.settings_path(place, root))
     try:
         marketplace = registration.assemble(home)
         if before:

@@ -80,7 +80,7 @@ def root_of(keeper: Keeper, args: Namespace, session: str, folder: str) -> str:
     if args.project and project_of(keeper, args) != project:
         known = next(iter(roots), "another folder")
         raise KeeperError(f"Session {session[:8]} is not of {folder_of(args)}", hint=f"it is of {known}")
-    there = (one for one in (folder, *roots) if one and os.path.isdir(one) and keeper.project(one) == project)
+    there = (path for path in (folder, *roots) if path and os.path.isdir(path) and keeper.project(path) == project)
     return next(map(find_root, there), "")
 
 

@@ -146,20 +146,20 @@ def _say_children(keeper: Keeper, note: Note, ids: list[str], page: int) -> None
     silent = {
         kept.event.id for kept in keeper.store.find(Filter(covered_by=origin(note), text=1)) if not kept.event.text
     }
-    said = [id for id in ids if id not in silent]
-    pages = max(1, -(-len(said) // PAGE))
+    worded = [id for id in ids if id not in silent]
+    pages = max(1, -(-len(worded) // PAGE))
     if page > pages:
         raise KeeperError(f"There is no page {page}", hint=f"it has {pages} page{'s' * (pages > 1)}")
-    wordless = f", {len(ids) - len(said)} of them without words (--json lists all)" if len(said) < len(ids) else ""
+    wordless = f", {len(ids) - len(worded)} of them without words (--json lists all)" if len(worded) < len(ids) else ""
     print(paint(f"\ncovers {len(ids)}{wordless}", "bold"))
-    for id in said[(page - 1) * PAGE : page * PAGE]:
+    for id in worded[(page - 1) * PAGE : page * PAGE]:
         item: Event | Note | None = keeper.store.wording(id) or keeper.store.event(id)
         if item:
             tool = f" {item.tool}" if isinstance(item, Event) and item.tool else ""
             print(f"{paint(short(id), 'cyan')}  {paint(format_time(item.at), 'dim')}  {item.kind}{tool}")
             print("    " + one_line(clean(item.text), min(120, width() - 4)))
-    if len(said) > page * PAGE:
-        print(f"… {len(said) - page * PAGE} more: --page {page + 1}")
+    if len(worded) > page * PAGE:
+        print(f"… {len(worded) - page * PAGE} more: --page {page + 1}")
 
 
 # --- raw lines --------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def _describe(keeper: Keeper, project: str | None, settings: Json) -> Json:
         "folder": next(iter(store.roots(project)), "") if project else "",
         **store.counts(project),
         "pending_sessions": len(open),
-        "pending_calls": sum(one.tools for one in open),
+        "pending_calls": sum(waiting.tools for waiting in open),
         "spent": {
             "asked": len(asked),
             "tokens": sum(attempt.tokens for attempt in asked),
@@ -162,9 +162,9 @@ def _rules(about: Json) -> Iterator[tuple[str, str]]:
     if "rules" not in about:
         return
     proposed, against = about["observations"].get("proposed", 0), about["rules_contradicted"]
-    said = [f"{about['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
-    said += [f"{against} that you have spoken against since"] * bool(against)
-    yield "rules", ", ".join(said) + (": `memory-keeper observation list`" if proposed or against else "")
+    counts = [f"{about['rules']} in force"] + [f"{proposed} proposed"] * bool(proposed)
+    counts += [f"{against} that you have spoken against since"] * bool(against)
+    yield "rules", ", ".join(counts) + (": `memory-keeper observation list`" if proposed or against else "")
     if about["pages_waiting"]:
         yield "edited", f"{', '.join(about['pages_waiting'])}: `memory-keeper rule adopt` takes it over"
     for tool, counted in about["older_memory"].items():

@@ -89,10 +89,10 @@ def _settings(path: str) -> dict[str, Any]:
 
 
 def _describe(home: str) -> dict[str, Any]:
-    said = statusline.measure(sys.stdin.buffer.read(), home, dict(os.environ))
-    if not said:
+    answer = statusline.measure(sys.stdin.buffer.read(), home, dict(os.environ))
+    if not answer:
         raise KeeperError("That is not what Claude Code gives a status line", hint="one JSON object on stdin")
-    shown, limits, level, clears = said
+    shown, limits, level, clears = answer
     percent = 100 * shown.tokens // limits.window if limits.window and shown.tokens else None
     about = {
         "tokens": shown.tokens or None,
@@ -101,4 +101,4 @@ def _describe(home: str) -> dict[str, Any]:
         "model": shown.model,
         "clears_at": clears,
     }
-    return {**about, **limits._asdict(), "line": statusline.compose(said, statusline.WIDTH, painted=False)}
+    return {**about, **limits._asdict(), "line": statusline.compose(answer, statusline.WIDTH, painted=False)}

@@ -216,8 +216,8 @@ def _hand_out(keeper: Keeper, args: Namespace, project: str, root: str) -> int:
     if is_hosts(root, keeper.environ):
         raise KeeperError(f"{root}/.claude is Claude Code's own folder", hint="run it in a project")
     matter = read_matter(keeper, _first(keeper, note), job_for(keeper, root).settings)
-    told, asked = prompt(matter.texts, matter.budget, token_hex(8))
-    path = write(root, FILE, f"{told}\n\n{asked}")
+    instructions, asked = prompt(matter.texts, matter.budget, token_hex(8))
+    path = write(root, FILE, f"{instructions}\n\n{asked}")
     about = {"note": origin(note), "path": path, "level": note.level, "texts": len(matter.texts)}
     further = f"Hand its summary to: memory-keeper summarize --with agent --note {origin(note)}"
     return respond(args, about, f"Note {origin(note)} is about what stands in {path}\n{further}")

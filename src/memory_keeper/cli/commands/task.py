@@ -93,7 +93,9 @@ def _called(args: Namespace, tasks: Sequence[Any]) -> list[Any]:
         or getattr(task, "note", "").startswith((asked, f"note-{asked}"))
         or folded(task.text) == folded(asked)
     ]
-    return [one for one in found if asked in (one.id.casefold(), getattr(one, "note", ""))] or found
+    return [
+        candidate for candidate in found if asked in (candidate.id.casefold(), getattr(candidate, "note", ""))
+    ] or found
 
 
 def _by_hand(args: Namespace, keeper: Keeper) -> list[Unfinished]:
@@ -138,23 +140,23 @@ def _finish(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         project = known_project(keeper, args)
         listed = [] if (mine := _by_hand(args, keeper)) else _called(args, _known(args, keeper)[1])
-        one: Unfinished = the_one(mine or listed, "task that is not done", _asked(args), HINT)
-        one, before = finish(keeper, project, one, args.outcome)
-        words = f"{'Done before' if before else 'Done'}: {one.id}  {one_line(one.text, 160)}"
-        return changed(args, keeper, words, id=one.id, note=one.note, done=not before)
+        task: Unfinished = the_one(mine or listed, "task that is not done", _asked(args), HINT)
+        task, before = finish(keeper, project, task, args.outcome)
+        words = f"{'Done before' if before else 'Done'}: {task.id}  {one_line(task.text, 160)}"
+        return changed(args, keeper, words, id=task.id, note=task.note, done=not before)
 
 
-def finish(keeper: Keeper, project: str, one: Unfinished, outcome: str = "") -> tuple[Unfinished, bool]:
+def finish(keeper: Keeper, project: str, task: Unfinished, outcome: str = "") -> tuple[Unfinished, bool]:
     """Keep that a task is done; the task as it is written down, and whether that was known."""
-    if not one.note:
+    if not task.note:
         with keeper.writing(PATIENCE):
-            one = _write(keeper, project, keeper.redacted(one.text, project), one.id)
-    before = _is_done(keeper, one, project)
+            task = _write(keeper, project, keeper.redacted(task.text, project), task.id)
+    before = _is_done(keeper, task, project)
     session = session_here() if in_a_session(keeper.home) else ""
     if not before:
-        said = " ".join(clean(outcome).split())[:LONGEST]
-        keeper.mark("done", _note(keeper, one), session=session, text=said)
-    return one, before
+        text = " ".join(clean(outcome).split())[:LONGEST]
+        keeper.mark("done", _note(keeper, task), session=session, text=text)
+    return task, before
 
 
 def _edit(args: Namespace) -> int:

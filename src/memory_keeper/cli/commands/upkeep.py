@@ -223,7 +223,7 @@ def _bring_up_to_date(
 
 def _count_prompts(keeper: Keeper, places: Sequence[Pages]) -> int:
     kinds = [keeper.store.counts(project)["kinds"] for project in {place.project for place in places}]
-    return sum(one.get(kind, 0) for one in kinds for kind in TYPED)
+    return sum(counts.get(kind, 0) for counts in kinds for kind in TYPED)
 
 
 def _upkeep(pages: Pages, args: Namespace, layers: Sequence[str], bar: Bar) -> Upkept:

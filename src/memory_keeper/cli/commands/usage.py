@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
             with weighing(keeper, known, *span) as bar:
                 tools = by_tool(keeper.store, known, *span, bar.advance)
         missing = nothing_kept("that time", keeper, project)
-        names = {one: project_name(keeper.store, one) for one in known}
+        names = {id: project_name(keeper.store, id) for id in known}
     if args.by not in ("day", *SPANS):
         rows = largest(rows)
     if args.json:
@@ -67,7 +67,7 @@ def nothing_kept(what: str, keeper: Keeper, project: str | None) -> str:
         what = "this project" if project is not None else "any project"
     text = f"nothing is kept of {what}"
     text += f"; there is something of {', '.join(months[-MONTHS:])}" if months else ""
-    others = project is not None and any(one != project for one in keeper.store.projects())
+    others = project is not None and any(id != project for id in keeper.store.projects())
     return text + "; --all-projects looks in the others too" * others
 
 
@@ -113,10 +113,10 @@ def _fit(table: list[tuple[str, ...]], name: int) -> tuple[list[int], list[int]]
     if name + sum(wide) + len(wide) <= width():
         return left, wide
     for head in GONE:
-        if min(name, 2 * SHORTEST) + sum(needed[one] + 1 for one in left) + len(left) <= width():
+        if min(name, 2 * SHORTEST) + sum(needed[column] + 1 for column in left) + len(left) <= width():
             break
         left.remove(HEADS.index(head))
-    return left, [needed[one] + 1 for one in left]
+    return left, [needed[column] + 1 for column in left]
 
 
 def _named(by: str, name: str, room: int = NAME) -> str:

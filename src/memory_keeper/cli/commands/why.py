@@ -77,7 +77,7 @@ def run(args: Namespace) -> int:
     """What was told in a session, in order."""
     with Keeper(args.home) as keeper:
         session = _read(keeper, args)
-        tellings = [telling for one in session.told for telling in _tellings(session, one)]
+        tellings = [telling for injection in session.told for telling in _tellings(session, injection)]
         if args.last:
             tellings = _last(tellings)
         about = [_about(keeper, telling) for telling in tellings] if args.json else []

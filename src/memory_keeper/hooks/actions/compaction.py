@@ -34,8 +34,8 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
     its summarizer is told besides."""
     settings, trigger = settings_of(home, environ, session), str(question.get("trigger") or "")
     if settings["compaction.mode"] != "replace":
-        told = _instructions(settings)
-        return {"instructions": told} if told else {}
+        instructions = _instructions(settings)
+        return {"instructions": instructions} if instructions else {}
     if trigger == "precompute":  # a summary that nobody would read
         return {"skip": "Memory Keeper compacts this session without a model"}
     messages, model = read(question.get("messages")), str(question.get("model") or "")[:100]
@@ -58,9 +58,9 @@ def instruct(request: Request) -> str:
     The host takes plain text. After a `/compact` that was typed it shows the same to the user, and the model reads it
     again; so there it is only told what the user worded, and what its summary loses is brought back as ever.
     """
-    call, told = request.call, _instructions(request.settings)
-    is_shown = call.source == "manual" and told == INSTRUCTIONS
-    return "" if is_shown or told in call.text else told
+    call, instructions = request.call, _instructions(request.settings)
+    is_shown = call.source == "manual" and instructions == INSTRUCTIONS
+    return "" if is_shown or instructions in call.text else instructions
 
 
 def _instructions(settings: Json) -> str:

@@ -139,13 +139,13 @@ def is_watched(home: str) -> bool:
 def describe(fullness: Fullness) -> str:
     """`72 % full (144,000 of 200,000 tokens, compaction at 167,000)`."""
     limits, clears = fullness.limits, clears_at(fullness.limits, fullness.settings)
-    said = [f"{fullness.tokens:,} of {limits.window:,} tokens" if limits.window else f"{fullness.tokens:,} tokens"]
+    parts = [f"{fullness.tokens:,} of {limits.window:,} tokens" if limits.window else f"{fullness.tokens:,} tokens"]
     if clears:
-        said.append(f"cleared from {clears:,} on")
+        parts.append(f"cleared from {clears:,} on")
     elif fullness.tended and compacts_from(fullness.settings):
-        said.append(f"compacted from {compacts_from(fullness.settings):,} on")
+        parts.append(f"compacted from {compacts_from(fullness.settings):,} on")
     elif limits.compacts_at and limits.compacts_at != limits.window:
-        said.append(f"compaction at {limits.compacts_at:,}")
+        parts.append(f"compaction at {limits.compacts_at:,}")
     elif limits.refuses_at:
-        said.append(f"refused from {limits.refuses_at:,} on")
-    return f"{fullness.percent} % full ({', '.join(said)})" if limits.window else ", ".join(said)
+        parts.append(f"refused from {limits.refuses_at:,} on")
+    return f"{fullness.percent} % full ({', '.join(parts)})" if limits.window else ", ".join(parts)

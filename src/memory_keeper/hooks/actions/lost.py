@@ -213,7 +213,7 @@ def _read_scores(events: Iterable[Event]) -> list[Score]:
         fields = wire.read_object(event.extra)
         counts = [fields.get(name) for name in ("kept", "lost", "tokens", "brought", "told")]
         if all(type(count) is int and count >= 0 for count in counts):
-            kept, lost, size, brought, told = map(int, counts)  # type: ignore[arg-type]
+            kept, lost, size, brought, injected = map(int, counts)  # type: ignore[arg-type]
             trigger = str(fields.get("trigger") or "")
-            found.append(Score(event.at, event.session, trigger, kept, lost, size, brought, told))
+            found.append(Score(event.at, event.session, trigger, kept, lost, size, brought, injected))
     return found

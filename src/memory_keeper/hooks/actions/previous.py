@@ -60,8 +60,8 @@ def find_before(
     branch, commit = head(config.find_root(folder))
     mine = read_context(keeper.home, session)
     lacking = _killed(keeper, _lately(keeper, project, session, now), mine)
-    killed = [one for _, one in zip(range(KILLED), lacking, strict=False)]
-    found = [note for one in killed if not make and (note := foresee(keeper, one, DEFAULTS["tell.handoffBudget"]))]
+    killed = [id for _, id in zip(range(KILLED), lacking, strict=False)]
+    found = [note for id in killed if not make and (note := foresee(keeper, id, DEFAULTS["tell.handoffBudget"]))]
     if make:
         _hand_over(keeper, killed, folder)
     known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
@@ -74,7 +74,7 @@ def find_before(
     stale = now - chosen.at > STALE
     other = bool(branch and chosen.branch and branch != chosen.branch)
     handed = (chosen.note.session, *carried_whole(chosen.facts))
-    chain = tuple(one for session in handed for one in find_chain(keeper.home, session))
+    chain = tuple(id for session in handed for id in find_chain(keeper.home, session))
     was, limit = title(chosen, branch, commit, now), SHORT if stale or other else 0
     return Before(chain, chosen.facts, was, limit, _why(chosen, branch), chosen.note.id if not limit else "")
 
@@ -176,7 +176,7 @@ def _lately(keeper: Keeper, project: str, session: str, now: float) -> list[str]
     sources = keeper.store.recent_sources(project, LATELY, agents=False)
     found = [source.session for source in sources if now - source.at < FORGOTTEN]
     heard = [name for name in spool.names(keeper.home) if keeper.store.project_of(name) == project]
-    return [one for one in dict.fromkeys([*found, *heard]) if one != session]
+    return [id for id in dict.fromkeys([*found, *heard]) if id != session]
 
 
 def runs(context: Context, mine: Context) -> bool:

@@ -157,11 +157,13 @@ class Finding:
 
     def knows(self, line: Line) -> bool:
         """Whether a context was told a line, or a brief that has it."""
-        quote, told = letters(line.quote), map(letters, self.context.told.split("\n"))
+        quote, injected = letters(line.quote), map(letters, self.context.told.split("\n"))
         return (
             line.key in self.keys
             or line.start in letters(self.context.told)
-            or any(text in quote and len(text) >= MOST * len(quote) for text in told)  # a rule without "from now on"
+            or any(
+                text in quote and len(text) >= MOST * len(quote) for text in injected
+            )  # a rule without "from now on"
         )
 
     def stale(self, line: Line) -> str:

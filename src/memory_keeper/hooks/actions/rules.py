@@ -111,31 +111,31 @@ def _size(request: Request) -> int:
 def _tell_full(request: Request, settings: Json, root: str) -> Json:
     call, home, room = request.call, request.home, request.room
     context, since = read_context(home, call.session), stamp(home)
-    rules, said = find_rules(home, call.folder, request.environ, settings)
+    rules, observed_before = find_rules(home, call.folder, request.environ, settings)
     heard_before = letters(context.told)  # as in its handoff
-    said = [observed for observed in said if letters(observed.text) not in heard_before]
+    observed_before = [observed for observed in observed_before if letters(observed.text) not in heard_before]
     ready = _make_ready(home, root, settings, rules, since)
-    brief = full(rules, said, settings["rules.budget"], posix.urandom(4).hex(), room)
+    brief = full(rules, observed_before, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
         return {}  # the next prompt has room
     _record(request, brief, {"hash": ready["hash"], "context": _size(request)})
     known = read_context(home, call.session)
     if known.ruled == ready["hash"] and known.ruled_by != call.id:
         return {}  # another was faster; where not even that can be written down, it is told all the same
-    shown = _describe(request, rules, said, brief)
+    shown = _describe(request, rules, observed_before, brief)
     if context.ruled and ready["newest"]:  # whoever did that: the user is to see it
         shown += f'. Changed last: "{ready["newest"]}"'
     return {"systemMessage": shown, **heard(call.event, brief.text)}
 
 
-def _describe(request: Request, rules: Sequence[Rule], said: Sequence[Observed], brief: Brief) -> str:
+def _describe(request: Request, rules: Sequence[Rule], observed_before: Sequence[Observed], brief: Brief) -> str:
     """What the user sees of the rules that a context was told; the first time in a project also what those are that
     come with us, and how to go without."""
-    told = [rule for rule in rules if rule.id in brief.cites]
-    ours = sum(rule.scope == "shipped" for rule in told)
-    heard = " and what you said before" * any(observation.id in brief.cites for observation in said)
-    only = " of its own, such as to ask before deleting" * (0 < ours == len(told) and not _were_told(request))
-    counted = f"{len(told)} rule{'s' * (len(told) != 1)}{only}" if told else ""
+    shown_rules = [rule for rule in rules if rule.id in brief.cites]
+    ours = sum(rule.scope == "shipped" for rule in shown_rules)
+    heard = " and what you said before" * any(observation.id in brief.cites for observation in observed_before)
+    only = " of its own, such as to ask before deleting" * (0 < ours == len(shown_rules) and not _were_told(request))
+    counted = f"{len(shown_rules)} rule{'s' * (len(shown_rules) != 1)}{only}" if shown_rules else ""
     shown = f"Memory Keeper gave this context {(counted + heard).removeprefix(' and ')} ({brief.tokens} tokens)"
     return f"{shown}: memory-keeper rule list" + f". Without them: {WITHOUT}" * bool(only)
 
@@ -144,10 +144,10 @@ def _were_told(request: Request) -> bool:
     """Whether an earlier context of the project was told its rules, and so its user of them."""
     try:
         with Keeper(request.home, request.environ) as keeper:
-            told = keeper.store.latest(keeper.project(request.call.folder), "told", LATELY, text=False)
+            injections = keeper.store.latest(keeper.project(request.call.folder), "told", LATELY, text=False)
     except KeeperError:  # then it is said once more
         return False
-    return any(event.tool == "rules" for event in told)
+    return any(event.tool == "rules" for event in injections)
 
 
 def full_brief(

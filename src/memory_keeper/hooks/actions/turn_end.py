@@ -31,8 +31,8 @@ def settle(home: str, environ: dict[str, str], session: str, window: int = 0, to
     and holds."""
     context, now = read_context(home, session), time()
     if window and (window, True) != (context.window, context.module):
-        told = {"window": window, "model": model, "by": "module"}
-        spool.append(home, session, spool.make("Window", spool.new_call(), now, context.folder, **told))
+        fields = {"window": window, "model": model, "by": "module"}
+        spool.append(home, session, spool.make("Window", spool.new_call(), now, context.folder, **fields))
     fullness = measure(home, session, context.transcript, context.folder, environ)
     if tokens:  # at the end of a turn its last response is seldom on the disk
         fullness = fullness._replace(gauge=(fullness.gauge or Gauge(0, model))._replace(tokens=tokens))

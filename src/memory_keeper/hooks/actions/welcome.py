@@ -111,12 +111,12 @@ def say_adopted(call: Call, environ: dict[str, str], notes: Sequence[Note], repl
     return _after(reply, f"Memory Keeper tells from now on what was changed in .claude/memory ({pages})")
 
 
-def say_vanished(call: Call, environ: dict[str, str], home: str, said: Json) -> Json:
+def say_vanished(call: Call, environ: dict[str, str], home: str, reply: Json) -> Json:
     """That the store had vanished and another one was begun."""
     if not _is_read(call, environ) or not _is_there(home + VANISHED):
         return {}
-    told = "Memory Keeper's store had vanished. What you wrote by hand is back; the rest: memory-keeper doctor --fix"
-    return _after(said, told)
+    text = "Memory Keeper's store had vanished. What you wrote by hand is back; the rest: memory-keeper doctor --fix"
+    return _after(reply, text)
 
 
 def say_broken(paths: Sequence[str]) -> Json:
