@@ -158,3 +158,48 @@ def test_nobody_misses_a_build_of_pages() -> None:
     story = asked()
     story.edit("/srv/app/docs/retry.md", "a", "b")
     assert "retry.md" in state(story) and "no test" not in state(story)
+
+
+def test_commits_that_others_made_are_seen_where_git_shows_them() -> None:
+    story = asked()
+    story.edit(FILE, "a", "b")
+    story.run("git log --oneline -3", "1a2b3c4 Retry uploads\n0000000 Begin")
+    assert 'newest commit 1a2b3c4 "Retry uploads"' in state(story)
+    story.run("git status", "On branch main\nnothing to commit, working tree clean")
+    assert "nothing uncommitted" in state(story) and "upload.py" not in state(story)
+    story.edit("/srv/app/pool.py", "a", "b")
+    assert "uncommitted edits: /srv/app/pool.py" in state(story) and "upload.py" not in state(story)
+
+
+def test_the_log_of_before_the_work_tells_of_no_commit() -> None:
+    story = asked()
+    story.run("git log --oneline -3", "1a2b3c4 Retry uploads")
+    story.edit(FILE, "a", "b")
+    assert "1a2b3c4" not in state(story)
+
+
+def test_that_only_documents_were_edited() -> None:
+    story = asked()
+    story.edit("/srv/app/docs/design.md", "a", "b")
+    assert "no code" in state(story)
+    story.edit(FILE, "a", "b")
+    assert "no code" not in state(story)
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "failed", "told"),
+    [
+        (
+            "go test ./x -run TestRetry",
+            "--- FAIL: TestRetry (0.00s)\nFAIL",
+            True,
+            "`go test ./x -run TestRetry` failed",
+        ),
+        ("go test ./x", "ok  \tx.org/app/cart\t0.3s", False, "`go test ./x` passed"),
+        ("pytest -q", "31 passed in 2.0s", False, "`pytest -q` passed: 31 passed"),
+    ],
+)
+def test_a_check_is_told_without_what_says_nothing(command: str, said: str, failed: bool, told: str) -> None:
+    story = asked()
+    story.run(command, said, failed=failed)
+    assert state(story).endswith(told)

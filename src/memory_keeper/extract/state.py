@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from memory_keeper.capture.calls import ends_with
+from memory_keeper.capture.calls import ends_with, steps
 from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, works
 from memory_keeper.extract.facts import Fact, quote
 from memory_keeper.extract.spoken import DOCUMENTS, EACH, Spoken
-from memory_keeper.extract.work import TAKEN_BACK, is_check
+from memory_keeper.extract.work import ELSEWHERE, FAILED_TEST, LOGGED, SUBJECT, TAKEN_BACK, is_check
 from memory_keeper.model import Event
+from memory_keeper.text import one_line
 
 UNCOMMITTED = 12  # files that are named
 REPOSITORIES = 3  # whose last commits are told
@@ -30,6 +31,12 @@ STARTS = re.compile(
 ENDS = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick) --(?:abort|quit)|\bgit (?:-C \S+ )?reset --hard\b")
 
 
+# of what a check said: how long it took, and the package that it was run in
+NOTHING = re.compile(r" in [\d.]+ ?s(?:ec\w*)?\b(?: \([\d:]+\))?|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))$")
+CLEAN = re.compile(r"^nothing to commit, working (?:tree|directory) clean", re.M)
+LOGS = re.compile(r"^git log(?: --oneline| --no-decorate| --decorate| --no-color| -n ?\d+| -\d+)+(?: 2>&1)?$")
+
+
 def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event], folder: str = "") -> Iterator[Fact]:
     """What a colleague asks first, as far as commands and edits tell."""
     ran = [run for run in runs(events) if run.command]
@@ -41,15 +48,22 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
     inside = f"{folder.rstrip('/')}/" if folder else "\0"
     edits = [fact for fact in changed if fact.text.startswith(inside) or not NOT_OURS.search(fact.text)]
     gone = _gone(ran)
-    since = commit.place if commit else -1
+    yield from _made_elsewhere(ran, commit, edits[0].place if edits else ran[-1].place * EACH if ran else 0)
+    status = next((run for run in reversed(ran) if "git status" in run.command and CLEAN.search(run.result.text)), None)
+    clean = status.place * EACH if status else -1
+    since = max(clean, commit.place if commit else -1)
     left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]
     files = list(dict.fromkeys(fact.text.removeprefix(inside) for fact in reversed(left)))
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
-        what = "uncommitted edits" if commit else "no commit seen in this session, uncommitted edits"
+        what = "uncommitted edits" if commit or clean >= 0 else "no commit seen in this session, uncommitted edits"
         yield _state(left[-1], f"{what}: {tree(files[:UNCOMMITTED])}{more}")
     elif commit:
         yield _state(commit, "no edits since that commit")
+    elif status:
+        yield Fact("state", "nothing uncommitted", (status.result.id,), status.result.at, "tool", place=clean)
+    if edits and all(fact.text.endswith(DOCUMENTS) for fact in edits):
+        yield _state(edits[-1], "only documents were edited, no code")
     yield from _pull(work, said, commit, branch, ran)
     yield from _checked(work, edits)
 
@@ -84,6 +98,21 @@ def _committed(work: Sequence[Fact], branch: str) -> Iterator[Fact]:
             f"last commit {f'in {where} ' if where and len(newest) > 1 else ''}{named}{quote(commit.text)}"
             f"{f' on {on}' if on and on != 'detached' else ''}, {'pushed' if pushed else 'not pushed yet'}",
         )
+
+
+def _made_elsewhere(ran: Sequence[Run], commit: Fact | None, begun: int) -> Iterator[Fact]:
+    """The newest commit, where git showed one after work was `begun` that nobody was seen to make: a subagent did, or
+    the user."""
+    for run in reversed(ran):
+        if run.place * EACH <= max(begun, commit.place if commit else -1):
+            return
+        logs = not ELSEWHERE.search(run.command) and any(map(LOGS.match, steps(run.command)))
+        if logs and (found := LOGGED.match(run.result.text.lstrip())):
+            if not commit or not found[1].startswith(commit.about[:7]):
+                text = f"newest commit {found[1][:8]} {quote(one_line(found[2], SUBJECT))}"
+                cites = (run.call.id, run.result.id)
+                yield Fact("state", text, cites, run.result.at, "tool", place=run.place * EACH)
+            return
 
 
 def _branch(ran: Sequence[Run], commit: Fact | None) -> str:
@@ -161,7 +190,9 @@ def _checked(work: Sequence[Fact], edits: Sequence[Fact]) -> Iterator[Fact]:
     if check := next(checks, None):
         how = "passed" if check.kind == "check" else "failed"
         later = "" if not edits or check.place > edits[-1].place else " (edited since, not run again)"
-        told = check.about or check.why
+        told = NOTHING.sub("", check.about or check.why)
+        failed = FAILED_TEST.match(told)
+        told = "" if failed and any(name and name in check.text for name in failed.groups()) else told
         last = _state(check, f"last check `{check.text}` {how}{f': {told}' if told else ''}{later}")
         yield last._replace(about=check.text, status=how)
     elif any(not fact.text.endswith(DOCUMENTS) for fact in edits):
