@@ -268,3 +268,19 @@ def test_what_was_left_by_an_earlier_answer_is_worth_less_than_what_is_left_now(
         return [step in fact.text for fact in extract(story.events)].index(True)
 
     assert place("Next steps") > place("Invoices"), "it may be done by now"
+
+
+def test_how_something_was_before_it_was_edited_is_worth_less() -> None:
+    says = "Currently retry_upload in stock.py waits a second for the ledger of the invoices, because it needs it."
+
+    def place(path: str) -> int:
+        story = session(1)
+        story.reply(f"{says}\n\nShall I look at the courier too?")
+        for what in ("The lexer reads tabs", "The warehouse counts pallets", "The courier prints labels"):
+            story.prompt(f"Look at {what.split()[1]}.py please, it seems slow on machines of customers.")
+            story.edit(f"/srv/app/{path}", "wait(1)", "wait(2)")
+            story.reply(f"{what} now because {what.split()[-1]} were skipped by mistake.")
+        told = [fact.text for fact in extract(story.events)]
+        return told.index(says) if says in told else len(told)
+
+    assert place("stock.py") > place("lexer.py"), "it may be otherwise by now"

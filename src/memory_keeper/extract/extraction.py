@@ -32,6 +32,11 @@ FAVOUR = {"announces": 0.15, "chat": 0.6, "cause": 1.2, "decision": 1.1}
 PASSES, ASKS, CHEERS, INTRODUCES, THOUGHT, HEDGED, CONCLUDES, INSISTS = 0.3, 0.6, 0.5, 0.4, 0.7, 0.6, 1.6, 1.8
 REASONED = 2.4  # a decision that says why: nobody else will
 REPEATED = 0.6  # what is said in a commit or a pull request is mostly said in the answer too
+NOW = re.compile(  # how something is, until it is changed
+    r"\b(?:currently|right now|at (?:the moment|present)|the (?:current|existing) (?:code|implementation|behaviou?r"
+    r"|logic|approach|version))\b|현재|現在|今は",
+    re.I,
+)
 STALE = 0.4  # what was left to do when an earlier answer was given
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
@@ -172,7 +177,7 @@ def _sentences(
         )
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and _announces(text) else 1.0
-        score *= STALE if _was_left(one, session) else 1.0
+        score *= STALE if _was_left(one, session) or _was_so(one, session.concepts[number], session) else 1.0
         score *= REPEATED if one.source == "message" else 1.0
         if (
             one.source == "request"
@@ -199,6 +204,13 @@ def _was_left(one: Spoken, session: ranker.Session) -> bool:
     if fact.who == "user" or fact.place // EACH >= session.final or one.source not in ("reply", "thinking"):
         return False
     return bool(head.LEFT.search(fact.about) or head.LEFT.match(fact.text) or head.NEXT_IS.match(fact.text))
+
+
+def _was_so(one: Spoken, found: frozenset[str], session: ranker.Session) -> bool:
+    """Whether a sentence says how something is that was edited later."""
+    if one.fact.who == "user" or not NOW.search(one.fact.text):
+        return False
+    return any(session.last_edit.get(name, -1) > one.fact.place for name in found if is_name(name))
 
 
 def _is_passing(one: Spoken, found: frozenset[str], session: ranker.Session) -> bool:

@@ -114,6 +114,7 @@ class Session:
         self.last_said: dict[str, int] = {}
         self.last_user: dict[str, int] = {}
         self.last_call: dict[str, int] = {}
+        self.last_edit: dict[str, int] = {}
         self.in_turns: dict[str, set[int]] = {}
         self.in_last: Counter[str] = Counter()
         self.in_conclusions: Counter[str] = Counter()
@@ -144,6 +145,8 @@ class Session:
                 self.counts["edit" if event.tool in WRITES else "call"].update(found)
                 for concept in found:
                     self.last_call[concept] = place * EACH
+                    if event.tool in WRITES:
+                        self.last_edit[concept] = place * EACH
         self.opening, self.closing = opening, closing
         titles = [event.text for event in events if event.kind == "title"]
         self.title = concepts(titles[-1]) if titles else frozenset()
