@@ -18,7 +18,7 @@ from memory_keeper.briefs.rules import Rule
 from memory_keeper.model import DAY, USER, Note
 from memory_keeper.provenance import EDITED, IMPORT
 from memory_keeper.rules.observations import Observed
-from memory_keeper.text import utc_day
+from memory_keeper.text import many, utc_day
 
 RULES_TITLE, OBSERVATIONS_TITLE = "# Active Rules", "# Observations"
 ARCHIVE_TITLE = "# Observation Archive - Escalated Patterns"
@@ -79,7 +79,7 @@ def observation_archive_page(observed: Sequence[Observed], rules: Sequence[Rule]
 def facts(one: Observed) -> str:
     """What is known of an observation, on a line."""
     hands = one.confirmations - len(one.sessions)
-    ways = [f"across {_counted(len(one.sessions), 'session')}"] if one.sessions else []
+    ways = [f"across {many(len(one.sessions), 'session')}"] if one.sessions else []
     ways += [f"{hands} by hand"] if hands else []
     known = [
         f"Confirmations: {one.confirmations}" + (f" ({', '.join(ways)})" if ways else ""),
@@ -99,7 +99,7 @@ def why(rule: Rule, observed: Mapping[str, Observed]) -> str:
     if not one:
         return ""
     said = "" if item(one.text) == item(rule.text) else f"“{item(one.text)}”, "
-    times = _counted(one.confirmations, "confirmation")
+    times = many(one.confirmations, "confirmation")
     return f"Why: {said}{times}, {utc_day(one.first)} to {utc_day(one.last)} ({FROM.get(one.by, one.by)}, {one.id})"
 
 
@@ -128,23 +128,19 @@ def _with_facts(section: Section, lines: Iterable[str]) -> Section:
 def _escalated(one: Observed, numbers: Mapping[str, int], enough: int) -> str:
     number, day = numbers.get(one.instead), utc_day(one.since)
     became = f"Added as Rule #{number} on {day}" if number else f"Added as a rule on {day}, which was taken away since"
-    often = _counted(one.confirmations, "confirmation") + ", promoted by hand" * (one.confirmations < enough)
+    often = many(one.confirmations, "confirmation") + ", promoted by hand" * (one.confirmations < enough)
     return f"- Pattern: {item(one.text)} ({often})\n  → {became}\n"
 
 
 def _given_up(one: Observed) -> str:
     days = round((one.since - one.last) / DAY) if one.state == "archived" else 0
-    reason = REASONS[one.state] + (f", {_counted(days, 'day')} unconfirmed" if days else "")
+    reason = REASONS[one.state] + (f", {many(days, 'day')} unconfirmed" if days else "")
     known = (f"Confirmations: {one.confirmations}", f"Archived: {utc_day(one.since)}", f"Reason: {reason}")
     return f"- Observation: {item(one.text)}\n  {_row(known)}\n"
 
 
 def _row(known: Iterable[str]) -> str:
     return f"| {' | '.join(known)} |"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 # --- reading back ----------------------------------------------------------------------------------------------------

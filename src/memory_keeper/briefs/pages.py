@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from json import dumps
 from time import gmtime, strftime
-from typing import Any
 
 from memory_keeper import wire
 from memory_keeper.briefs.done import done_page, task_archive_page
@@ -27,15 +26,13 @@ from memory_keeper.briefs.files import (
 from memory_keeper.briefs.memory import BEFORE, Section, compose, owner, section, sign
 from memory_keeper.briefs.observations import active_rules_page, observation_archive_page, observations_page
 from memory_keeper.briefs.rules import rules_of
-from memory_keeper.model import USER, NamedTuple, Note, origin
+from memory_keeper.model import USER, Json, NamedTuple, Note, origin
 from memory_keeper.notes.kept_note import begun
 from memory_keeper.notes.schema import check
 from memory_keeper.notes.tasks.done import done, kept_and_archived
 from memory_keeper.rules.observations import AGE, Observed, observed
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, showable, tokens
-
-Json = dict[str, Any]
 
 
 class Archive(NamedTuple):

@@ -33,7 +33,7 @@ def begun(note: Note) -> float:
 def written(note: Note) -> float:
     """When this wording of a note was written."""
     at = wire.read_object(note.extra).get("written")
-    return at if isinstance(at, float) else note.at
+    return float(at) if isinstance(at, int | float) else note.at
 
 
 def measure(text: str) -> int:

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from memory_keeper import wire
 from memory_keeper.model import DAY, USER, Event, Json, NamedTuple, Note, origin
+from memory_keeper.notes.kept_note import written
 from memory_keeper.provenance import TYPED, is_users, of_note
 from memory_keeper.rules.instructions import instructions
 from memory_keeper.rules.wishes import DROP, REVERSES, SAME, Wish, compare, marks, says_less, unpack
@@ -75,12 +76,6 @@ def by(note: Note) -> str:
     """Whose an observation is, and of the user's and ours how it was found: `said` in a session, by `rule`, `seen`."""
     how = wire.read_object(note.extra).get("by")
     return str(how) if how in FOUND and not note.who else of_note(note)
-
-
-def written(note: Note) -> float:
-    """When a wording was written."""
-    at = wire.read_object(note.extra).get("written")
-    return float(at) if isinstance(at, (int, float)) else note.at
 
 
 def observed(store: Store, project: str, settings: Json, now: float) -> list[Observed]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from time import localtime, strftime
-from typing import Any
 
 from memory_keeper.briefs import View, envelope
 from memory_keeper.briefs.report.month import Month, find_month
@@ -13,14 +12,12 @@ from memory_keeper.briefs.report.prices import Prices, exact, money, read_prices
 from memory_keeper.briefs.report.savings import BY
 from memory_keeper.briefs.report.sums import Sum, total
 from memory_keeper.dates import month_of
-from memory_keeper.model import Used
+from memory_keeper.model import Json, Used
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.request import Brief
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, clip, fence, local_moment, many, one_line, short_number, tagless, tokens
 from memory_keeper.wire import units
-
-Json = dict[str, Any]
 
 ROWS = 15  # of a table; the rest is summed up in one
 LONGEST = 10  # sessions
@@ -124,10 +121,10 @@ def _charges(month: Month) -> Iterator[str]:
     if times:
         paid = about(sum((one.cost for one in month.tellings), Decimal(0)), currency)
         carried = f"{month.carried:,} with every request that carried them ({paid})"
-        yield f"- Added by Memory Keeper: {once:,} tokens (estimated), {_times(times)}; {carried}"
+        yield f"- Added by Memory Keeper: {once:,} tokens (estimated), {many(times, 'time')}; {carried}"
     if month.asking.times:
         paid = f", {money(month.asking.cost, currency)}" if month.asking.cost else ""
-        yield f"- Models asked to write notes: {month.asking.tokens:,} tokens, {_times(month.asking.times)}{paid}"
+        yield f"- Models asked to write notes: {month.asking.tokens:,} tokens, {many(month.asking.times, 'time')}{paid}"
     worth = about(month.spared - month.charged, currency)
     yield f"- Net: {month.net:,} tokens, {worth} ({month.prices.label})\n"
 
@@ -136,10 +133,6 @@ def about(amount: Decimal, currency: str) -> str:
     """`~$0.12`, `<$0.01`."""
     said = money(amount, currency)
     return said if "<" in said else f"~{said}"
-
-
-def _times(number: int) -> str:
-    return f"{number} time{'s' * (number != 1)}"
 
 
 def _sections(month: Month) -> Iterator[str]:

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from time import localtime, strftime
-from typing import Any
 
 from memory_keeper.briefs.projects import project_name
 from memory_keeper.briefs.report.prices import Prices
 from memory_keeper.briefs.report.savings import Asking, Charge, Sessions, asking, find_compactions, tellings
 from memory_keeper.briefs.report.sums import Sum, by_tool, largest, sums, total
-from memory_keeper.model import USER, NamedTuple, Used
+from memory_keeper.model import USER, Json, NamedTuple, Used
 from memory_keeper.notes.tasks.done import done, kept_and_archived
 from memory_keeper.notes.usage.breakdown import Share
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.rules.observations import escalated, observed
 from memory_keeper.store.store import Store
-
-Json = dict[str, Any]
 
 ARCHIVES = "compaction.triggers.taskArchive."
 

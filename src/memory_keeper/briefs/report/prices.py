@@ -10,13 +10,10 @@ import os
 from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 import memory_keeper
-from memory_keeper.model import NamedTuple, Spending
+from memory_keeper.model import Json, NamedTuple, Spending
 from memory_keeper.text import clean, one_line
-
-Json = dict[str, Any]
 
 SHIPPED = os.path.join(os.path.dirname(memory_keeper.__file__), "data", "prices.json")
 NAME = "prices.json"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posix
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from memory_keeper.briefs.files import CONTEXT_ARCHIVE, MEMORY, Folder
 from memory_keeper.briefs.projects import project_name
@@ -21,15 +20,13 @@ from memory_keeper.briefs.report.savings import BY, Sessions, find_compactions
 from memory_keeper.briefs.report.sums import Sum
 from memory_keeper.briefs.report.survival import LOST, Survival, find_survival, summed_up, survival_json
 from memory_keeper.errors import KeeperError
-from memory_keeper.model import EVER, NamedTuple, Note
+from memory_keeper.model import EVER, Json, NamedTuple, Note
 from memory_keeper.notes.usage.compactions import Compaction
 from memory_keeper.store.archive import archive_path
 from memory_keeper.store.events import began_at
 from memory_keeper.store.injected import TOOLS, equipped, shares, told
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, local_moment, many, one_line, short_number, tokens
-
-Json = dict[str, Any]
 
 SHOWN = 5  # lost facts that are named
 TRIGGERS = {

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2s
 
+from memory_keeper.extract.concepts import concepts
 from memory_keeper.text import clean, one_line
 
 TASK_ID = re.compile(r"\bTASK-\d+\b")
 LONGEST = 300  # characters of a task that tell it from another
-WORD = re.compile(r"[^\W_]{3,}")
-STEM = 5  # letters of a word that count
 LIKE, NEAR = 0.75, 0.51  # the share of their words that a commit and its task have; that two wordings under an id have
-DULL = frozenset(("the", "and", "for", "with", "from", "into", "that", "this", "all", "feat", "chore", "refac"))
+DULL = frozenset(("feat", "chor", "refactor"))
 
 
 def split(text: str, ids: Iterable[str] = ()) -> tuple[str, str]:
@@ -51,5 +50,5 @@ def likeness(one: str, other: str) -> float:
 
 @lru_cache(1024)
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text that say something, without their endings."""
-    return frozenset(word[:STEM] for word in WORD.findall(text.casefold()) if word[:STEM] not in DULL)
+    """What a task speaks of, beside what kind of change it is."""
+    return concepts(text) - DULL
