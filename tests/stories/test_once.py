@@ -10,6 +10,7 @@ import pytest
 from memory_keeper.capture.payload import read_payload
 from memory_keeper.hooks.answer import answer
 from tests.machine import Machine, Session
+from tests.stories.test_tasks import shell
 
 pytestmark = pytest.mark.usefixtures("rules_on")
 
@@ -44,6 +45,23 @@ def test_what_the_user_insists_on_is_not_repeated_by_the_rules(machine: Machine)
     assert "NEVER delete files" in rules
     assert "pnpm" not in rules and "make lint" not in rules
     assert "The user said before" not in rules, "nothing is left to be said under it"
+
+
+def test_a_rule_in_force_stands_with_the_rules_alone(machine: Machine) -> None:
+    worked(machine)
+    shell(machine, "rule", "add", LINT, "--yes")
+    new = machine.session()
+    (insists,) = [line for line in new.start().text.splitlines() if "The user insists: " in line]
+    assert PNPM in insists and LINT not in insists
+    assert LINT in ask(new, "Go on with the lexer.")
+
+
+def test_a_context_that_is_told_no_rules_is_handed_them(machine: Machine) -> None:
+    worked(machine)
+    shell(machine, "rule", "add", LINT, "--yes")
+    shell(machine, "config", "set", "rules.enabled", "false")
+    (insists,) = [line for line in machine.session().start().text.splitlines() if "The user insists: " in line]
+    assert LINT in insists
 
 
 def test_a_context_that_was_handed_nothing_is_told_what_the_user_said(machine: Machine) -> None:

@@ -62,6 +62,7 @@ class View(NamedTuple):
     home: str = ""  # where the archives are; needed by `sessions` and `report` only
     settings: Json = DEFAULTS
     now: float = 0.0  # 0: what is old is told like the rest
+    ruled: bool = False  # the context is told the rules in force besides
 
 
 class Said(NamedTuple):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from memory_keeper.briefs import CHARACTERS, Section, envelope, fitting, quoted, short
 from memory_keeper.extract.facts import KINDS, PARTS, Fact, dump, load, quote, run_on, say, story
-from memory_keeper.model import Filter, NamedTuple
+from memory_keeper.model import USER, Filter, NamedTuple
 from memory_keeper.provenance import page_of
 from memory_keeper.request import Brief
 from memory_keeper.store.events import newest_events
 from memory_keeper.store.home import THREADS
-from memory_keeper.text import NEWEST, clean, one_line, tokens
+from memory_keeper.text import NEWEST, clean, letters, one_line, tokens
 from memory_keeper.wire import units
 
 TYPE_CHECKING = False
@@ -81,8 +81,19 @@ def find(view: View) -> list[Fact]:
 
 
 def facts_for(view: View) -> Sequence[Fact]:
-    """What is handed over: as it was kept, else found now."""
-    return (view.before.facts if view.before else ()) or view.handed or find(view)
+    """What is handed over: as it was kept, else found now; without the rules in force where these are told besides."""
+    facts = (view.before.facts if view.before else ()) or view.handed or find(view)
+    if not view.ruled or not any(fact.kind == "rule" for fact in facts):
+        return facts
+    notes = (note for place in (view.project, USER) for note in view.store.notes(place, 0, "rule"))
+    rules = [letters(note.text) for note in notes if note.text]
+    return [fact for fact in facts if fact.kind != "rule" or not any(_says(fact.text, rule) for rule in rules)]
+
+
+def _says(text: str, rule: str) -> bool:
+    """Whether a sentence says a rule, and hardly more than that."""
+    said = letters(text)
+    return said in rule or (rule in said and 2 * len(rule) > len(said))
 
 
 def events_for(store: Store, sessions: Sequence[str]) -> list[Event]:

@@ -135,7 +135,7 @@ def _handed(view: View, carried: bool, of: str = "") -> Iterable[Said]:
     if not view.before:
         return ()
     limit = min(view.before.limit or view.budget, int(view.budget * HANDED))
-    chosen = handoff.choose(view.before.facts, limit, CHARACTERS, "fenced")
+    chosen = handoff.choose(handoff.facts_for(view), limit, CHARACTERS, "fenced")
     return (
         Said(
             ("" if line.of == of else f"{handoff.carried(line.of)}: ") + handoff.labelled(line),

@@ -119,7 +119,7 @@ BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types
 INSTRUCTS = re.compile(
     rf"(?:{THINGS}(?: nam(?:es?|ing))?: |naming {OWN}{THINGS}: |only |{NOT} (?:ever )?)*"
     r"(?!mak(?:e|ing) sure|working on|keep \w+ing)"
-    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=not )|(?<=n['’]t ))(?!forget"
+    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=no longer )|(?<=not )|(?<=n['’]t ))(?!forget"
     r"|(?:in|on|for|at|with|to|by|of|from)\b)\w+)\b"
     r"(?!:| (?:in mind|up|open|it up|me|us|ahead|forth|sure|back)\b)",
     re.I,
@@ -144,8 +144,9 @@ WANTED = re.compile(  # after these comes what is wanted
     re.I,
 )
 BEGINS = re.compile(  # what may stand before an instruction and says nothing of it
-    r"(?:(?:and|also|so|now|ok(?:ay)?|yes|yeah|no|well|but|plus|then|next|just|first(?:ly)?(?: and foremost)?"
-    r"|second(?:ly)?|third(?:ly)?|finally|lastly|additionally|furthermore|moreover|similarly|likewise|however|actually"
+    r"(?:(?:and|also|so|now|ok(?:ay)?|yes|yeah|no(?! longer)|well|but|plus|then|next|just"
+    r"|first(?:ly)?(?: and foremost)?|second(?:ly)?|third(?:ly)?|finally|lastly|additionally|furthermore|moreover"
+    r"|similarly|likewise|however|actually"
     r"|specifically|again|hey|hi|that(?:['’]s (?:wrong|incorrect|not (?:right|it|what i \w+)))?"
     r"|in addition|(?:one|another) (?:more |last |other )?thing|listen|we|you)\b"
     r"[,:—–\s-]+"
@@ -279,7 +280,8 @@ def _alone(clause: str, before: list[str]) -> str:
 # --- what takes an instruction back -----------------------------------------------------------------------------------
 
 LEAVE = re.compile(
-    r"(?!.*\b(?:it|this|that|them|these)\b)(?:(?:there(?:['’]s| is) )?no (?:more )?need to \w"
+    r"it(?:['’]s| is) (?:fine|ok(?:ay)?|all right) to (?!.*\b(?:it|this|that|them|these)\b)[^?]*$"
+    r"|(?!.*\b(?:it|this|that|them|these)\b)(?:(?:there(?:['’]s| is) )?no (?:more )?need to \w"
     r"|you (?:don['’]?t|do not) (?:have|need) to \w|you (?:can|may) (?!also\b)\w"
     r"|[^:]{3,80} (?:is|are) (?:fine|ok(?:ay)?|allowed|all right)\b.{0,20}$"
     r"|[^:]{3,80} (?:(?:is|are)(?:n['’]t| not)|(?:is|are) no longer) (?:needed|necessary|required)\b.{0,20}$)[^?]*$",
@@ -363,7 +365,7 @@ YOURS = re.compile(r"\b(?:your?|our)\b", re.I)
 PROJECT = re.compile(
     r"(?:^|\bwe )use (?!an? |the |this |it\b)[^,]{2,60} here$", re.I
 )  # with "we": what is used in all of it
-NOT_THAT = re.compile(r"use [\w.+#/@-]+(?: [\w.+#/@-]+)?, not [\w.+#/@-]+\b", re.I)
+NOT_THAT = re.compile(r"use [\w.+#/@-]+(?: [\w.+#/@-]+)?, (?:not|never) [\w.+#/@-]+\b", re.I)
 
 
 def _lasts(instruction: Instruction, clause: str, around: _Around) -> bool:

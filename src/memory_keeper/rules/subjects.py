@@ -13,7 +13,7 @@ _VERBS = (
     "group", "sort", "switch", "utilize", "utilise", "integrate", "insert", "comment", "implement",
 )  # fmt: skip
 VERB = rf"(?:{'|'.join(_VERBS)}|(?:{'|'.join(verb.removesuffix('e') for verb in _VERBS)})[nt]?ing)"
-NOT = r"(?:never|do not|don['’]?t|stop|no|not|avoid|refrain from)"
+NOT = r"(?:never|do not|don['’]?t|stop|no longer|no|not|avoid|refrain from)"
 THING = (  # what rules are about
     r"(?:(?:function|method|keyword) (?:argument|parameter)s?(?: variables?)?|commit messages?|pull requests?|PRs?"
     r"|(?:function|method|class) definitions?|functions?|methods?|class(?:es)?|variables?|attributes?|arguments?"

@@ -49,10 +49,11 @@ FORBIDS = re.compile(
     r"\b(?:never|don['’]?t|do not|must not|avoid|stop|no (?:longer|more)|refrain)\b|^no\b|절대|지\s?마|금지|면 안", re.I
 )
 _NAME = r"[`'\"]?(?!(?:in|on|at|for|with|when|to|if|it|this|that|them|the|an?)\b)([\w@][\w./@+-]*[\w+]|\w)[`'\"]?"
+_WHOLE = r"(?!\w)(?:(?<!ing)|(?=\W*$))"  # "using" goes on, "merging" at the end does not
 _USE = r"(?:us(?:e|ing)|prefer(?:ring)?|go(?:ing)? with|stick(?:ing)? (?:to|with)|switch(?:ing)? to)"
 _ENDS = r"(?=\s*(?:$|[,.;:!)—–-]|(?:for|in|on|here|when|and|please|as)\b))"
 CONTRASTS = re.compile(  # "…, not npm": what is wanted stands beside it
-    rf"[,;(—–-]*\s*\b(?:instead of|rather than) (?:(?:using|the|an?|any) )*{_NAME}(?<!ing)[,)]?"
+    rf"[,;(—–-]*\s*\b(?:instead of|rather than) (?:(?:using|the|an?|any) )*{_NAME}{_WHOLE}[,)]?"
     rf"|(?:[,;(—–-]\s*(?:(?:and|but) )?|\s(?:and|but) )(?:not|never|no) (?:the |an? )?{_NAME}(?: \w+s)?{_ENDS}[,)]?"
     r"|(?<!\bdo)(?<!must)(?<!should)(?<!shall)(?<!may)(?<!can)(?<!will)(?<!is)(?<!are)(?<!if)(?<!or)(?<=\w)\snot "
     rf"{_NAME}(?: \w+s)?{_ENDS}|^(?:never|no|not) {_NAME},(?=\s\S+$)",
@@ -60,7 +61,7 @@ CONTRASTS = re.compile(  # "…, not npm": what is wanted stands beside it
 )
 OVER = re.compile(r"(\bprefer\w* (?:\S+ ){1,3}?)over ", re.I)
 REFUSES = re.compile(  # "don't use npm": nothing else is wanted, unless it goes on with that
-    rf"\b(?:no longer|stop|don['’]?t|do not|never)(?: ever)? {_USE} (?:(?:the|an?|any) )*{_NAME}(?<!ing)", re.I
+    rf"\b(?:no longer|stop|don['’]?t|do not|never)(?: ever)? {_USE} (?:(?:the|an?|any) )*{_NAME}{_WHOLE}", re.I
 )
 REFUSED_BEFORE = re.compile(r"([\w./@+-]*[A-Za-z0-9]|[\uac00-\ud7a3]+?)(?:을|를|은|는|이|가)? ?(?:말고|대신|쓰지\s?마)")
 _LEAD = r"\W*(?:(?:we|you|let['’]?s|please|just|always|only|rather|but|and|instead) )*"
@@ -95,7 +96,7 @@ CUES = RULES | frozenset((
     "nam", "string", "lower", "convention", "rul", "modul", "decorator", "want", "lik", "need", "start",
     "begin", "end", "includ", "suffix", "prefix", "add", "ensur", "remember", "new", "cod", "writ", "creat", "when",
     "whenever", "every", "tim", "also", "somewher", "within", "even", "don", "thi",
-    "each", "suit",
+    "each", "suit", "put", "insert", "directly", "straight", "line",
 ))  # fmt: skip
 
 
@@ -149,7 +150,8 @@ def kind(said: str) -> str:
 def stems(text: str) -> Iterator[str]:
     """The words of a text that say what it is about, without their endings; a path is one word."""
     yield from (_stem(path.casefold()) for path in PATH.findall(text))
-    yield from (_stem(word) for word in _words_in(PATH.sub(" ", text)) if word not in RULES)
+    found = (_stem(word) for word in _words_in(PATH.sub(" ", text)) if word not in RULES)
+    yield from (ALIKE_WORDS.get(stem, stem) for stem in found)
 
 
 _WORD = re.compile(r"[^\W_][\w]*")
@@ -183,6 +185,14 @@ def _stem(word: str) -> str:
             word = word[:-1] if end in ("ing", "ed") and word[-1:] in "bdgmnprt" and word[-2:-1] == word[-1:] else word
             break
     return word.rstrip("e") if len(word) > 3 else word
+
+
+# words that instructions mean the same by: all of a row are the first
+ALIKE_WORDS = {
+    _stem(word): _stem(names[0])
+    for names in map(str.split, ("answer reply replies respond speak", "annotation hint", "delete remove"))
+    for word in names
+}
 
 
 def _slot(clause: str, things: tuple[str, ...], mood: str, contrasts: bool) -> tuple[str, tuple[str, ...], str]:
@@ -326,8 +336,8 @@ def _is_same_matter(new: Wish, old: Wish) -> bool:
         return False
     if {new.slot[0], old.slot[0]} == {"", "for"}:
         return bool(new.wanted) and new.slot[1] == old.slot[1] and not (new.topic and old.topic)
-    whole = _content(new) | _things(new)
-    return new.slot[0] == old.slot[0] == "" and len(whole) > 1 and whole == _content(old) | _things(old)
+    mine, theirs = _content(new) | _things(new), _content(old) | _things(old)
+    return new.slot[0] == old.slot[0] == "" and len(mine & theirs) > 1 and _share(mine, theirs) >= ALIKE
 
 
 def _things(wish: Wish) -> frozenset[str]:

@@ -86,7 +86,7 @@ def _briefs(keeper: Keeper, request: Request, settings: Json, reply: Json) -> It
 
         first = lost.begin(keeper, call, settings, at)
     elif after:
-        first = _take_over(keeper, call, after, _handoff_budget(settings), notes, reply)
+        first = _take_over(keeper, call, after, settings, reply)
     yield first
     if first.text:  # else nothing was said in it
         yield _replay(keeper, call, settings, after, first)
@@ -100,7 +100,7 @@ def _briefs(keeper: Keeper, request: Request, settings: Json, reply: Json) -> It
         before = _before(keeper, call, project, at) if call.source not in GOES_ON else None
         budget = settings["tell.startBudget"]
         view = keeper.view(call.session, call.source, project=project, before=before, notes=notes)
-        view = view._replace(settings=settings)
+        view = view._replace(settings=settings, ruled=settings["rules.enabled"])
         brief = keeper.brief("start", view, budget, room)
         yield brief._replace(why=([before.why],), handed=before.note) if before else brief
 
@@ -164,12 +164,13 @@ def _before(keeper: Keeper, call: Call, project: str, at: float) -> Before | Non
         return None
 
 
-def _take_over(keeper: Keeper, call: Call, session: str, budget: int, notes: int, reply: Json) -> Brief:
+def _take_over(keeper: Keeper, call: Call, session: str, settings: Json, reply: Json) -> Brief:
     """Keep the handoff of a session that was cleared, and tell it; when keeping fails it is told all the same."""
     where = try_to_keep(keeper, session, call.folder)
     project = keeper.project(call.folder)
-    view = keeper.view(call.session, call.source, project=project, of=session, notes=notes)
-    brief = keeper.brief("handoff", view, budget)
+    view = keeper.view(call.session, call.source, project=project, of=session, notes=settings["tell.notesBudget"])
+    view = view._replace(ruled=settings["rules.enabled"])
+    brief = keeper.brief("handoff", view, _handoff_budget(settings))
     if brief.text:
         reply |= tell_cleared(keeper, session, where, brief.tokens)
     note = keeper.store.handoff(session)

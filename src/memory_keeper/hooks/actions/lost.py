@@ -141,7 +141,7 @@ def _brief(keeper: Keeper, session: str, settings: Json, facts: tuple[Fact, ...]
         return NOTHING
     before = Before((session,), facts, COMPACTED + LOST if known else COMPACTED)
     view = keeper.view(session, "compact", before=before, notes=settings["tell.notesBudget"])
-    return keeper.brief("handoff", view, settings["tell.compactBudget"])
+    return keeper.brief("handoff", view._replace(ruled=settings["rules.enabled"]), settings["tell.compactBudget"])
 
 
 def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: int) -> Brief:
@@ -150,7 +150,7 @@ def _whole(keeper: Keeper, session: str, folder: str, settings: Json, budget: in
         stay = (spool.newest(keeper.home, session, "Replaced") or {}).get("repeated") or ()
         fresh = tuple(fact for fact in view.handed if fact.kind != "step" and [fact.kind, fact.place] not in stay)
         view = view._replace(handed=fresh or view.handed)
-    return keeper.brief("handoff", view, budget)
+    return keeper.brief("handoff", view._replace(ruled=settings["rules.enabled"]), budget)
 
 
 def _handed(keeper: Keeper, session: str, folder: str, context: Context) -> list[Fact]:
