@@ -10,7 +10,6 @@ Hooks load this module, so it needs nothing that is slow to load.
 from __future__ import annotations
 
 from itertools import groupby
-from posixpath import commonpath
 
 from memory_keeper import wire
 from memory_keeper.model import EVER, NamedTuple
@@ -318,7 +317,7 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
     for status in dict.fromkeys(fact.status for fact in files.values()):
         edits = [fact for fact in files.values() if fact.status == status]
         paths = [fact.text for fact in edits]
-        folder = commonpath(paths) if len(paths) > 1 and len({path[:1] == "/" for path in paths}) == 1 else ""
+        folder = _shared_folder(paths) if len(paths) > 1 else ""
         where = f" in {folder}" if len(folder) >= FAR else ""
         names = (
             (path[len(folder) :].strip("/") or path if where else path) + (f" ({fact.about})" if fact.about else "")
@@ -331,6 +330,14 @@ def _done(facts: Sequence[Fact]) -> Iterator[str]:
     if len(others) > 1:
         others = {key: fact for key, fact in others.items() if not fact.text.startswith("Merge ")}
     yield from map(say, others.values())  # of a commit that was amended the last
+
+
+def _shared_folder(paths: Iterable[str]) -> str:
+    """The folder that some files have in common; `os.path` would be slow to load."""
+    folders = [path.split("/")[:-1] for path in paths]
+    first, last = min(folders), max(folders)
+    same = next((number for number, name in enumerate(first) if last[number : number + 1] != [name]), len(first))
+    return "/".join(first[:same])
 
 
 def _thought(fact: Fact) -> tuple[str, tuple[str, ...], str]:

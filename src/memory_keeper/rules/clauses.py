@@ -119,8 +119,8 @@ BREAK = re.compile(r"(?<=[.!?。！？])(?<!e\.g\.)(?<!i\.e\.)\s+")  # who types
 INSTRUCTS = re.compile(
     rf"(?:{THINGS}(?: nam(?:es?|ing))?: |naming {OWN}{THINGS}: |only |{NOT} (?:ever )?)*"
     r"(?!mak(?:e|ing) sure|working on|keep \w+ing)"
-    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing|(?:(?<=never )|(?<=no longer )|(?<=not )|(?<=n['’]t ))(?!forget"
-    r"|(?:in|on|for|at|with|to|by|of|from)\b)\w+)\b"
+    rf"(?:{VERB}|(?:(?<=stop )|(?<=avoid )|(?<=from ))\w+ing"
+    r"|(?:(?<=never )|(?<=no longer )|(?<=not )|(?<=n['’]t ))(?!forget|(?:in|on|for|at|with|to|by|of|from)\b)\w+)\b"
     r"(?!:| (?:in mind|up|open|it up|me|us|ahead|forth|sure|back)\b)",
     re.I,
 )

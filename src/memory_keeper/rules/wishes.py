@@ -337,7 +337,8 @@ def _is_same_matter(new: Wish, old: Wish) -> bool:
     if {new.slot[0], old.slot[0]} == {"", "for"}:
         return bool(new.wanted) and new.slot[1] == old.slot[1] and not (new.topic and old.topic)
     mine, theirs = _content(new) | _things(new), _content(old) | _things(old)
-    return new.slot[0] == old.slot[0] == "" and len(mine & theirs) > 1 and _share(mine, theirs) >= ALIKE
+    alike = mine == theirs if _mood(new) != FORBID else _share(mine, theirs) >= ALIKE
+    return new.slot[0] == old.slot[0] == "" and len(mine & theirs) > 1 and alike
 
 
 def _things(wish: Wish) -> frozenset[str]:
