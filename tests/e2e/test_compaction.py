@@ -124,24 +124,17 @@ def test_by_itself_in_the_middle_of_a_turn(box: Sandbox, api: Model) -> None:
     assert "compileall" not in told
 
 
-@pytest.mark.parametrize(
-    ("box", "said"),
-    [
-        ("sandbox", "TokenBucket, no tags"),
-        ("old", "<summary></summary>"),
-        ("sandbox", "<summary>" + "so much. " * 22_000),
-    ],
-    indirect=["box"],
-)
-def test_a_summary_may_be_anything(box: Sandbox, api: Model, said: str) -> None:
-    api.play(*work(box, text("I go on with the limiter.")), text("On it."), summaries=[text(said)])
-    with Session(box, *TOOLS) as session:
-        begin(box, session)
+def test_a_summary_without_its_tags_is_one(sandbox: Sandbox, api: Model) -> None:
+    """What else it may be, stories tell: `stories/test_compaction.py`."""
+    api.play(
+        *work(sandbox, text("I go on with the limiter.")), text("On it."), summaries=[text("TokenBucket, no tags")]
+    )
+    with Session(sandbox, *TOOLS) as session:
+        begin(sandbox, session)
         session.ask("/compact")
         session.ask("Go on.")
-    told = brief(api.of("main")[-1])
-    assert "python3 uploader.py --speed 3" in told
-    log = box.home / ".local/share/memory-keeper/problems.log"
+    assert "python3 uploader.py --speed 3" in brief(api.of("main")[-1])
+    log = sandbox.home / ".local/share/memory-keeper/problems.log"
     assert not log.exists(), log.read_text()
 
 
