@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +22,8 @@ START = "from memory_keeper.cli.main import main; main()"
 SRC = Path(__file__).parents[2] / "src"
 AXE = files("axe_playwright_python") / "axe.min.js"
 # colours, and columns of the window
-LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 390))
+COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+WIDTHS = (1280, 390)
 WAITS = "[hx-trigger=load] > p > a"  # what stands where a part of a page is still asked for
 
 
@@ -69,7 +71,8 @@ def link(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.browser
-def test_a_person_looks_through_all_of_it(link: str) -> None:
+def test_a_person_looks_through_all_of_it(link: str, tmp_path: Path) -> None:
+    """In both colours, on a wide and on a narrow screen; the pictures lie in the folder of the test."""
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         tab = Tab(browser.new_page(), link)
@@ -83,12 +86,15 @@ def test_a_person_looks_through_all_of_it(link: str) -> None:
         compaction = page.url.removeprefix(tab.base + "/")
         page.click("main ul a >> nth=0")
         shown = page.url.removeprefix(tab.base + "/")
-        for colours, width in LOOKS:
+        for colours, width in product(COLOURS, WIDTHS):
             page.emulate_media(color_scheme=colours)
             page.set_viewport_size({"width": width, "height": 900})
             for path in (*PAGES, session, compaction, shown, "search?q=tenacity"):
                 tab.open(path)
                 tab.check(f"{path}, {colours}, {width} wide")
+                name = re.sub(r"\W+", "-", path)[:20] or "now"
+                shot = page.screenshot(path=tmp_path / f"{name}-{colours}-{width}.png", full_page=True)
+                assert len(shot) > 5_000, path
         browser.close()
 
 

@@ -29,7 +29,7 @@ from memory_keeper.text import ago, clean, many, one_line, short_number
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = {  # the address, the view, and what the navigation calls it
     "": (views.now, "Now"),
-    "sessions": (views.sessions, "Sessions"),
+    "sessions": (views.empty, "Sessions"),
     "compactions": (views.empty, "Compactions"),
     "memory": (views.memory, "Memory"),
     "search": (views.search, "Search"),
@@ -47,6 +47,10 @@ BENEATH = {  # what these lead to
 }
 PARTS = {  # what a page asks for when it is there, as it takes longer or changes
     "part/live": views.live,
+    "part/recent": views.recent,
+    "part/sessions": views.sessions,
+    "part/figures/{id}": views.figures,
+    "part/said/{id}": views.said,
     "part/survival/{id}": views.survival,
     "part/eaten/{id}": views.eaten,
     "part/compactions": views.compactions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from statistics import median
@@ -139,20 +139,25 @@ def empty(visit: Visit) -> Json:
 
 
 def now(visit: Visit) -> Json:
-    """The sessions that run, and the last ones."""
+    """The sessions that run."""
+    assert visit.project
+    return live(visit)
+
+
+def recent(visit: Visit) -> Json:
+    """The last sessions of all projects."""
     catch_up(visit.keeper, [visit.project])
-    known = visit.store.sessions(None, FEW)
-    return {**live(visit), "recent": _described(visit, known), "names": dict(visit.projects)}
+    return {"sessions": _described(visit, visit.store.sessions(None, FEW)), "names": dict(visit.projects)}
 
 
 def live(visit: Visit) -> Json:
     """The sessions that run: how full each is, how fast it fills, and how long that lasts."""
-    return {"live": sorted(_live(visit), key=lambda one: -one["tokens"])}
+    return {"live": sorted(_live(visit, spool.names(visit.keeper.home)), key=lambda one: -one["tokens"])}
 
 
-def _live(visit: Visit) -> Iterator[Json]:
+def _live(visit: Visit, sessions: Iterable[str]) -> Iterator[Json]:
     keeper = visit.keeper
-    for session in spool.names(keeper.home):
+    for session in sessions:
         context = read_context(keeper.home, session)
         if not runs(context):
             continue
@@ -189,33 +194,52 @@ def sessions(visit: Visit) -> Json:
 
 def _described(visit: Visit, found: list[Any]) -> list[Json]:
     prices, home = read_prices(visit.keeper.home), visit.keeper.home
+    live = {name for name in spool.names(home) if runs(read_context(home, name))}
     return [
-        describe_session(
-            visit.keeper, one, runs(read_context(home, one.id)), total(sums(visit.store, prices, session=one.id))
-        )
+        describe_session(visit.keeper, one, one.id in live, total(sums(visit.store, prices, session=one.id)))
         for one in found
     ]
 
 
 def session(visit: Visit) -> Json:
     """One session: its figures, its responses, and what was said, a page of it at a time."""
+    return {**said(visit), **figures(visit)}
+
+
+def figures(visit: Visit) -> Json:
+    """How large a session is, how full while it runs, and the tokens of its responses."""
     id, store = visit.session(), visit.store
     said = Filter(sessions=(id,))
     counts = store.count(said), store.count(said._replace(kinds=("prompt",)))
     (about,) = _described(visit, [Session(id, visit.project, began_at(store, id), store.last_moment(id), *counts)])
     spent = total(sums(store, prices := read_prices(visit.keeper.home), session=id))
     main = [one for one in store.usages(id) if not one.agent]
-    which = Filter(sessions=(id,), kinds=STEPS, agent="", after=visit.number("after"), limit=LONG + 1, text=HEAD)
-    found = [*store.find(which)]
     handoff = store.handoff(id)
     return {
         "one": about,
+        "live": [*_live(visit, (id,))],
         "cost": f"{priced(spent, prices)} ({prices.label})",
         "cached": percent(spent.cached),
         "chart": columns([(one.at, (one.cache_read, one.cache_write, one.input)) for one in main], ATE),
-        "turns": [*_turns(found[:LONG])],
-        "after": found[LONG - 1].key if len(found) > LONG else 0,
         "handoff": handoff and handoff.id,
+    }
+
+
+def said(visit: Visit) -> Json:
+    """What was said in a session from a place on; of one that runs, up to now."""
+    id, after = visit.session(), visit.number("after")
+    if goes_on := runs(read_context(visit.keeper.home, id)):
+        catch_up(visit.keeper, [visit.project])
+    which = Filter(sessions=(id,), kinds=STEPS, agent="", after=after, limit=LONG + 1, text=HEAD)
+    found = [*visit.store.find(which)]
+    more = len(found) > LONG
+    return {
+        "id": id,
+        "turns": [*_turns(found[:LONG])],
+        "after": after,
+        "next": found[:LONG][-1].key if found else after,
+        "more": more,
+        "goes_on": goes_on and not more,
     }
 
 

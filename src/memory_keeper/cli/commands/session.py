@@ -13,7 +13,7 @@ from memory_keeper.cli.scope import live_sessions, project_of
 from memory_keeper.cli.work import catch_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
-from memory_keeper.model import Session
+from memory_keeper.model import Filter, Session
 from memory_keeper.terminal import format_time
 from memory_keeper.text import many
 
@@ -58,8 +58,9 @@ def _described(keeper: Keeper, args: Namespace, found: list[Session]) -> list[di
 
 def describe(keeper: Keeper, session: Session, live: bool, spent: Any) -> dict[str, Any]:
     """What is known of a session, as every list has it."""
-    last = {kind: next(iter(keeper.store.latest(session.project, kind, 1, (session.id,))), None) for kind in LAST}
-    title, prompt, start, end = (last[kind] for kind in LAST)
+    which = Filter(sessions=(session.id,), agent="", newest=True, limit=1)
+    found = (keeper.store.find(which._replace(kinds=(kind,))) for kind in LAST)
+    title, prompt, start, end = (next((kept.event for kept in each), None) for each in found)
     over = end is not None and (start is None or end.at >= start.at)
     return {
         "id": session.id,

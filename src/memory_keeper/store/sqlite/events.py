@@ -133,14 +133,13 @@ class Events(FullText):
 
     def sessions(self, project: str | None = None, limit: int = 10) -> list[Session]:
         only, given = (" where project = ?", (project,)) if project is not None else (" where project != ''", ())
-        rows = self._all(
-            "select s.session, s.project, min(e.at), max(e.at), count(*), sum(e.kind = 'prompt')"
-            f" from (select session, project, max(at) as last from source{only}"
-            "   group by session order by last desc limit ?) s"
-            " join event e on e.session = s.session group by s.session order by s.last desc",
+        newest = self._all(
+            f"select session, project, max(at) from source{only} group by session order by 3 desc limit ?",
             (*given, limit),
         )
-        return [Session._make(row) for row in rows]
+        counted = "select min(at), max(at), count(*), sum(kind = 'prompt') from event where session = ?"
+        rows = [(session, of, *self._all(counted, (session,))[0]) for session, of, _ in newest]
+        return [Session._make(row) for row in rows if row[4]]
 
     def sessions_called(self, beginning: str) -> list[str]:
         """The sessions whose id begins so; two at most, since more say nothing else."""
