@@ -284,3 +284,21 @@ def test_how_something_was_before_it_was_edited_is_worth_less() -> None:
         return told.index(says) if says in told else len(told)
 
     assert place("stock.py") > place("lexer.py"), "it may be otherwise by now"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "The reviewer of the ledger module is still idle.",
+        "Standing by for the reviewer of the ledger module.",
+        "Two reviewers of the ledger launched in parallel.",
+    ],
+)
+def test_what_was_under_way_is_told_behind_what_came_of_it(says: str) -> None:
+    story = session(1)
+    story.prompt("Have the ledger of the warehouse reviewed, it is slow on machines of customers.")
+    story.reply(f"{says} The ledger module sorts its invoices twice.")
+    story.prompt("And look at the lexer of the catalogue, which reads the prices, please.")
+    story.reply("The lexer reads tabs now because tabs were skipped by mistake.")
+    told = [fact.text for fact in extract(story.events)]
+    assert says not in told or told.index(says) > told.index("The ledger module sorts its invoices twice.")

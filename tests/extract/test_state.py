@@ -164,7 +164,7 @@ def test_commits_that_others_made_are_seen_where_git_shows_them() -> None:
     story = asked()
     story.edit(FILE, "a", "b")
     story.run("git log --oneline -3", "1a2b3c4 Retry uploads\n0000000 Begin")
-    assert 'newest commit 1a2b3c4 "Retry uploads"' in state(story)
+    assert 'newest commit in the log 1a2b3c4 "Retry uploads"' in state(story)
     story.run("git status", "On branch main\nnothing to commit, working tree clean")
     assert "nothing uncommitted" in state(story) and "upload.py" not in state(story)
     story.edit("/srv/app/pool.py", "a", "b")

@@ -53,6 +53,14 @@ BUSY = re.compile(
     r"|moving|going)\b",
     re.I,
 )
+# what somebody was doing when it was said
+UNDERWAY = re.compile(
+    r"[^,;]{2,60}\b(?:is|are) (?:now |still |already |both |all )?(?:idle|running|monitoring|waiting|reviewing|preparing"
+    r"|investigating|in progress|under ?way|on track)\b|standing by\b|[^,;]{0,60}\b(?:launched|spawned|dispatched) in"
+    r" (?:parallel|the background)\b",
+    re.I,
+)
+PASSING_STATUS = 90  # characters of a sentence that only says so
 TELLING = 1.0  # how rare a word of a heading is that says something
 DOCUMENT, PASTED = 25, 0.5  # sentences of a request that is a document, and what one of its sentences is worth
 LEAD = 90  # characters of a request that are told before what came of it
@@ -199,10 +207,12 @@ def _announces(text: str) -> bool:
 
 
 def _was_left(one: Spoken, session: ranker.Session) -> bool:
-    """Whether a sentence says what was left to do before something else was said."""
+    """Whether a sentence says what was left to do, or under way, before something else was said."""
     fact = one.fact
     if fact.who == "user" or fact.place // EACH >= session.final or one.source not in ("reply", "thinking"):
         return False
+    if one.form == "prose" and len(fact.text) <= PASSING_STATUS and UNDERWAY.match(fact.text):
+        return True
     return bool(head.LEFT.search(fact.about) or head.LEFT.match(fact.text) or head.NEXT_IS.match(fact.text))
 
 

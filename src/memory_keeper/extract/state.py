@@ -48,7 +48,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
     inside = f"{folder.rstrip('/')}/" if folder else "\0"
     edits = [fact for fact in changed if fact.text.startswith(inside) or not NOT_OURS.search(fact.text)]
     gone = _gone(ran)
-    yield from _made_elsewhere(ran, commit, edits[0].place if edits else ran[-1].place * EACH if ran else 0)
+    if edits:
+        yield from _made_elsewhere(ran, commit, edits[0].place)
     status = next((run for run in reversed(ran) if "git status" in run.command and CLEAN.search(run.result.text)), None)
     clean = status.place * EACH if status else -1
     since = max(clean, commit.place if commit else -1)
@@ -109,7 +110,7 @@ def _made_elsewhere(ran: Sequence[Run], commit: Fact | None, begun: int) -> Iter
         logs = not ELSEWHERE.search(run.command) and any(map(LOGS.match, steps(run.command)))
         if logs and (found := LOGGED.match(run.result.text.lstrip())):
             if not commit or not found[1].startswith(commit.about[:7]):
-                text = f"newest commit {found[1][:8]} {quote(one_line(found[2], SUBJECT))}"
+                text = f"newest commit in the log {found[1][:8]} {quote(one_line(found[2], SUBJECT))}"
                 cites = (run.call.id, run.result.id)
                 yield Fact("state", text, cites, run.result.at, "tool", place=run.place * EACH)
             return
