@@ -141,3 +141,12 @@ def test_what_is_no_answer_is_told_as_what_it_is(status: str, begins: str) -> No
 def test_a_subagent_is_quoted() -> None:
     ((text, _),) = story([stated("The pool leaks.", "e2", 20, who="tool")])
     assert text == '- A subagent reported: "The pool leaks."'
+
+
+def test_where_sentences_of_a_report_are_left_out_that_shows() -> None:
+    those = [
+        stated(said, "e2", place, who="tool", about="Pool")
+        for place, said in ((20, "It leaks."), (21, "It hangs."), (25, "Close it."))
+    ]
+    ((text, _),) = story(those)
+    assert text == '- A subagent reported: Pool: "It leaks. It hangs. … Close it."'

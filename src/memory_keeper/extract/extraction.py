@@ -55,9 +55,9 @@ BUSY = re.compile(
 )
 # what somebody was doing when it was said
 UNDERWAY = re.compile(
-    r"[^,;]{2,60}\b(?:is|are) (?:now |still |already |both |all )?(?:idle|running|monitoring|waiting|reviewing|preparing"
-    r"|investigating|in progress|under ?way|on track)\b|standing by\b|[^,;]{0,60}\b(?:launched|spawned|dispatched) in"
-    r" (?:parallel|the background)\b",
+    r"[^,;]{2,60}\b(?:is|are) (?:now |still |already |both |all )?(?:idle|running|monitoring|waiting|reviewing"
+    r"|preparing|investigating|in progress|under ?way|on track)\b"
+    r"|standing by\b|[^,;]{0,60}\b(?:launched|spawned|dispatched) in (?:parallel|the background)\b",
     re.I,
 )
 PASSING_STATUS = 90  # characters of a sentence that only says so

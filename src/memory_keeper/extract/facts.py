@@ -303,8 +303,8 @@ def _came(facts: Iterable[Fact]) -> Iterator[tuple[str, str]]:
             continue
         texts = [say(fact) for fact in those]
         text = " ".join(text if text[-1:] in ENDS else f"{text};" for text in texts).removesuffix(";")
+        text = quote(run_on(those)) if by == "reported" else text
         text = f"{heading}: {text}" if heading else text
-        text = quote(text) if by == "reported" else text
         yield ("  - ", text) if goes_on else ("- ", f"{ASIDE[by]}: {text}" if by else text)
 
 
