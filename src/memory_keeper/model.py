@@ -63,6 +63,8 @@ KINDS = {
     "confirmed": "an observation was seen to be right once more",
     "contradicted": "an observation was seen to be wrong",
     "done": "a task was done",
+    "shared": "the user gave a note to the team",
+    "unshared": "the user took it back",
     "memory": "what the host itself remembers of a project",
     "imported": "what another memory tool had kept",
     "other": "any other line of a transcript, kept raw",
@@ -84,6 +86,8 @@ NOTES = {
     "observation": "what may be worth a rule: said, seen or proposed, and not decided",
     "task": "what somebody wants done, written down by hand",
     "file": "what a model keeps for itself with the memory tool of Anthropic's API",
+    "shared": "what somebody else of the team shared",
+    "team": "where the notes of a project are shared",
 }
 WRITES = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})  # the tools that change a file
 HIGHEST = 9  # levels: the ninth outlines more than anybody will ever do
@@ -109,6 +113,22 @@ class Note(NamedTuple):
     extra: str = ""
     replaces: str = ""  # the first wording of the same note
     who: str = ""  # `user` wrote it by hand; empty: made by rule or by a model, which `extra` says
+
+
+class Item(NamedTuple):
+    """A note as it is shared. Of the same writer and id, the later version holds: the greater `rev`, then `at`."""
+
+    id: str  # of the note's first wording
+    kind: str
+    text: str
+    author: str  # as git knows its user: Name <mail>
+    writer: str  # the home it comes from
+    at: float  # when it was last changed
+    written: float  # and first written
+    rev: int  # grows with every change
+    to: str = ""  # whom a handoff is for
+    session: str = ""
+    gone: bool = False  # it was taken back, and has no text any more
 
 
 def origin(note: Note) -> str:

@@ -144,6 +144,10 @@ PROMISED = {
     "config": "--show-origin",
     "demo": "--keep --serve",
     "serve": "--open --port",
+    "share": "--dry-run --yes",
+    "unshare": "--dry-run --yes",
+    "team": "",
+    "sync": "--git",
 }
 
 
@@ -187,6 +191,9 @@ READING = (
     Row("rule list", "id text scope", "1."),
     Row("observe list", "id text confirmations state", "run make check first"),
     Row("task list", "id text state", "Add jitter to the back-off"),
+    Row("share", shows="Nothing of this project is shared"),
+    Row("team list", shows="shared with nobody"),
+    Row("sync", shows="shared with nobody", code=3),
     Row("report", "month total sessions", "## Monthly Report"),
     Row("report --month 2026-01", "month total", "January 2026"),
     Row("report --format html", shows="<!doctype html>"),
@@ -740,7 +747,7 @@ def test_a_broken_file_is_told_of_and_left_alone(history: History) -> None:
 
 # --- what is not built ------------------------------------------------------------------------------------------------
 
-UNBUILT = ("sync",)
+UNBUILT = ("team init",)
 PAGES = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "plugin").rglob("*.md"), README]
 
 

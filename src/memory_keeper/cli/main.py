@@ -29,7 +29,7 @@ class Command(NamedTuple):
 
 
 BEGIN, CONTEXT, FIND, KEPT = "begin", "the context", "find something again", "what is kept: list, show, add, edit, rm"
-MEMORY, COST, CALLED = "the memory", "cost", "called by others"
+MEMORY, TEAM, COST, CALLED = "the memory", "the team", "cost", "called by others"
 COMMANDS = {
     "demo": Command(BEGIN, "show what it does, in a temporary home", "./memory-keeper demo"),
     "install": Command(BEGIN, "register the plugin with Claude Code", "memory-keeper install"),
@@ -96,6 +96,12 @@ COMMANDS = {
                       "memory-keeper upkeep --session"),
     "schedule": Command(MEMORY, "show the crontab line for a weekly upkeep without a session",
                         "memory-keeper schedule"),
+    "share": Command(TEAM, "share rules, notes, handoffs or sessions of this project, or list what is",
+                     "memory-keeper share\nmemory-keeper share rule-3fa1 handoff\nmemory-keeper share --all --dry-run"),
+    "unshare": Command(TEAM, "take back what was shared", "memory-keeper unshare rule-3fa1"),
+    "sync": Command(TEAM, "send what is shared, and fetch what others share",
+                    "memory-keeper sync --git\nmemory-keeper sync"),
+    "team": Command(TEAM, "with whom this project is shared, and what they propose"),
     "usage": Command(COST, "tokens, cache and cost by day, week, month, session, model, project or tool",
                      "memory-keeper usage --by model --since 30d"),
     "report": Command(

@@ -17,10 +17,11 @@ from memory_keeper.model import Event, Member, Note, Placed, Source
 from memory_keeper.store import archive, read_remains, spool
 from memory_keeper.store.context import MARKS
 from memory_keeper.store.home import Lock, about
+from memory_keeper.store.journal import MARKS as OF_HAND
 
 PATIENCE = 5.0
 KINDS = (*MARKS, "archived", "memory", "imported")  # of events that no transcript has
-OF_NOTES = ("spent", "confirmed", "contradicted", "done")  # and what became of notes
+OF_NOTES = ("spent", *OF_HAND)  # and what became of notes
 
 
 def carry_over(keeper: Keeper, path: str) -> tuple[int, bool]:

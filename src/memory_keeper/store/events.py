@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
 # the kinds that hooks leave of a context
 MARKED = ("start", "end", "window", "thread", "warned", "ask", "blocked", "ask-compact", "replaced", "scored")
-OURS = ("told", "spent", "archived", "confirmed", "contradicted", "done")  # and those that nothing in it said
+OURS = (
+    "told",
+    "spent",
+    "archived",
+    "confirmed",
+    "contradicted",
+    "done",
+    "shared",
+    "unshared",
+)  # and those that nothing in it said
 COMMANDS = ("<command-", "<bash-input")  # how one begins that was typed
 BACK, ALIKE = 20, 2_000  # prompts and answers in which one is looked for; characters that are compared
 AT_ONCE = 500  # events that are asked for by their ids

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
 
 FILE, KEY = "/journal", "/journal.key"
-MARKS = ("confirmed", "contradicted", "done")  # what becomes of a note
+MARKS = ("confirmed", "contradicted", "done", "shared", "unshared")  # what becomes of a note
 BY = ("model", "shipped")  # who writes by hand beside the user
 READ = posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 WRITE = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC

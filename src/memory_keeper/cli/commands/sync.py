@@ -1,0 +1,85 @@
+"""`sync`: send what is shared, and fetch what others share."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from memory_keeper.cli.arguments import YES, argument
+from memory_keeper.cli.output import confirm, respond
+from memory_keeper.cli.scope import folder_of
+from memory_keeper.config import find_root
+from memory_keeper.errors import KeeperError, PartlyDone
+from memory_keeper.host.consent import by_a_person
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Json
+from memory_keeper.team.git import address_of
+from memory_keeper.team.sync import Synced, sync
+from memory_keeper.team.teams import GIT, Team, find, keep, teams_of
+from memory_keeper.terminal import say, say_problem
+from memory_keeper.text import clean, many
+
+ARGUMENTS = (
+    argument("--git", nargs="?", const="origin", default="", metavar="REMOTE",
+             help="by a git remote, its name or its address; default: origin"),
+    YES,
+)  # fmt: skip
+
+
+def run(args: Namespace) -> int:
+    """Sync the teams of this project, or the one that is named."""
+    root = find_root(folder_of(args))
+    with Keeper(args.home) as keeper:
+        with keeper.writing(30.0):
+            project = keeper.project(folder_of(args), change=True)
+        teams = [_by_git(args, keeper, project, root)] if args.git else teams_of(keeper.store, project)
+        if not teams:
+            find(keeper.store, project)  # which says what to do
+        done: list[Synced] = []
+        failed: list[KeeperError] = []
+        for team in teams:
+            try:
+                done.append(sync(keeper, team, root))
+            except KeeperError as error:
+                failed.append(error)
+    if failed and not done:
+        raise failed[0]
+    code = respond(args, {"teams": [*map(_as_json, done)], "failed": [*map(str, failed)]}, lambda: _show(done))
+    for synced in done:
+        for problem in (*synced.received.refused[:10], *synced.problems[:10]):
+            say_problem(f"{synced.team.name}: {clean(problem)}")
+    if failed:
+        raise PartlyDone(str(failed[0]), hint=failed[0].hint)
+    return code
+
+
+def _by_git(args: Namespace, keeper: Keeper, project: str, root: str) -> Team:
+    """The team of a remote; a new one once a person has said so."""
+    address = address_of(root, keeper.environ, args.git)
+    known = next((team for team in teams_of(keeper.store, project) if team.address == address), None)
+    if known:
+        return known
+    by_a_person(args, "say where a project is shared")
+    confirm(
+        args,
+        f"Share by {clean(address)}? Whoever can read it can read what you share; nothing else leaves.",
+        "--yes shares without a question",
+    )
+    return keep(keeper, Team(project, args.git, address, GIT))
+
+
+def _as_json(synced: Synced) -> Json:
+    received = synced.received
+    return {
+        "name": synced.team.name, "address": synced.team.address, "transport": synced.team.transport,
+        "accepted": synced.team.accepted, "new": received.new, "changed": received.changed,
+        "withdrawn": received.withdrawn, "shared": synced.shared, "refused": synced.refused,
+        "problems": [*received.refused, *synced.problems],
+    }  # fmt: skip
+
+
+def _show(done: list[Synced]) -> None:
+    for synced in done:
+        new, changed, withdrawn = synced.received[:3]
+        parts = [f"{new} new", f"{changed} changed" * bool(changed), f"{withdrawn} taken back" * bool(withdrawn)]
+        got = ", ".join(filter(None, parts))
+        say(f"{clean(synced.team.name)}: {got}; you share {many(synced.shared, 'item')}.")

@@ -1,0 +1,104 @@
+"""What others have shared, kept as notes of kind `shared`: nobody's word here, and told as theirs.
+
+A later version is another wording; what was taken back is deleted, and a wording without words stays in its place, so
+that an older version that comes late does not bring it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from memory_keeper import wire
+from memory_keeper.keeper import Keeper
+from memory_keeper.model import Item, Note
+from memory_keeper.notes.kept_note import measure
+from memory_keeper.store.rules_cache import forget_rules
+from memory_keeper.store.store import Store
+from memory_keeper.team.item import checked, digest, version
+from memory_keeper.team.teams import Team
+from memory_keeper.text import digest_of
+
+FEW = 50  # items that are kept under one lock: hooks and servers come between
+MOST = 20_000  # items of a project
+
+
+class Received(NamedTuple):
+    """What came of some items."""
+
+    new: int = 0
+    changed: int = 0
+    withdrawn: int = 0
+    refused: tuple[str, ...] = ()
+
+    def plus(self, other: Received) -> Received:
+        """Both together."""
+        return Received(
+            self.new + other.new,
+            self.changed + other.changed,
+            self.withdrawn + other.withdrawn,
+            self.refused + other.refused,
+        )
+
+
+def item_of(note: Note) -> Item | None:
+    """The item that a note was made of; None where it is no such note."""
+    about = wire.read_object(note.extra).get("item")
+    try:
+        return Item(**{**about, "text": note.text}) if note.kind == "shared" and isinstance(about, dict) else None
+    except TypeError:
+        return None
+
+
+def shared_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
+    """What others share of a project, in order."""
+    found = ((note, item_of(note)) for note in store.notes(project, 0, "shared") if note.text)
+    return [(note, item) for note, item in found if item]
+
+
+def receive(keeper: Keeper, team: Team, items: Sequence[Item], own: str, room: int = MOST) -> Received:
+    """Keep what others have shared, each by itself, and so many new ones at most; what this home (`own`) has written is
+    not kept again."""
+    total, theirs = Received(), [item for item in items if item.writer != own]
+    for at in range(0, len(theirs), FEW):
+        with keeper.writing(30.0):
+            for item in theirs[at : at + FEW]:
+                total = total.plus(_receive(keeper, team, item, total.new < room))
+    if any(total[:3]):
+        forget_rules(keeper.home)
+    return total
+
+
+def _receive(keeper: Keeper, team: Team, item: Item, room: bool) -> Received:
+    try:
+        item = checked(item)
+    except ValueError as error:
+        return Received(refused=(f"an item {error}",))
+    store, id = keeper.writer, "shared-" + digest_of(team.project, item.writer, item.id)
+    known = store.wording(id)
+    if not known and not room:
+        return Received(refused=(f"an item beyond the {MOST:,} that are kept of a project",))
+    if known and _version(known) >= version(item):
+        return Received()
+    if known and item.gone:
+        store.forget((), [note.id for note in store.wordings(id)], {})
+        known = None
+    about = {name: value for name, value in item._asdict().items() if name != "text"}
+    extra = wire.dumps({"by": "team", "team": team.name, "item": about, "hash": digest(item)})
+    text = keeper.redacted(item.text, team.project)
+    made = f"{id}-{digest(item)[:12]}" if known else id
+    note = Note(made, item.written, "shared", 0, team.project, text, "", measure(text), extra, id if known else "")
+    store.add(note)
+    return Received(withdrawn=1) if item.gone else Received(changed=1) if known else Received(new=1)
+
+
+def _version(note: Note) -> tuple[int, float, str]:
+    """The version that a note was made of; its text may have lost a secret since."""
+    item = item_of(note)
+    return (item.rev, item.at, str(wire.read_object(note.extra).get("hash") or "")) if item else (0, 0.0, "")
+
+
+def as_json(note: Note, item: Item) -> dict[str, Any]:
+    """What a shared note is, as a document says it."""
+    names = ("kind", "author", "at", "written", "to")
+    return {"id": note.id, "text": note.text, **{name: getattr(item, name) for name in names}}

@@ -1,0 +1,71 @@
+"""Pull what others share, then push what is shared here; whoever is killed on the way loses nothing, the next goes on.
+
+What was pulled is kept before the cursor moves on, and both ways may be done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memory_keeper import config
+from memory_keeper.errors import KeeperError
+from memory_keeper.host.files import write_file
+from memory_keeper.keeper import Keeper
+from memory_keeper.store.home import Lock, make_folder
+from memory_keeper.team.git import Git, author_of
+from memory_keeper.team.inbox import MOST, Received, receive
+from memory_keeper.team.outbox import outbox, writer_of
+from memory_keeper.team.teams import GIT, Team
+from memory_keeper.team.transport import Transport
+
+PATIENCE = 60.0  # seconds for another process that syncs
+FOLDER = "/team"
+
+
+class Synced(NamedTuple):
+    """What a sync came to."""
+
+    team: Team
+    received: Received = Received()
+    shared: int = 0  # items that the other side knows of us
+    refused: dict[str, str] = {}  # noqa: RUF012  nobody changes it
+    problems: Sequence[str] = ()
+
+
+def open_transport(keeper: Keeper, team: Team, root: str) -> Transport:
+    """The way to a team."""
+    if team.transport == GIT:
+        folder = f"{keeper.home}{FOLDER}/{team.key}.git"
+        author = author_of(root, keeper.environ)
+        return Git(folder, team.address, author, writer_of(keeper), root, keeper.environ)
+    raise KeeperError(f"{team.name} is shared by {team.transport}, which this version does not know")
+
+
+def sync(keeper: Keeper, team: Team, root: str) -> Synced:
+    """Pull and push; KeeperError where the other side cannot be reached."""
+    make_folder(keeper.home + FOLDER)
+    with Lock(keeper.home, PATIENCE, "team"):
+        transport = open_transport(keeper, team, root)
+        try:
+            received = _pull(keeper, team, transport)
+            items = outbox(keeper, team.project)
+            refused = transport.push(items) if items else {}
+        finally:
+            transport.close()
+    return Synced(
+        team, received, sum(not item.gone for item in items), refused, tuple(dict.fromkeys(transport.problems))
+    )
+
+
+def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
+    path, own = f"{keeper.home}{FOLDER}/{team.key}.cursor", writer_of(keeper)
+    cursor, total, more = config.read_small(path, 1 << 20) or "", Received(), True
+    room = MOST - len(keeper.store.notes(team.project, 0, "shared"))
+    while more:
+        items, after, more = transport.pull(cursor)
+        total = total.plus(receive(keeper, team, items, own, room - total.new))
+        if after != cursor:
+            write_file(path, after.encode())
+        cursor = after
+    return total
