@@ -15,6 +15,7 @@ MODEL = "model"  # a model said, thought, called or kept it
 TOOL = "tool"  # a tool printed it
 HOST = "host"  # the host, an editor, a hook or another agent put it there, in the user's place too
 IMPORT = "import"  # it came from elsewhere, and the user has not accepted it as theirs
+TEAM = "team"  # another of the team shares it
 EDITED = "edited"  # it was found in a file of the project, which anything can write
 PROGRAM = "program"  # asked in the user's place, and nobody is known to have typed it
 KEEPER = "keeper"  # put together here by rule, or shipped
@@ -25,10 +26,10 @@ KINDS = {
     **dict.fromkeys(("reply", "thinking", "call", "todo", "task", "summary", "memory"), MODEL),
     "result": TOOL,
     "imported": IMPORT,
-    **dict.fromkeys(("confirmed", "contradicted", "done", "told", "warned", "scored", "spent", "replaced"), KEEPER),
+    **dict.fromkeys(("confirmed", "contradicted", "done", "shared", "unshared", "told", "warned", "scored", "spent", "replaced"), KEEPER),
 }
 OWN = ("", "extractive", "rule", "seen", "shipped", "user")  # what a note that no person wrote says of who made it
-WORDS = {MODEL: "by a model", PROGRAM: "by a program", IMPORT: "imported", EDITED: "edited in its file"}
+WORDS = {MODEL: "by a model", PROGRAM: "by a program", IMPORT: "imported", TEAM: "by others of the team", EDITED: "edited in its file"}
 
 
 def of_event(event: Event) -> str:
@@ -50,6 +51,8 @@ def of_note(note: Note) -> str:
     by = about.get("by", "")
     if note.project.startswith(APART):
         return IMPORT
+    if note.kind == "shared":
+        return TEAM
     if note.who == TYPED:
         return EDITED if page_of(note) else TYPED
     if note.who or note.id.startswith(IMPORTED):

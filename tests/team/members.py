@@ -12,7 +12,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.keeper.rules import add_rule
 from memory_keeper.model import Note
 from memory_keeper.notes.kept_note import measure
-from memory_keeper.team.inbox import shared_notes
+from memory_keeper.store.shared import shared_notes
 from memory_keeper.team.outbox import share, unshare
 from memory_keeper.team.sync import Synced, sync
 from memory_keeper.team.teams import GIT, Team, find, keep

@@ -181,3 +181,29 @@ def test_of_two_versions_the_one_meant_later_holds() -> None:
     assert newer(newest, older) == newest
     gone = ITEM._replace(text="", gone=True, rev=3, at=ITEM.at + 20)
     assert newer(gone, newest) == gone._replace(rev=6)
+
+
+def test_what_is_forgotten_is_taken_back_everywhere(ann: Member, ben: Member, bare: Path) -> None:
+    gone, masked = ann.note("We use Postgres at db.internal."), ann.note("The door code is Wombat-Sesame.")
+    ann.share(gone, masked)
+    ann.sync()
+    ben.sync()
+    assert ann.typed("forget", gone.id, "--yes").returncode == 0
+    assert ann.typed("forget", "--text", "Wombat-Sesame", "--yes").returncode == 0
+    ann.sync()
+    ben.sync()
+    assert ben.has() == {(ann.author, "The door code is [forgotten].")}
+    assert not [word for word in ("Postgres", "Wombat") if word in everything(bare)]
+    kept = [path for path in ben.home.rglob("*") if path.is_file() and b"Postgres" in path.read_bytes()]
+    assert kept == []
+
+
+def test_all_of_a_project_can_be_forgotten_and_taken_back(ann: Member, ben: Member, bare: Path) -> None:
+    ann.share(ann.rule("Always use pathlib."), ann.note("We use Postgres."))
+    ann.sync()
+    ben.sync()
+    assert ann.typed("forget", "--everything", "--yes").returncode == 0
+    ann.sync()
+    ben.sync()
+    assert ben.has() == set()
+    assert "pathlib" not in everything(bare)

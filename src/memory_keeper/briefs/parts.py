@@ -14,13 +14,14 @@ from memory_keeper.model import DAY, HIGHEST, Event, Note
 from memory_keeper.notes.kept_note import begun, lines_of, written
 from memory_keeper.provenance import EDITED, TYPED, beside, imported_from, of_event, of_note, whose
 from memory_keeper.store.events import not_covered, outcome
-from memory_keeper.text import clip, clip_middle, one_line, tokens, utc_day, utc_moment
+from memory_keeper.text import ago, clip, clip_middle, one_line, tokens, utc_day, utc_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from memory_keeper.briefs import View
+    from memory_keeper.model import Item
 
 
 PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
@@ -31,6 +32,7 @@ SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 STANDING = (*ONE_EACH, "decision", "issue", "fact")  # kinds of notes that the user wrote down to stay
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 85  # notes that are asked for, told whole first, and tokens of the others then
+BRIEFLY, HANDOFF, NAMED = ("handoff", "session"), 300, 4  # what is shared for a week; tokens; characters of a file
 FRESH = 7 * DAY  # after which what a model kept is found, and told at no start any more
 ALL = 1000  # notes that are asked for where the budget is large
 
@@ -96,6 +98,33 @@ def _within(budget: int, each: list[Note], many: list[Note]) -> Iterator[Said]:
         if left < 0:
             return
         yield Said(said, note.id)
+
+
+def team(view: View) -> tuple[str, Iterable[Said]]:
+    """What others of an accepted team share: handoffs that are for somebody, then what is about the files that were
+    touched last, then the newest."""
+    if (view.of and not view.source) or not view.store.notes(view.project, 0, "team"):
+        return "", ()
+    from memory_keeper.store.shared import accepted_notes, author_of
+
+    found = [(note, item) for note, item in accepted_notes(view.store, view.project) if item.kind != "rule"]
+    now = view.now or time()
+    latest = view.store.latest(view.project, "call", CALLS, agents=True, text=False)
+    names = {name for one in touched(latest) if len(name := one.path.rpartition("/")[2]) >= NAMED}
+    found = [pair for pair in found if pair[1].kind not in BRIEFLY or pair[1].at > now - FRESH]
+    ranked = sorted(found, key=lambda pair: (bool(pair[1].to), any(name in pair[0].text for name in names), pair[1].at))
+    return "Shared by others of the team: their words, not the user's", (
+        Said(
+            f"{one_line(author_of(note), 40)}, {ago(item.at, now)}, {_what(item)}:"
+            f" {clip(dense(note.text), HANDOFF if item.to else STANDING_TOKENS)}",
+            note.id,
+        )
+        for note, item in reversed(ranked)
+    )
+
+
+def _what(item: Item) -> str:
+    return f"{item.kind} for {one_line(item.to, 40)}" if item.to else item.kind
 
 
 def prompts(view: View) -> tuple[str, Iterable[Said]]:

@@ -87,6 +87,7 @@ PLANS = {
             (parts.handed, 0.9),
             (parts.carried_over, 0.9),
             (parts.remembered, 0.2),
+            (parts.team, 0.2),
             (parts.prompts, 0.5),
             (parts.todos, 0.35),
             (parts.noted, 0.6),

@@ -268,11 +268,12 @@ def _aside(text: str) -> float:
 
 
 def _noted(one: About, now: float) -> Line:
-    """What the user wrote down, or had a model write down."""
+    """What the user wrote down, or had a model write down, or another of the team shares."""
     users = one.row.by == TYPED
     quote = one_line(clean(one.text), NOTED)
-    by = "by the user" if users else WHOSE.get(one.row.by, "by a model")
-    text = f"{ago(one.row.at, now)}, noted {by} ({one.row.kind}): {quote}"
+    who = f"shared by {one_line(clean(one.author), 40)} of the team" if one.author else ""
+    who = who or f"noted {'by the user' if users else WHOSE.get(one.row.by, 'by a model')} ({one.row.kind})"
+    text = f"{ago(one.row.at, now)}, {who}: {quote}"
     worth = (5.0 if users else 3.0) * _fresh(one.row.at, now) * (COMMON if one.common else 1.0)
     return Line(worth, quote, text, one.row.id, one.name.text, None, one.row.session, one.row.at)
 

@@ -16,6 +16,7 @@ from memory_keeper.provenance import is_users
 from memory_keeper.request import Brief
 from memory_keeper.rules.instructions import told
 from memory_keeper.rules.observations import Observed
+from memory_keeper.store.shared import accepted_notes, author_of
 from memory_keeper.store.store import Store
 from memory_keeper.text import clean, clip, one_line, tagless, tokens
 
@@ -56,7 +57,7 @@ class Rule(NamedTuple):
 
     id: str
     text: str
-    scope: str  # user | project | shipped
+    scope: str  # user | project | team | shipped
     note: Note | None = None  # its wording in force; None for one that came with us, as it came
 
     @property
@@ -68,7 +69,8 @@ class Rule(NamedTuple):
     def short(self) -> str:
         """What a reminder calls it."""
         known = SHIPPED[int(self.id[len(PREFIX) :]) - 1][0] if self.id.startswith(PREFIX) and not self.note else ""
-        return known or clip(one_line(clean(self.text), 200).rstrip("."), NAME)
+        text = self.note.text if self.note else self.text  # of another's rule, without saying whose it is
+        return known or clip(one_line(clean(text), 200).rstrip("."), NAME)
 
 
 def shipped_note(id: str, now: float) -> Note:
@@ -92,6 +94,15 @@ def rules_of(store: Store | None, project: str, shipped: bool = True) -> list[Ru
         for id in (f"{PREFIX}{number}",)
     ]
     return own + [rule for rule in ours if rule.text and shipped]
+
+
+def of_team(store: Store, project: str) -> list[Rule]:
+    """The rules of others that the user accepted: told as theirs."""
+    return [
+        Rule(origin(note), f"{author_of(note)}, of the team whose rules the user accepted: {note.text}", "team", note)
+        for note, item in accepted_notes(store, project)
+        if item.kind == "rule"
+    ]
 
 
 def full(rules: Sequence[Rule], said: Sequence[Observed], budget: int, nonce: str, room: int = UNLIMITED) -> Brief:

@@ -33,6 +33,8 @@ from memory_keeper.store import archive, spool
 from memory_keeper.store.home import Lock
 from memory_keeper.store.rules_cache import forget_rules
 from memory_keeper.store.store import Store
+from memory_keeper.team.outbox import share_again, shared_among, take_back
+from memory_keeper.team.sync import remove_fetched
 
 PLAN = "/forget.json"
 LOGS = ("crash.log", "problems.log", "problems.log.old")
@@ -64,6 +66,7 @@ class What(NamedTuple):
     again: bool = False  # all that ever was: it came back with a backup
     at: float = 0.0  # when that was said
     roots: Sequence[str] = ()  # the folders whose pages tell of it
+    shared: Sequence[Json] = ()  # what has to be known of the notes among it that were shared, to take them back
 
     @property
     def is_masked(self) -> bool:
@@ -194,7 +197,7 @@ def _notes(store: Store, what: What, events: dict[int, Event], sessions: Collect
     for row in rows:
         own = row["session"] in sessions and row["who"] != "user"
         if (
-            (what.everything and row["project"] == what.project)
+            (what.everything and row["project"] == what.project and row["kind"] != "team")
             or row["id"] in chosen
             or own
             or (row["who"] != "user" and row["text"] and echo.is_in(row["text"], row["extra"]))
@@ -267,7 +270,7 @@ def plan(keeper: Keeper, what: What) -> tuple[What, Chosen]:
         what = what._replace(roots=keeper.store.roots())
     chosen = choose(keeper, keeper.store, what)
     roots = dict.fromkeys(root for project in chosen.projects for root in keeper.store.roots(project))
-    return what._replace(at=what.at or time(), roots=[*roots]), chosen
+    return what._replace(at=what.at or time(), roots=[*roots], shared=shared_among(keeper, chosen.notes)), chosen
 
 
 def forget(keeper: Keeper, what: What) -> Chosen:
@@ -311,6 +314,9 @@ def _carry_out(keeper: Keeper, what: What) -> Chosen:
             moved = _rewrite_archives(keeper, what, chosen, known)
             store.forget([*chosen.events], chosen.notes, moved)
             by_hand.forget(keeper, {*chosen.notes}, what.project if what.everything else "", mask)
+            take_back(keeper, what.shared, what.at)
+            if mask:
+                share_again(keeper, what.at)
             store.compact()
             _drop_archives(keeper.home, store)
         forget_rules(keeper.home)
@@ -456,6 +462,7 @@ def _clean_home(keeper: Keeper, what: What, chosen: Chosen) -> None:
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         if name.endswith(".orphan.jsonl.gz"):
             _clean_orphan(keeper, f"{folder}/{name}", what, chosen)
+    remove_fetched(home)
     if what.text:
         _mask_files(home, what.text)
     if what.secrets:

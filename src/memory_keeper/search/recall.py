@@ -15,6 +15,7 @@ from memory_keeper.capture.named import NAMED, Name, names_in
 from memory_keeper.model import WRITES, NamedTuple, Phrase, Row, Scope
 from memory_keeper.store.calls import Turn, replies_in, turn_of, written_in
 from memory_keeper.store.index import words_in
+from memory_keeper.store.shared import accepted, author_of, is_accepted, item_of
 from memory_keeper.store.store import Store
 
 ROWS = 48  # newest rows with a name that are counted
@@ -30,7 +31,7 @@ GENERAL = frozenset((
     "mod.rs", "lib.rs", "setup.py", "pyproject.toml", "cargo.toml", "go.mod", "tsconfig.json", "claude.md", "agents.md",
     "changelog.md", "license", ".gitignore", "makefile", "dockerfile", "conftest.py", "utils.py", "types.ts",
 ))  # fmt: skip
-HAND = ("note", "project", "architecture", "conventions", "decision", "issue", "fact")
+HAND = ("note", "project", "architecture", "conventions", "decision", "issue", "fact", "shared")
 SPOKEN = ("prompt", "reply")
 SAYS, ASKED, WROTE = "says", "asked", "wrote"
 
@@ -43,6 +44,7 @@ class About(NamedTuple):
     name: Name
     how: str  # says: it has the name; asked: the prompt it answers has; wrote: its turn wrote the file
     common: bool  # the name comes up all the time
+    author: str = ""  # of what another of the team shares
 
 
 def about(
@@ -71,7 +73,11 @@ class _Looking:
         common = (
             self.name.base.lower() in GENERAL or len({row.session for row in spoken}) > OFTEN or len(spoken) >= ROWS
         )
-        direct = [About(row, text, self.name, SAYS, common) for row, text in self.having([*noted, *spoken[:LATEST]])]
+        direct = [
+            About(row, text, self.name, SAYS, common, self.author(row))
+            for row, text in self.having([*noted, *spoken[:LATEST]])
+            if row.kind != "shared" or self.author(row)
+        ]
         if common or self.name.kind == "word":
             return direct
         turns = [turn_of(self.store, mention.row.session, mention.row.key) for mention in direct if _asks(mention)][
@@ -80,6 +86,12 @@ class _Looking:
         written = self.written() if self.name.kind == "file" else []
         near = [(turn, ASKED) for turn in turns] + [(turn, WROTE) for turn in written if turn not in turns]
         return [*direct, *self.answers(near)]
+
+    def author(self, row: Row) -> str:
+        """Who of an accepted team shares what a row says, unless that is a rule: those are told as rules."""
+        note = self.store.note(row.id) if row.kind == "shared" else None
+        item = item_of(note) if note and is_accepted(self.store, note, accepted(self.store, self.project)) else None
+        return author_of(note) if item and item.kind != "rule" else ""
 
     def rows(self, kinds: Sequence[str], notes: bool = False) -> list[Row]:
         """The newest rows with the name that may be told, newest first; a tag may be another's too."""

@@ -3,7 +3,8 @@
 `store.Store` is the contract, the only way to it; an engine satisfies it, of which there is one, `sqlite`, and nothing
 else speaks SQL or knows which engine there is. Questions that are put together from the contract's work with any
 engine: `events` (what sessions said), `calls` (and what came of them), `worklog` (what was done for tasks), `timeline`,
-`usage` (tokens), `injected` (what contexts were told). `index` says what can be searched for.
+`usage` (tokens), `injected` (what contexts were told), `shared` (what others of a team share). `index` says what can be
+searched for.
 
 Beside the store a home holds `spool` (what hooks left, of which `context` is the sum), `archive` (raw lines),
 `journal` (what was written by hand, once more) and `rules_cache` (the reminder of the rules); `home` has its lock.

@@ -14,7 +14,7 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.model import Item, Note
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.store.rules_cache import forget_rules
-from memory_keeper.store.store import Store
+from memory_keeper.store.shared import item_of, seal
 from memory_keeper.team.item import checked, digest, version
 from memory_keeper.team.teams import Team
 from memory_keeper.text import digest_of
@@ -39,21 +39,6 @@ class Received(NamedTuple):
             self.withdrawn + other.withdrawn,
             self.refused + other.refused,
         )
-
-
-def item_of(note: Note) -> Item | None:
-    """The item that a note was made of; None where it is no such note."""
-    about = wire.read_object(note.extra).get("item")
-    try:
-        return Item(**{**about, "text": note.text}) if note.kind == "shared" and isinstance(about, dict) else None
-    except TypeError:
-        return None
-
-
-def shared_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
-    """What others share of a project, in order."""
-    found = ((note, item_of(note)) for note in store.notes(project, 0, "shared") if note.text)
-    return [(note, item) for note, item in found if item]
 
 
 def receive(keeper: Keeper, team: Team, items: Sequence[Item], own: str, room: int = MOST) -> Received:
@@ -84,11 +69,11 @@ def _receive(keeper: Keeper, team: Team, item: Item, room: bool) -> Received:
         store.forget((), [note.id for note in store.wordings(id)], {})
         known = None
     about = {name: value for name, value in item._asdict().items() if name != "text"}
-    extra = wire.dumps({"by": "team", "team": team.name, "item": about, "hash": digest(item)})
+    extra = wire.dumps({"by": "team", "team": team.key, "item": about, "hash": digest(item)})
     text = keeper.redacted(item.text, team.project)
     made = f"{id}-{digest(item)[:12]}" if known else id
     note = Note(made, item.written, "shared", 0, team.project, text, "", measure(text), extra, id if known else "")
-    store.add(note)
+    store.add(seal(store, note))
     return Received(withdrawn=1) if item.gone else Received(changed=1) if known else Received(new=1)
 
 

@@ -12,7 +12,7 @@ from time import time
 
 from memory_keeper import wire
 from memory_keeper.keeper import Keeper
-from memory_keeper.model import Event, Filter, Item, Note, origin
+from memory_keeper.model import Event, Filter, Item, Json, Note, origin
 from memory_keeper.notes.kept_note import written
 from memory_keeper.team.item import KINDS, LONGEST
 from memory_keeper.text import clean, clip_middle, digest_of
@@ -65,7 +65,7 @@ def unshare(keeper: Keeper, notes: Sequence[Note]) -> list[Note]:
     return done
 
 
-def _mark(keeper: Keeper, kind: str, note: Note, now: float, about: dict[str, str]) -> None:
+def _mark(keeper: Keeper, kind: str, note: Note, now: float, about: Json) -> None:
     first = origin(note)
     id = f"{kind}-{digest_of(first, repr(now))}:0"
     keeper.writer.mark(Event(id, now, kind, "", note.project, "", ref=first, extra=wire.dumps(about)))
@@ -96,17 +96,16 @@ def _items(keeper: Keeper, project: str) -> Iterator[Item]:
         note = _shown(keeper, first, str(about.get("wording", "")))
         gone = mark.kind == UNSHARED or not note or not note.text.strip()
         at = max(mark.at, written(note) if note else 0.0)
-        about = {name: str(about.get(name) or "") for name in ("author", "to")}
         yield Item(
             id=first,
             kind=kind_of(wordings[0]),
             text="" if gone or not note else as_it_leaves(keeper, note),
-            author=about["author"],
+            author=str(about.get("author") or ""),
             writer=writer,
             at=round(at, 3),
             written=round(wordings[0].at, 3),
-            rev=len(wordings) + len(marks),
-            to=about["to"],
+            rev=max(len(wordings) + len(marks), wire.count(about.get("rev"))),
+            to=str(about.get("to") or ""),
             session=wordings[0].session,
             gone=gone,
         )
@@ -122,3 +121,35 @@ def as_it_leaves(keeper: Keeper, note: Note) -> str:
     """The text of a note, held once more against what is a secret by now; only under the lock."""
     text = keeper.redacted(clean(note.text), note.project).strip()
     return text if len(text) <= LONGEST else clip_middle(text, CUT, "\n[…]\n")
+
+
+# --- what is forgotten ------------------------------------------------------------------------------------------------
+
+
+def shared_among(keeper: Keeper, ids: Sequence[str]) -> list[Json]:
+    """What has to be known of some notes, of those that were ever shared, to take them back once they are gone."""
+    found: list[Json] = []
+    for first, marks in (marks_of(keeper, {*ids}) if ids else {}).items():
+        note, about = keeper.store.note(first), wire.read_object(marks[-1].extra)
+        if note:
+            rev = max(len(keeper.store.wordings(first)) + len(marks), wire.count(about.get("rev")))
+            found.append({"id": first, "kind": kind_of(note), "project": note.project, "at": note.at,
+                          "author": about.get("author"), "rev": rev + 1})  # fmt: skip
+    return found
+
+
+def take_back(keeper: Keeper, shared: Sequence[Json], now: float) -> None:
+    """Leave of each that was forgotten a note without words that says it was taken back; only under the lock."""
+    for one in shared:
+        note = Note(one["id"], one["at"], one["kind"], 0, one["project"], "")
+        if not keeper.writer.note(note.id):
+            keeper.writer.add(note)
+        _mark(keeper, UNSHARED, note, now, {"wording": note.id, "author": one["author"], "rev": one["rev"]})
+
+
+def share_again(keeper: Keeper, now: float) -> None:
+    """What is shared lost some words: it goes out once more as it is now; only under the lock."""
+    for first, marks in marks_of(keeper).items():
+        note = keeper.writer.wording(first)
+        if marks[-1].kind == SHARED and note:
+            _mark(keeper, SHARED, note, now, wire.read_object(marks[-1].extra))

@@ -5,6 +5,7 @@ What was pulled is kept before the cursor moves on, and both ways may be done tw
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.home import Lock, make_folder
-from memory_keeper.team.git import Git, author_of
+from memory_keeper.team.git import Git, author_of, remove
 from memory_keeper.team.inbox import MOST, Received, receive
 from memory_keeper.team.outbox import outbox, writer_of
 from memory_keeper.team.teams import GIT, Team
@@ -53,6 +54,10 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
             refused = transport.push(items) if items else {}
         finally:
             transport.close()
+        if received.withdrawn:
+            keeper.close()  # who reads keeps what was deleted in the journal of SQLite
+            with keeper.writing(PATIENCE):
+                keeper.writer.compact()
     return Synced(
         team, received, sum(not item.gone for item in items), refused, tuple(dict.fromkeys(transport.problems))
     )
@@ -69,3 +74,10 @@ def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
             write_file(path, after.encode())
         cursor = after
     return total
+
+
+def remove_fetched(home: str) -> None:
+    """Take away what a sync that was killed has left."""
+    for name in os.listdir(home + FOLDER) if os.path.isdir(home + FOLDER) else ():
+        if name.endswith(".git"):
+            remove(f"{home}{FOLDER}/{name}")

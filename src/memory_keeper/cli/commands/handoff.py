@@ -7,12 +7,14 @@ from pathlib import Path
 
 from memory_keeper import wire
 from memory_keeper.briefs.handoff import by_part
-from memory_keeper.cli.arguments import SESSION, Verb, argument, limit
+from memory_keeper.cli.arguments import DRY_RUN, SESSION, YES, Verb, argument, limit
+from memory_keeper.cli.commands.share import share_notes
 from memory_keeper.cli.output import Entry, print_entries, respond
 from memory_keeper.cli.scope import known_project, project_of, running_session
 from memory_keeper.config import environment
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions.handoff import save
+from memory_keeper.host.consent import outside_a_session
 from memory_keeper.keeper import Keeper
 from memory_keeper.lookup.sessions import session_of
 from memory_keeper.model import Note, Source
@@ -37,7 +39,12 @@ def write(args: Namespace) -> tuple[Note, str]:
 
 
 def _write(args: Namespace) -> int:
+    if args.to:
+        outside_a_session(args.home, "share what is kept")
     note, where = write(args)
+    if args.to:
+        with Keeper(args.home) as keeper:
+            return share_notes(args, keeper, [note], args.to)
     return _respond(args, note, where, f"\n\nKept as {note.id}" + (f", and in {from_here(where)}" if where else ""))
 
 
@@ -77,8 +84,10 @@ def _respond(args: Namespace, note: Note, where: str, kept: str = "") -> int:
 
 
 OF = argument("id", nargs="?", default="", metavar="ID", help="of a handoff or of a session; default: the newest")
+TO = argument("--to", default="", metavar="NAME", help="share it with the team, for somebody")
 VERBS = {
-    "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff", (SESSION,)),
+    "write": Verb(_write, "write a session's handoff now, and print it", "memory-keeper handoff",
+            (SESSION, TO, YES, DRY_RUN)),
     "list": Verb(_list, "the newest of each session", "memory-keeper handoff list", (limit(10),)),
     "show": Verb(_show, "one, as it was written", "memory-keeper handoff show 12ab34cd", (OF,)),
 }  # fmt: skip

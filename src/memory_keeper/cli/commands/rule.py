@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from memory_keeper import config, wire
-from memory_keeper.briefs.rules import PREFIX, SHIPPED, Rule, reminder, rules_of
+from memory_keeper.briefs.rules import PREFIX, SHIPPED, Rule, of_team, reminder, rules_of
 from memory_keeper.cli.arguments import DRY_RUN, USERS, YES, Verb, argument
 from memory_keeper.cli.output import (
     REDACTED,
@@ -33,7 +33,10 @@ from memory_keeper.text import clean, one_line, tokens
 
 EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
 LONGEST = 2_000  # characters
-WHERE = {"project": "in this project", "user": "in all of your projects", "shipped": "in all of your projects"}
+WHERE = {
+    "project": "in this project", "user": "in all of your projects", "shipped": "in all of your projects",
+    "team": "in this project, as you accepted the rules of its team",
+}  # fmt: skip
 HINT = "`memory-keeper rule list` gives ids and numbers"
 
 
@@ -74,7 +77,8 @@ def _show(args: Namespace) -> int:
 
 def _in_force(args: Namespace, keeper: Keeper) -> list[Rule]:
     shipped, project = settings_of(args)["rules.shipped"], known_project(keeper, args)
-    return rules_of(keeper.store if project else None, project, shipped)
+    rules = rules_of(keeper.store if project else None, project, shipped)
+    return [*rules, *(of_team(keeper.store, project) if project else ())]
 
 
 def _as_json(rule: Rule) -> dict[str, Any]:
@@ -94,7 +98,8 @@ def _numbers(args: Namespace, keeper: Keeper) -> dict[str, int]:
         (note for place in places for note in keeper.store.notes(place, 0, "rule")), key=lambda note: note.at
     )
     own = [origin(note) for note in notes if not origin(note).startswith(PREFIX)]
-    ids = [*(f"{PREFIX}{number}" for number in range(1, len(SHIPPED) + 1)), *dict.fromkeys(own)]
+    theirs = (rule.id for rule in (of_team(keeper.store, project) if project else ()))
+    ids = [*(f"{PREFIX}{number}" for number in range(1, len(SHIPPED) + 1)), *dict.fromkeys((*own, *theirs))]
     return {id: number for number, id in enumerate(ids, 1)}
 
 

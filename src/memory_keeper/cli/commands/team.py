@@ -12,7 +12,8 @@ from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 from memory_keeper.store.rules_cache import forget_rules
-from memory_keeper.team.inbox import as_json, shared_notes
+from memory_keeper.store.shared import shared_notes
+from memory_keeper.team.inbox import as_json
 from memory_keeper.team.teams import Team, find, keep, leave, teams_of
 from memory_keeper.terminal import say
 from memory_keeper.text import ago, clean, many

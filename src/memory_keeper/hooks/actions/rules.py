@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from time import time
 
 from memory_keeper import config, wire
-from memory_keeper.briefs.rules import Rule, full, reminder, rules_of
+from memory_keeper.briefs.rules import Rule, full, of_team, reminder, rules_of
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.hooks.actions import Request
 from memory_keeper.hooks.actions.telling import heard, record_told
@@ -167,7 +167,9 @@ def find_rules(
     try:
         with Keeper(home, environ) as keeper:
             project = keeper.project(folder)
-            rules = rules_of(keeper.store, project, shipped)
+            own = rules_of(keeper.store, project, shipped)
+            last = [rule for rule in own if rule.scope == "shipped"]
+            rules = [*(rule for rule in own if rule not in last), *of_team(keeper.store, project), *last]
             if not said:
                 return rules, []
 
