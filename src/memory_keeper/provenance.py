@@ -26,10 +26,19 @@ KINDS = {
     **dict.fromkeys(("reply", "thinking", "call", "todo", "task", "summary", "memory"), MODEL),
     "result": TOOL,
     "imported": IMPORT,
-    **dict.fromkeys(("confirmed", "contradicted", "done", "shared", "unshared", "told", "warned", "scored", "spent", "replaced"), KEEPER),
+    **dict.fromkeys(
+        ("confirmed", "contradicted", "done", "shared", "unshared", "told", "warned", "scored", "spent", "replaced"),
+        KEEPER,
+    ),
 }
 OWN = ("", "extractive", "rule", "seen", "shipped", "user")  # what a note that no person wrote says of who made it
-WORDS = {MODEL: "by a model", PROGRAM: "by a program", IMPORT: "imported", TEAM: "by others of the team", EDITED: "edited in its file"}
+WORDS = {
+    MODEL: "by a model",
+    PROGRAM: "by a program",
+    IMPORT: "imported",
+    TEAM: "by others of the team",
+    EDITED: "edited in its file",
+}
 
 
 def of_event(event: Event) -> str:

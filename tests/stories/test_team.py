@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -136,3 +137,38 @@ def test_a_handoff_is_for_somebody(here: Machine, ann: Member, asked: Callable[.
     ((author, text),) = ann.has()
     assert author == "Ben"
     assert "retries" in text
+
+
+def test_teams_are_synced_with_sessions_only_where_that_is_wanted(here: Machine, ann: Member) -> None:
+    def fetched() -> set[str]:
+        return {one["text"] for one in json.loads(typed(here.project, "team", "shared", "--json").stdout)}
+
+    def work() -> None:
+        for cursor in (here.home / "team").glob("*.cursor"):
+            os.utime(cursor, (0, 0))  # as if a while had gone by
+        session = here.session()
+        session.start()
+        session.turn("Hello.", "Hello.")
+        session.happen("SessionEnd", reason="other")
+
+    ann.share(ann.note("We ship on Mondays."))
+    ann.sync()
+    work()
+    assert "We ship on Mondays." not in fetched()
+    assert typed(here.project, "sync", "--auto", "on", "--yes").returncode == 0
+    ann.share(ann.note("We ship on Tuesdays."))
+    ann.sync()
+    work()
+    assert "We ship on Tuesdays." in fetched()
+
+
+def test_a_hook_does_not_notice_a_remote_that_is_gone(here: Machine, ann: Member) -> None:
+    assert typed(here.project, "sync", "--auto", "on", "--yes").returncode == 0
+    Path(ann.team.address).rename(here.root / "away.git")
+    for cursor in (here.home / "team").glob("*.cursor"):
+        os.utime(cursor, (0, 0))
+    session = here.session()
+    session.start()
+    session.turn("Hello.", "Hello.")
+    session.happen("SessionEnd", reason="other")
+    assert not (here.home / "problems.log").exists()

@@ -16,6 +16,7 @@ from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.problems import complain
 from memory_keeper.jobs import forget
 from memory_keeper.jobs.backup import keep_backed_up
+from memory_keeper.jobs.due import lately
 from memory_keeper.jobs.improve import improve_due
 from memory_keeper.jobs.summarize import distil
 from memory_keeper.jobs.upkeep import keep_up
@@ -23,6 +24,8 @@ from memory_keeper.keeper import Keeper
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store.home import Lock
+from memory_keeper.team.sync import sync_due
+from memory_keeper.team.transport import Offline
 
 PATIENCE = 10.0  # seconds for another process that writes notes
 
@@ -66,6 +69,24 @@ def run_jobs(keeper: Keeper) -> None:
         keep_up(keeper, time(), complain=lambda error: complain(keeper.home, "upkeep", error))
     except NotSetUp:
         pass  # nothing was ever kept
+    sync_teams(keeper)
+
+
+def sync_teams(keeper: Keeper) -> None:
+    """Send and fetch what teams share where sessions were lately, if their users want that; being offline is no
+    problem."""
+    now = time()
+    try:
+        places = {place.project: place for place in lately(keeper, now)}
+    except NotSetUp:
+        return
+    for place in places.values():
+        try:
+            sync_due(keeper, place.project, place.root, now)
+        except (Busy, Offline):
+            continue
+        except (KeeperError, OSError) as error:
+            complain(keeper.home, "sync", error)
 
 
 def distil_all(keeper: Keeper) -> None:

@@ -13,14 +13,15 @@ from memory_keeper import config
 from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.keeper import Keeper
-from memory_keeper.store.home import Lock, make_folder
+from memory_keeper.store.home import Lock, about, make_folder
 from memory_keeper.team.git import Git, author_of, remove
 from memory_keeper.team.inbox import MOST, Received, receive
 from memory_keeper.team.outbox import outbox, writer_of
-from memory_keeper.team.teams import GIT, Team
+from memory_keeper.team.teams import GIT, Team, teams_of
 from memory_keeper.team.transport import Transport
 
 PATIENCE = 60.0  # seconds for another process that syncs
+OFTEN = 300.0  # seconds between two that nobody asked for
 FOLDER = "/team"
 
 
@@ -64,16 +65,27 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
 
 
 def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
-    path, own = f"{keeper.home}{FOLDER}/{team.key}.cursor", writer_of(keeper)
+    path, own = cursor_of(keeper, team), writer_of(keeper)
     cursor, total, more = config.read_small(path, 1 << 20) or "", Received(), True
     room = MOST - len(keeper.store.notes(team.project, 0, "shared"))
     while more:
         items, after, more = transport.pull(cursor)
         total = total.plus(receive(keeper, team, items, own, room - total.new))
-        if after != cursor:
-            write_file(path, after.encode())
+        write_file(path, after.encode())
         cursor = after
     return total
+
+
+def sync_due(keeper: Keeper, project: str, root: str, now: float) -> list[Synced]:
+    """Sync the teams of a project that are synced with its sessions; none that somebody has just synced."""
+    teams = [team for team in teams_of(keeper.store, project) if team.auto]
+    due = [team for team in teams if now - about(cursor_of(keeper, team)).st_mtime >= OFTEN]
+    return [sync(keeper, team, root) for team in due]
+
+
+def cursor_of(keeper: Keeper, team: Team) -> str:
+    """The file that says how far a team was read, and by its time, when."""
+    return f"{keeper.home}{FOLDER}/{team.key}.cursor"
 
 
 def remove_fetched(home: str) -> None:

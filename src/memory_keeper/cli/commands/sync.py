@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from time import sleep
 
 from memory_keeper.cli.arguments import YES, argument
 from memory_keeper.cli.output import confirm, respond
@@ -18,9 +19,12 @@ from memory_keeper.team.teams import GIT, Team, find, keep, teams_of
 from memory_keeper.terminal import say, say_problem
 from memory_keeper.text import clean, many
 
+EVERY = 60.0  # seconds between two while watching
 ARGUMENTS = (
     argument("--git", nargs="?", const="origin", default="", metavar="REMOTE",
              help="by a git remote, its name or its address; default: origin"),
+    argument("--auto", choices=("on", "off"), default="", help="from now on also when sessions begin and end, or not"),
+    argument("--watch", action="store_true", help="again every minute, until Ctrl-C"),
     YES,
 )  # fmt: skip
 
@@ -34,13 +38,36 @@ def run(args: Namespace) -> int:
         teams = [_by_git(args, keeper, project, root)] if args.git else teams_of(keeper.store, project)
         if not teams:
             find(keeper.store, project)  # which says what to do
-        done: list[Synced] = []
-        failed: list[KeeperError] = []
-        for team in teams:
-            try:
-                done.append(sync(keeper, team, root))
-            except KeeperError as error:
-                failed.append(error)
+        if args.auto:
+            by_a_person(args, "say when a project is synced")
+            teams = [keep(keeper, team._replace(auto=args.auto == "on")) for team in teams]
+        while args.watch:
+            _watched(keeper, teams, root)
+            keeper.close()
+            sleep(EVERY)
+        return _once(args, keeper, teams, root)
+
+
+def _watched(keeper: Keeper, teams: list[Team], root: str) -> None:
+    """One round of many: what changed is said, and what cannot be reached is tried again."""
+    for team in teams:
+        try:
+            done = sync(keeper, team, root)
+        except KeeperError as error:
+            say_problem(f"{clean(team.name)}: {error}")
+        else:
+            if any(done.received[:3]):
+                _show([done])
+
+
+def _once(args: Namespace, keeper: Keeper, teams: list[Team], root: str) -> int:
+    done: list[Synced] = []
+    failed: list[KeeperError] = []
+    for team in teams:
+        try:
+            done.append(sync(keeper, team, root))
+        except KeeperError as error:
+            failed.append(error)
     if failed and not done:
         raise failed[0]
     code = respond(args, {"teams": [*map(_as_json, done)], "failed": [*map(str, failed)]}, lambda: _show(done))
