@@ -542,8 +542,8 @@ def test_a_theme_tells_what_is_a_request_a_decision_and_what_was_done() -> None:
     story.reply("Updated the login page and its tests")
     made = outline([note_of(story, 1)], 800).outline
     (theme,) = made.themes
-    said = "We decided to keep the code in memory. That is because cookies leak. Updated the login page and its tests."
-    assert theme.summary == f'Asked: "Add SMS login to the account page". {said}'
+    said = "The Design Decision: We decided to keep the code in memory. Updated the login page and its tests."
+    assert theme.summary == f'"Add SMS login to the account page" → {said}'
     (decision,) = made.decisions
     assert (decision.decision, decision.reason) == ("We decided to keep the code in memory.", "cookies leak.")
 

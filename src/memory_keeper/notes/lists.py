@@ -17,16 +17,16 @@ from memory_keeper.extract.spoken import DECIDES, kind_of
 from memory_keeper.extract.work import is_check
 from memory_keeper.model import LATEST, Note
 from memory_keeper.notes.kept_note import begun
-from memory_keeper.notes.note import SAME, cut, plain
+from memory_keeper.notes.note import SAME, cut
 from memory_keeper.notes.schema import MOST, Decision, Issue, Outline, Theme, read_body
 from memory_keeper.text import clean, many, utc_day
 
 Facts = Mapping[Note, list[Fact]]
 
 NAME, THEME, SUMMARY = 80, 600, 20_000  # characters of a theme's name and summary, and of the summary of all
-OFTEN = 5  # times that a session speaks of something, above which more do not count
+NAMED = 6  # things that a sentence names
+OFTEN = 5  # times that facts speak of something, above which more do not count
 ALONE = 0.1  # what a sentence is worth that leans on others
-NAMED, SAID = 6, 3  # things that a sentence names, and sentences of a theme
 ANSWERS = 3  # of one note
 TELLING = 3  # concepts of a request that says what to do
 _LEAD = r"\W*(?:(?:no|yes|ok(?:ay)?|also|and|but|so|please|actually|let['’]?s|we|you|should|must|just)\W+)*"
@@ -133,8 +133,8 @@ def _again(fact: Fact) -> str:
     return f"{core(fact.text) or fact.text} {CHANGES.sub('', fact.why)}"
 
 
-def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str]) -> Outline:
-    """All that an outline says beside its text."""
+def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str], came: Mapping[str, str]) -> Outline:
+    """All that an outline says beside its text, given what that tells of each session."""
     below = {note: made for note in facts if note.who != "user" and (made := _outline_of(note))}
     days = [
         (below[note].first, below[note].last) if note in below else (_day(begun(note)), _day(note.at)) for note in facts
@@ -146,7 +146,7 @@ def lists(facts: Facts, notes: Sequence[Note], titles: Mapping[str, str]) -> Out
     issues = sorted(
         [*issues, *(issue for made in plain for issue in made.issues)], key=lambda issue: issue.status != "open"
     )
-    themes = _themes(facts, below, titles)
+    themes = _themes(facts, below, titles, came)
     summary = _summary(facts, first, last, [theme.name for theme in themes], issues)
     decisions += [decision for made in plain for decision in made.decisions]
     return Outline(tuple(themes), tuple(decisions[:MOST]), tuple(issues[:MOST]), summary, first, last, len(notes))
@@ -192,11 +192,13 @@ def _few(names: Sequence[str], most: int = NAMED) -> str:
     return ", ".join(names[:most]) + more
 
 
-def _themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str]) -> list[Theme]:
+def _themes(
+    facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str], came: Mapping[str, str]
+) -> list[Theme]:
     """What each session was about, those of one name together; of more than ten the ten of which most was said."""
     found: dict[str, Theme] = {}
     size: Counter[str] = Counter()
-    for theme, weight in _all_themes(facts, below, titles):
+    for theme, weight in _all_themes(facts, below, titles, came):
         known = found.get(key := theme.name.casefold(), theme)
         summary = known.summary if theme.summary in known.summary else cut(f"{known.summary} {theme.summary}", THEME)
         sessions = tuple(dict.fromkeys((*known.sessions, *theme.sessions)))[:1000]
@@ -206,7 +208,9 @@ def _themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, st
     return [theme for key, theme in found.items() if key in largest]
 
 
-def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str]) -> Iterator[tuple[Theme, int]]:
+def _all_themes(
+    facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str, str], came: Mapping[str, str]
+) -> Iterator[tuple[Theme, int]]:
     sessions: dict[str, list[Fact]] = {}
     for note, those in facts.items():
         made = below[note].themes if note in below else ()
@@ -217,10 +221,7 @@ def _all_themes(facts: Facts, below: Mapping[Note, Outline], titles: Mapping[str
     for of, those in sessions.items():
         name = _bounded(cut(clean(titles.get(of, "")) or _name(those), NAME), NAME)
         id = _bounded(of, 200) if of in known else NOTHING
-        yield (
-            Theme(name, _bounded(cut(" ".join(_about(those)), THEME), THEME), (id,) if id != NOTHING else ()),
-            len(those),
-        )
+        yield Theme(name, _bounded(cut(came.get(of, ""), THEME), THEME), (id,) if id != NOTHING else ()), len(those)
 
 
 def _name(facts: Sequence[Fact]) -> str:
@@ -265,38 +266,24 @@ def _tells(fact: Fact) -> bool:
     return len(found) >= TELLING or any(map(is_name, found))
 
 
-def _about(facts: Sequence[Fact]) -> Iterator[str]:
-    """What came of a session, in few sentences: what was written of it, else what was asked, committed and found."""
-    said = [fact for fact in facts if fact.kind in ("written", "decision", "finding", "done", "said")]
-    said = [*{fact.text: fact for fact in said if fact.who != "tool"}.values()]
-    asked = run_on(_asked(facts))
-    if asked and not any(fact.kind == "written" for fact in said):
-        yield f"Asked: {quote(cut(asked, 2 * NAME))}."
-    if made := list(dict.fromkeys(quote(fact.text) for fact in facts if _is_own_commit(fact))):
-        yield f"Committed {_few(made, SAID)}."
-    for fact in sorted(_telling(said, facts), key=lambda fact: (fact.turn, fact.place)):
-        text = plain(LABEL.sub("", fact.text))
-        yield text if text[-1:] in '.!?…:;。！？"”' else f"{text}."
-
-
-def _telling(said: Sequence[Fact], facts: Sequence[Fact]) -> list[Fact]:
-    """The sentences that say most of what a session was about, the later ones first, none of them twice."""
+def telling(said: Iterable[Fact], facts: Sequence[Fact], most: int) -> list[Fact]:
+    """The sentences that say most of what some facts are about, in their order, none of them twice."""
     often = Counter(concept for fact in facts for concept in concepts(fact.text))
-    order = {turn: number for number, turn in enumerate(sorted({fact.turn for fact in said}), 1)}
     about = {fact: concepts(fact.text) for fact in said if not LEANS.match(fact.text)}
 
     def worth(fact: Fact) -> float:
-        telling = sum(min(often[one], OFTEN) * rarity(one) for one in about[fact]) / (len(about[fact]) + TELLING)
+        about_it = sum(min(often[one], OFTEN) * rarity(one) for one in about[fact]) / (len(about[fact]) + TELLING)
         alone = 1.0 if stands_alone(fact) else ALONE
-        return KINDS[fact.kind].outline * telling * alone * (1 + order[fact.turn] / len(order))
+        return KINDS[fact.kind].outline * about_it * alone
 
     best: list[Fact] = []
     known: set[str] = set()
     for fact in sorted(about, key=lambda fact: (-worth(fact), fact.turn, fact.place)):
-        if len(best) < SAID and len(about[fact] & known) <= SAME * len(about[fact]):
+        if len(best) < most and len(about[fact] & known) <= SAME * len(about[fact]):
             best.append(fact)
             known |= about[fact]
-    return best
+    short = (fact._replace(text=LABEL.sub("", fact.text)) for fact in best)
+    return sorted(short, key=lambda fact: fact.place)
 
 
 def stands_alone(fact: Fact) -> bool:

@@ -14,7 +14,7 @@ from memory_keeper.extract.facts import KINDS, REQUESTS, Fact, facts_of, say, st
 from memory_keeper.extract.settled import reason
 from memory_keeper.model import LATEST, Note, origin
 from memory_keeper.notes.kept_note import lines_of
-from memory_keeper.notes.lists import NAMED, commits, lists, settled, stands_alone, wrong
+from memory_keeper.notes.lists import NAMED, commits, lists, settled, telling, wrong
 from memory_keeper.notes.note import as_request, cut
 from memory_keeper.notes.schema import MOST, Outline
 from memory_keeper.provenance import is_users, whose
@@ -54,12 +54,14 @@ def outline(notes: Sequence[Note], budget: int, titles: Mapping[str, str] = {}) 
     by_hand = list(_by_hand([fact for note in reversed(there) for fact in facts[note] if is_by_hand(fact)], budget))
     left = budget - _cost(by_hand)
     closing = min(left // CLOSING, _cost(_closing(facts, ())))
-    lines = [*by_hand, *_by_session([*facts.values()], left - closing, titles)] if left > 0 else by_hand
+    sessions = _by_session([*facts.values()], left - closing, titles) if left > 0 else {}
+    lines = [*by_hand, *(line for chosen in sessions.values() for line in _headed(chosen, titles))]
     told = dict.fromkeys(fact for line in lines for fact in line.facts)
     lines += _fitting(_closing(facts, told), budget - _cost(lines))
     kept = dict.fromkeys([*told, *settled(facts), *wrong(facts), *commits(facts)])
     text, cites = "\n".join(line.text for line in lines), tuple(line.cites for line in lines)
-    return Draft(text, cites, lists(facts, notes, titles), tuple(kept)[:KEPT])
+    came = {of: " ".join(line.text for line in chosen) for of, chosen in sessions.items()}
+    return Draft(text, cites, lists(facts, notes, titles, came), tuple(kept)[:KEPT])
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -121,8 +123,8 @@ def _by_hand(facts: Iterable[Fact], budget: int) -> Iterator[Line]:
             return
 
 
-def _by_session(found: Sequence[list[Fact]], budget: int, titles: Mapping[str, str]) -> list[Line]:
-    """Lines of sessions, in order of time: each session's best before any session's second, of the newer one first."""
+def _by_session(found: Sequence[list[Fact]], budget: int, titles: Mapping[str, str]) -> dict[str, list[Line]]:
+    """Lines by session, in order of time: each session's best before any session's second, of the newer one first."""
     sessions: dict[str, dict[int, list[Fact]]] = {}
     for facts in found:
         others = [fact for fact in facts if fact.kind == "written" and not is_by_hand(fact)]
@@ -139,12 +141,12 @@ def _by_session(found: Sequence[list[Fact]], budget: int, titles: Mapping[str, s
                     budget -= _cost([line]) + heading
                     heading = 0
                     chosen.setdefault(of, []).append(line)
-    return [line for of in queues if of in chosen for line in _headed(chosen[of], titles)]
+    return {of: sorted(chosen[of], key=lambda line: line.facts[0].turn) for of in queues if of in chosen}
 
 
 def _headed(lines: Sequence[Line], titles: Mapping[str, str]) -> Iterator[Line]:
-    """The lines of a session in order, the first under its day and title."""
-    first, *others = sorted(lines, key=lambda line: line.facts[0].turn)
+    """The lines of a session, the first under its day and title."""
+    first, *others = lines
     yield first._replace(text=_heading(first.facts[0], titles) + first.text)
     yield from others
 
@@ -165,7 +167,7 @@ def _told(facts: Sequence[Fact], room: int) -> Iterator[Line]:
         return
     asked = whole([as_request(fact) for fact in facts if fact.kind in ("request", "rule", "accepted")])
     said = [fact for fact in facts if fact.kind == "answer" or (fact.who == "model" and fact.kind not in REQUESTS)]
-    said = [fact for fact in said if stands_alone(fact)][:SAID]
+    said = telling(said, facts, SAID)
     made = [fact for fact in facts if fact.kind in ("commit", "pr")][:COMMITS]
     each = int(room * (1 - ASKED) / max(1, len(said)))
     short = [*(_cut(fact, int(room * ASKED)) for fact in asked[:SAID]), *(_cut(fact, each) for fact in said), *made]
