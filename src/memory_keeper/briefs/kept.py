@@ -56,11 +56,15 @@ def keep(messages: Sequence[Message], budget: int, goes_on: bool, model: str = "
 
 def repeated(kept: Sequence[Json], messages: Sequence[Message], facts: Iterable[Fact]) -> list[list[object]]:
     """The facts, each by its kind and place, whose words stand in the messages that stay."""
-    whole = {message.place: message.text for message in messages}
-    stay = letters(
-        "\n".join(str(whole.get(message["at"], "") if "at" in message else message["text"]) for message in kept)
-    )
+    stay = words(kept, messages)
     return [[fact.kind, fact.place] for fact in facts if len(said := letters(fact.text)) >= SURELY and said in stay]
+
+
+def words(kept: Sequence[Json], messages: Sequence[Message], role: str = "") -> str:
+    """The letters of the messages that stay, or of those of one role."""
+    whole = {message.place: (message.role, message.text) for message in messages}
+    found = ((one["role"], one["text"]) if "text" in one else whole.get(one["at"], ("", "")) for one in kept)
+    return letters("\n".join(text for who, text in found if role in ("", who)))
 
 
 def _is_bound(step: Sequence[Message], model: str) -> bool:

@@ -282,7 +282,7 @@ RECORDS: dict[str, Record] = {
     "AskCompact": Record(("tokens",), lambda context, record, at: context._replace(compacting=at), "ask-compact"),
     "Blocked": Record((), lambda context, record, at: context._replace(blocked=at), "blocked"),
     "Replaced": Record(
-        ("source", "tokens", "repeated"),
+        ("source", "tokens", "repeated", "heard"),
         lambda context, record, at: context._replace(replaced=at, untold=True, handed="", scored=0.0),
         "replaced",
     ),

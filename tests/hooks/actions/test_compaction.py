@@ -96,6 +96,17 @@ def test_the_handoff_does_not_repeat_the_messages_that_stay(session: Session) ->
     assert "both need it" not in told
 
 
+@pytest.mark.usefixtures("rules_on")
+@pytest.mark.parametrize("stays", [True, False])
+def test_the_rules_do_not_repeat_what_the_user_says_in_the_messages_that_stay(session: Session, stays: bool) -> None:
+    said = "From now on write every date with `format_date`. Now the lexer."
+    session.turn(said, "The lexer is built.")
+    last = {"role": "user", "text": said if stays else "Now the lexer.", "toolUses": []}
+    ask(session, messages=[last, {"role": "assistant", "text": "The lexer is built.", "toolUses": []}])
+    told = session.start("compact").text
+    assert "Rules in force" in told and ("every date" in told) is not stays
+
+
 def test_a_context_whose_beginning_nobody_heard_is_told_later(session: Session) -> None:
     ask(session)
     assert "Please build the parser." in session.happen("PostToolUse", tool_name="Bash").text

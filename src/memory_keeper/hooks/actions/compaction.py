@@ -7,7 +7,7 @@ asked. Whatever is in doubt is answered with nothing, and the host compacts itse
 
 from __future__ import annotations
 
-from memory_keeper.briefs.kept import keep, repeated
+from memory_keeper.briefs.kept import keep, repeated, words
 from memory_keeper.capture.host import born
 from memory_keeper.capture.messages import read
 from memory_keeper.capture.repeated import OPENING
@@ -17,10 +17,11 @@ from memory_keeper.hooks.actions.handoff import save
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 from memory_keeper.policy import shares
+from memory_keeper.rules.prompts import in_force
 from memory_keeper.settings import INSTRUCTIONS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_running, read_context
-from memory_keeper.text import clean, one_line
+from memory_keeper.text import clean, letters, one_line
 
 LONGEST = 4_000  # characters of instructions
 PATIENCE = 1.5  # seconds for what is new and nobody has read
@@ -47,7 +48,9 @@ def replace(home: str, environ: dict[str, str], question: Json, session: str, ca
     size = tokens if isinstance(tokens, int) and 0 < tokens < 100_000_000 else 0
     with Keeper(home, environ) as keeper:
         stays = repeated(kept, messages, keeper.handed(session))
-    record = spool.make("Replaced", call, at, folder, source=trigger[:20], tokens=size, repeated=stays)
+        typed, project = words(kept, messages, "user"), keeper.store.project_of(session)
+        heard = [one.id for one in in_force(keeper.store, project, settings, at) if letters(one.text) in typed]
+    record = spool.make("Replaced", call, at, folder, source=trigger[:20], tokens=size, repeated=stays, heard=heard)
     spool.append(home, session, record)
     return {"compact": {"text": describe(size, str(question.get("instructions") or "")), "keep": kept}}
 

@@ -19,6 +19,7 @@ from memory_keeper.policy import reminder_is_due
 from memory_keeper.request import Brief, Context
 from memory_keeper.rules.observations import Observed
 from memory_keeper.rules.prompts import in_force
+from memory_keeper.store import spool
 from memory_keeper.store.context import read_context
 from memory_keeper.store.rules_cache import keep_ready, read_ready, stamp
 from memory_keeper.text import clean, digest_of, letters, one_line, tokens
@@ -112,8 +113,9 @@ def _tell_full(request: Request, settings: Json, root: str) -> Json:
     call, home, room = request.call, request.home, request.room
     context, since = read_context(home, call.session), stamp(home)
     rules, observed_before = find_rules(home, call.folder, request.environ, settings)
-    heard_before = letters(context.told)  # as in its handoff
-    observed_before = [observed for observed in observed_before if letters(observed.text) not in heard_before]
+    heard_before = letters(context.told)  # as in its handoff, or in the messages that stayed
+    stays = (spool.newest(home, call.session, "Replaced") or {}).get("heard") or () if context.replaced else ()
+    observed_before = [one for one in observed_before if one.id not in stays and letters(one.text) not in heard_before]
     ready = _make_ready(home, root, settings, rules, since)
     brief = full(rules, observed_before, settings["rules.budget"], posix.urandom(4).hex(), room)
     if not brief.text or units(brief.text) + 1 > room:
