@@ -302,6 +302,7 @@ def test_a_question_is_told_beside_many_tasks() -> None:
     story.call("TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
     story.reply("The list stands. Shall I push what there is?")
     assert [fact.text for fact in facts(story, "question")] == ["Shall I push what there is?"]
+    assert "0 of 12 tasks" in " ".join(fact.text for fact in facts(story, "next")), "that none is done counts too"
 
 
 # --- what the user insists on -----------------------------------------------------------------------------------------

@@ -182,6 +182,8 @@ def test_that_only_documents_were_edited() -> None:
     story = asked()
     story.edit("/srv/app/docs/design.md", "a", "b")
     assert "no code" in state(story)
+    story.call("Task", "Done.", prompt="Write the uploader.")
+    assert "no code" not in state(story), "nobody saw what the subagent edited"
     story.edit(FILE, "a", "b")
     assert "no code" not in state(story)
 

@@ -30,6 +30,7 @@ STEPS, STEP, WROTE = 12, 300, 220  # last steps, characters of each, of what was
 SOUGHT = re.compile(r"^pattern: (.+)$", re.M)
 TASK = re.compile(r"^description: (.+)$", re.M)
 SAYS = {"reply": "said", "thinking": "thought"}  # how a last step is introduced that is words
+FEW_TASKS = 4  # that are told one by one
 NEXT = 6  # steps that the last answer leaves
 NODS = re.compile(
     r"^\W*(?:y|yes|yeah|yep|ok(?:ay)?|sure|go(?: ahead| for it)?|do (?:it|that|this|both|all)|please(?: do)?|continue"
@@ -256,7 +257,7 @@ def coming(said: Sequence[Spoken], events: Sequence[Event]) -> Iterator[Fact]:
     done = sum(todo.status == "completed" for todo in todos)
     left = [todo for todo in todos if todo.status not in ("completed", "deleted")]
     when = {event.id: event.at for event in events}
-    if left and done:
+    if left and (done or len(left) > FEW_TASKS):
         text = f"{done} of {done + len(left)} tasks of the list done"
         yield Fact("next", text, (left[0].cite,), when.get(left[0].cite, 0.0), place=len(events) * EACH)
     for number, todo in enumerate(left):

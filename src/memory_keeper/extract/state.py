@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from memory_keeper.capture.calls import ends_with, steps
 from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, works
 from memory_keeper.extract.facts import Fact, quote
-from memory_keeper.extract.spoken import DOCUMENTS, EACH, Spoken
+from memory_keeper.extract.spoken import AGENTS, DOCUMENTS, EACH, Spoken
 from memory_keeper.extract.work import ELSEWHERE, FAILED_TEST, LOGGED, SUBJECT, TAKEN_BACK, is_check
 from memory_keeper.model import Event
 from memory_keeper.text import one_line
@@ -63,7 +63,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
         yield _state(commit, "no edits since that commit")
     elif status:
         yield Fact("state", "nothing uncommitted", (status.result.id,), status.result.at, "tool", place=clean)
-    if edits and all(fact.text.endswith(DOCUMENTS) for fact in edits):
+    delegated = any(event.kind == "call" and event.tool in AGENTS for event in events)  # what it edited may not be seen
+    if edits and not delegated and all(fact.text.endswith(DOCUMENTS) for fact in edits):
         yield _state(edits[-1], "only documents were edited, no code")
     yield from _pull(work, said, commit, branch, ran)
     yield from _checked(work, edits)
