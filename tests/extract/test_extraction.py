@@ -302,3 +302,18 @@ def test_what_was_under_way_is_told_behind_what_came_of_it(says: str) -> None:
     story.reply("The lexer reads tabs now because tabs were skipped by mistake.")
     told = [fact.text for fact in extract(story.events)]
     assert says not in told or told.index(says) > told.index("The ledger module sorts its invoices twice.")
+
+
+def test_what_a_linter_found_on_the_way_is_worth_less_once_a_check_passes() -> None:
+    says = "The linter complains because stock.py imports the ledger."
+
+    def is_told(check: str, said: str) -> bool:
+        story = session(1)
+        story.prompt("Sort the receipts of the warehouse by their price, please.")
+        story.thinking(f"The courier is complacent. {says}")
+        story.edit("/srv/app/stock.py", "a", "b")
+        story.run(check, said)
+        story.reply("The warehouse sorts its receipts by price now. It looked at their dates before.")
+        return says in [fact.text for fact in extract(story.events)]
+
+    assert is_told("make clean", "removed out/") and not is_told("make lint", "0 issues"), "it is mended by now"

@@ -182,7 +182,9 @@ def test_that_only_documents_were_edited() -> None:
     story = asked()
     story.edit("/srv/app/docs/design.md", "a", "b")
     assert "no code" in state(story)
-    story.call("Task", "Done.", prompt="Write the uploader.")
+    story.call("Task", "It is large.", prompt="Look around.", subagent_type="Explore")
+    assert "no code" in state(story)
+    story.call("Task", "Done.", prompt="Write the uploader.", subagent_type="general-purpose")
     assert "no code" not in state(story), "nobody saw what the subagent edited"
     story.edit(FILE, "a", "b")
     assert "no code" not in state(story)

@@ -37,6 +37,14 @@ NOW = re.compile(  # how something is, until it is changed
     r"|logic|approach|version))\b|현재|現在|今は",
     re.I,
 )
+# what is mended on the way, and over once a check passes
+SLIP = re.compile(
+    r"\b(?:linter|lint (?:error|issue|warning)s?|compil(?:e|er|ation) (?:error|fail|complain)\w*"
+    r"|(?:doesn['’]t|not) compile|unused (?:import|variable|param\w*|function|helper)s?|undefined|unreachable"
+    r"|accidentally|complain(?:s|ing)|replace_all|not (?:imported|defined)|missing imports?"
+    r"|imports? (?:is|are) missing|needs? to import)\b",
+    re.I,
+)
 STALE = 0.4  # what was left to do when an earlier answer was given
 REPLACED = 0.2  # a sentence whose matter a later one speaks of again
 CHEER = re.compile(r"[🎉🎊🚀🏆💪✨]|!\s*$")
@@ -89,7 +97,9 @@ def extract(events: Sequence[Event], folder: str = "", family: str = NEWEST) -> 
     known = frozenset[str]().union(*(concepts(say(fact)) for fact in chosen))
     answers = [shorten(fact) for fact in head.accepted(said, events)]
     candidates = [
-        *_sentences(said, worth, session, shorten),
+        *_sentences(
+            said, worth, session, shorten, max((fact.place for fact in work if fact.kind == "check"), default=-1)
+        ),
         *(
             (shorten(fact), KINDS[fact.kind].handoff * _recent(fact, session))
             for fact in _latest(work)
@@ -162,7 +172,7 @@ class Shorten:
 
 
 def _sentences(
-    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten
+    said: Sequence[Spoken], worth: Sequence[float], session: ranker.Session, shorten: Shorten, checked: int
 ) -> Iterator[tuple[Fact, float]]:
     request_of = {one.fact.cites: one.fact.text for one in said if one.source == "request" and not one.number}
     replaced = superseded([(one.fact, found) for one, found in zip(said, session.concepts, strict=True)])
@@ -186,6 +196,7 @@ def _sentences(
         score *= CONCLUDES if one.source == "reply" and one.fact.place // EACH in session.concluding else 1.0
         score *= PASSES if one.source in ("reply", "thinking") and one.form == "prose" and _announces(text) else 1.0
         score *= STALE if _was_left(one, session) or _was_so(one, session.concepts[number], session) else 1.0
+        score *= STALE if one.fact.place < checked and _is_slip(one, session) else 1.0
         score *= REPEATED if one.source == "message" else 1.0
         if (
             one.source == "request"
@@ -204,6 +215,12 @@ def _announces(text: str) -> bool:
     """Whether a sentence only says what its author is about to do: `Now update the pool`."""
     begins = BEGINS.match(text)
     return bool(BUSY.match(text) or (begins and head.ORDERS.match(text[begins.end() :])))
+
+
+def _is_slip(one: Spoken, session: ranker.Session) -> bool:
+    """Whether a sentence says what a compiler or a linter found while something was written."""
+    aside = one.source in ("reply", "thinking") and one.fact.place // EACH not in session.concluding
+    return aside and bool(SLIP.search(one.fact.text))
 
 
 def _was_left(one: Spoken, session: ranker.Session) -> bool:

@@ -33,6 +33,7 @@ ENDS = re.compile(r"\bgit (?:-C \S+ )?(?:merge|rebase|cherry-pick) --(?:abort|qu
 
 # of what a check said: how long it took, and the package that it was run in
 NOTHING = re.compile(r" in [\d.]+ ?s(?:ec\w*)?\b(?: \([\d:]+\))?|^ok\s+\S+\s+(?:[\d.]+s|\(cached\))$")
+ONLY_READS = re.compile(r"^subagent_type: (?:Explore|Plan\b)", re.M)
 CLEAN = re.compile(r"^nothing to commit, working (?:tree|directory) clean", re.M)
 LOGS = re.compile(r"^git log(?: --oneline| --no-decorate| --decorate| --no-color| -n ?\d+| -\d+)+(?: 2>&1)?$")
 
@@ -63,7 +64,8 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
         yield _state(commit, "no edits since that commit")
     elif status:
         yield Fact("state", "nothing uncommitted", (status.result.id,), status.result.at, "tool", place=clean)
-    delegated = any(event.kind == "call" and event.tool in AGENTS for event in events)  # what it edited may not be seen
+    sent = (event for event in events if event.kind == "call" and event.tool in AGENTS)
+    delegated = not all(ONLY_READS.search(event.text) for event in sent)  # what it edited may not be seen
     if edits and not delegated and all(fact.text.endswith(DOCUMENTS) for fact in edits):
         yield _state(edits[-1], "only documents were edited, no code")
     yield from _pull(work, said, commit, branch, ran)
