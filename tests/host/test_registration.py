@@ -374,6 +374,17 @@ def test_a_home_that_goes_while_somebody_waits_for_it(claude: Path) -> None:
     assert (home() / registration.LOCK).exists() and (home() / "marketplace/plugin").is_dir()
 
 
+def test_the_program_that_sessions_run_is_never_there_in_pieces(claude: Path) -> None:
+    deleted: list[str] = []
+    armed = [True]
+    sys.addaudithook(lambda event, given: deleted.append(str(given[0])) if event == "shutil.rmtree" and armed else None)
+    for _ in range(2):
+        assert run("install") == 0
+    armed.clear()
+    assert str(home() / "marketplace") not in deleted
+    assert deleted and not list(home().glob("marketplace.*"))
+
+
 @pytest.mark.parametrize("step", ["add", "install"])
 def test_a_failed_install_leaves_nothing_behind(claude: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     (claude / "settings.json").write_bytes(b'{"model":"opus"}')

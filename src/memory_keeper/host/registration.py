@@ -131,7 +131,7 @@ def assemble(home: str) -> str:
     """The plugin as Claude Code wants it, in our home: it works on when the checkout or the wheel has moved."""
     modules, parts = package(), origin()
     target = os.path.join(home, "marketplace")
-    fresh = f"{target}.{os.getpid()}"
+    fresh, old = f"{target}.{os.getpid()}", f"{target}.0{os.getpid()}"
     sweep(home)
     shutil.rmtree(fresh, ignore_errors=True)
     try:
@@ -143,10 +143,12 @@ def assemble(home: str) -> str:
         ignore = shutil.ignore_patterns("__pycache__", ".claude-plugin", "plugin")
         shutil.copytree(modules, os.path.join(fresh, "src", "memory_keeper"), ignore=ignore)
         os.chmod(os.path.join(fresh, "plugin", "launch"), 0o755)
-        shutil.rmtree(target, ignore_errors=True)
+        if os.path.lexists(target):
+            os.rename(target, old)  # sessions run it: it is there but for a moment, and never in pieces
         os.rename(fresh, target)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        for left in (fresh, old):
+            shutil.rmtree(left, ignore_errors=True)
     return target
 
 
