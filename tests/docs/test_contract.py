@@ -147,7 +147,7 @@ PROMISED = {
     "share": "--dry-run --yes",
     "unshare": "--dry-run --yes",
     "team": "",
-    "sync": "--git --watch",
+    "sync": "--git --to --watch",
 }
 
 

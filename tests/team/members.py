@@ -24,7 +24,7 @@ def git(folder: Path, *words: str, given: bytes = b"", **environ: str) -> str:
     done = subprocess.run(
         ["git", "-C", folder, *words], input=given, capture_output=True, check=True, env={**os.environ, **environ}
     )
-    return done.stdout.decode().strip()
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
 def remote(tmp_path: Path) -> Path:

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import Protocol
 
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
@@ -25,7 +26,7 @@ from memory_keeper.team.transport import Batch, Offline
 from memory_keeper.text import clean, one_line
 
 REFS = "refs/memory-keeper/"
-NAME = re.compile(r"refs/memory-keeper/[a-z0-9-]{0,40}-([0-9a-f]{16})")
+NAME = re.compile(r"refs/memory-keeper(?:-own)?/[a-z0-9-]{0,40}-([0-9a-f]{16})")
 HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 MOST_REFS, MOST_ITEMS = 1_000, 2_000  # that are read; of each ref
 SPACE, MEMORY = 64 << 20, 2 << 30  # bytes of a file that git writes, and of its memory
@@ -53,13 +54,40 @@ SETTINGS = {
 }
 
 
+class Codec(Protocol):
+    """How items are files."""
+
+    largest: int  # bytes of one
+
+    def files(self, items: Sequence[Item]) -> list[tuple[str, bytes]]:
+        """The files of some items, by name."""
+
+    def items(self, name: str, data: bytes) -> list[Item]:
+        """The items of a file; ValueError where it is not as we would have written it."""
+
+
+class Plain:
+    """A small file for each, which people can read."""
+
+    largest = LARGEST
+
+    def files(self, items: Sequence[Item]) -> list[tuple[str, bytes]]:
+        return [(path_of(item), dump(item)) for item in items]
+
+    def items(self, name: str, data: bytes) -> list[Item]:
+        item = load(data)
+        if name != path_of(item):
+            raise ValueError("lies in another's place")
+        return [item]
+
+
 class Git:
     """One remote; close it."""
 
-    def __init__(self, folder: str, address: str, author: str, writer: str, root: str, environ: dict[str, str]) -> None:
-        self.folder, self.address, self.writer = folder, address, writer
-        slug = re.sub(r"[^a-z0-9]+", "-", author.partition("<")[0].lower()).strip("-")[:40].strip("-")
-        self.ref = f"{REFS}{slug}-{writer}"
+    def __init__(
+        self, folder: str, address: str, ref: str, root: str, environ: dict[str, str], codec: Codec, refs: str = REFS
+    ) -> None:
+        self.folder, self.address, self.ref, self.refs, self.codec = folder, address, ref, refs, codec
         self.environ = environment(environ, root)
         self.problems: list[str] = []
         self._begin()
@@ -86,7 +114,7 @@ class Git:
         """Make our ref have all of them, and what else it has."""
         for _ in range(TRIES):
             self._listed = self._list()
-            there = [ref for ref in self._listed if ref.endswith(self.writer)]
+            there = [ref for ref in self._listed if ref.endswith(self.ref[-16:])]
             self._fetch(there)
             theirs = {item.id: item for ref in there for item in self._read(ref)}
             merged = {**theirs, **{item.id: newer(item, theirs.get(item.id)) for item in items}}
@@ -113,7 +141,7 @@ class Git:
 
     def _list(self) -> dict[str, str]:
         """The remote's refs that are ours, and the commit of each."""
-        lines = self._lines("ls-remote", "--refs", "--", self.address, REFS + "*")
+        lines = self._lines("ls-remote", "--refs", "--", self.address, self.refs + "*")
         found: dict[str, str] = {}
         for line in lines:
             id, _, ref = line.rstrip(b"\n").decode("utf-8", "replace").partition("\t")
@@ -155,13 +183,13 @@ class Git:
             self.problems.append(f"{ref} has more than {MOST_ITEMS:,} items: the others are not read")
         for name, data in self._contents(blobs[:MOST_ITEMS]):
             try:
-                item = load(data)
-                if item.writer != match[1] or name != path_of(item):
+                items = self.codec.items(name, data)
+                if any(item.writer != match[1] for item in items):
                     raise ValueError("is another's")
-            except (ValueError, RecursionError, OverflowError):
+            except (ValueError, TypeError, RecursionError, OverflowError):
                 left_out += 1
             else:
-                yield item
+                yield from items
         if left_out:
             self.problems.append(f"{ref}: {left_out} items are damaged and were left out")
 
@@ -170,7 +198,7 @@ class Git:
         for count, line in enumerate(self._lines("ls-tree", "-r", "-l", "-z", ref, end=b"\0")):
             about, _, name = line.rstrip(b"\0").decode("utf-8", "replace").partition("\t")
             _, kind, id, size = (*about.split(), "", "", "", "")[:4]
-            if kind == "blob" and size.isdecimal() and int(size) <= LARGEST and HASH.fullmatch(id):
+            if kind == "blob" and size.isdecimal() and int(size) <= self.codec.largest and HASH.fullmatch(id):
                 yield name, id
             elif kind == "blob":
                 self.problems.append(f"{ref}: a file is too large and was left out")
@@ -200,7 +228,17 @@ class Git:
         """Make one commit of some items and push it in the place of what was there; False when that has changed."""
         made = f"refs/made/{os.getpid()}"
         try:
-            self._must(self._git("fast-import", "--quiet", "--force", given=stream(made, items)), "cannot write")
+            self._must(
+                self._git(
+                    "fast-import",
+                    "--quiet",
+                    "--force",
+                    given=stream(
+                        made, self.codec.files(sorted(items, key=path_of)), int(max(item.at for item in items))
+                    ),
+                ),
+                "cannot write",
+            )
             sent = self._git(
                 "push", "--quiet", "--no-verify", "--porcelain", f"--force-with-lease={self.ref}:{before}", "--",
                 self.address, f"+{made}:{self.ref}",
@@ -284,11 +322,15 @@ def path_of(item: Item) -> str:
     return f"{item.kind}/{item.id}.md"
 
 
-def stream(ref: str, items: Sequence[Item]) -> bytes:
-    """What git's fast-import makes one commit of: the same for the same items."""
-    at = int(max(item.at for item in items))
+def ref_of(author: str, writer: str) -> str:
+    """The ref under which somebody shares."""
+    slug = re.sub(r"[^a-z0-9]+", "-", author.partition("<")[0].lower()).strip("-")[:40].strip("-")
+    return f"{REFS}{slug}-{writer}"
+
+
+def stream(ref: str, files: Sequence[tuple[str, bytes]], at: int) -> bytes:
+    """What git's fast-import makes one commit of: the same for the same files."""
     who = f"committer Memory Keeper <> {at} +0000\n"
-    files = [(path_of(item), dump(item)) for item in sorted(items, key=path_of)]
     parts = [f"commit {ref}\n{who}data 0\n".encode()]
     parts += [b"M 100644 inline %b\ndata %d\n%b\n" % (path.encode(), len(data), data) for path, data in files]
     return b"".join([*parts, b"done\n"])

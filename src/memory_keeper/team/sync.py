@@ -14,10 +14,11 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.home import Lock, about, make_folder
-from memory_keeper.team.git import Git, author_of, remove
+from memory_keeper.team.git import Git, Plain, author_of, ref_of, remove
 from memory_keeper.team.inbox import MOST, Received, receive
 from memory_keeper.team.outbox import outbox, writer_of
-from memory_keeper.team.teams import GIT, Team, teams_of
+from memory_keeper.team.own import REFS, Sealed, own_items, read_passphrase, receive_own
+from memory_keeper.team.teams import GIT, OWN, Team, teams_of
 from memory_keeper.team.transport import Transport
 
 PATIENCE = 60.0  # seconds for another process that syncs
@@ -37,10 +38,14 @@ class Synced(NamedTuple):
 
 def open_transport(keeper: Keeper, team: Team, root: str) -> Transport:
     """The way to a team."""
+    folder = f"{keeper.home}{FOLDER}/{team.key}.git"
     if team.transport == GIT:
-        folder = f"{keeper.home}{FOLDER}/{team.key}.git"
-        author = author_of(root, keeper.environ)
-        return Git(folder, team.address, author, writer_of(keeper), root, keeper.environ)
+        ref = ref_of(author_of(root, keeper.environ), writer_of(keeper))
+        return Git(folder, team.address, ref, root, keeper.environ, Plain())
+    if team.transport == OWN:
+        sealed = Sealed(read_passphrase(keeper, team))
+        refs = f"{REFS}{sealed.tag(team.project)}-"
+        return Git(folder, team.address, refs + writer_of(keeper), root, keeper.environ, sealed, refs)
     raise KeeperError(f"{team.name} is shared by {team.transport}, which this version does not know")
 
 
@@ -49,9 +54,10 @@ def sync(keeper: Keeper, team: Team, root: str) -> Synced:
     make_folder(keeper.home + FOLDER)
     with Lock(keeper.home, PATIENCE, "team"):
         transport = open_transport(keeper, team, root)
+        author = author_of(root, keeper.environ)
         try:
             received = _pull(keeper, team, transport)
-            items = outbox(keeper, team.project)
+            items = outbox(keeper, team.project) if team.transport != OWN else own_items(keeper, team.project, author)
             refused = transport.push(items) if items else {}
         finally:
             transport.close()
@@ -70,7 +76,8 @@ def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
     room = MOST - len(keeper.store.notes(team.project, 0, "shared"))
     while more:
         items, after, more = transport.pull(cursor)
-        total = total.plus(receive(keeper, team, items, own, room - total.new))
+        take = receive_own if team.transport == OWN else receive
+        total = total.plus(take(keeper, team, items, own, room - total.new))
         write_file(path, after.encode())
         cursor = after
     return total

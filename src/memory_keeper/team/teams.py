@@ -15,7 +15,7 @@ from memory_keeper.model import Note
 from memory_keeper.store.store import Store
 from memory_keeper.text import digest_of
 
-GIT, POSTGRES = "git", "postgres"
+GIT, OWN, POSTGRES = "git", "own", "postgres"  # `own`: by git, to another machine of the user's
 
 
 class Team(NamedTuple):
@@ -32,7 +32,7 @@ class Team(NamedTuple):
     @property
     def key(self) -> str:
         """What its files are called."""
-        return digest_of(self.project, self.address)
+        return digest_of(self.project, self.transport, self.address)
 
 
 def teams_of(store: Store, project: str) -> list[Team]:

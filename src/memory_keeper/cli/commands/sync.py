@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
+from getpass import getpass
 from time import sleep
 
 from memory_keeper.cli.arguments import YES, argument
@@ -14,15 +16,18 @@ from memory_keeper.host.consent import by_a_person
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Json
 from memory_keeper.team.git import address_of
+from memory_keeper.team.own import Sealed, keep_passphrase
 from memory_keeper.team.sync import Synced, sync
-from memory_keeper.team.teams import GIT, Team, find, keep, teams_of
+from memory_keeper.team.teams import GIT, OWN, Team, find, keep, teams_of
 from memory_keeper.terminal import say, say_problem
 from memory_keeper.text import clean, many
 
+SHORTEST = 12  # characters of a passphrase
 EVERY = 60.0  # seconds between two while watching
 ARGUMENTS = (
     argument("--git", nargs="?", const="origin", default="", metavar="REMOTE",
              help="by a git remote, its name or its address; default: origin"),
+    argument("--to", default="", metavar="URL", help="to another machine of yours: a private git remote; it is sealed"),
     argument("--auto", choices=("on", "off"), default="", help="from now on also when sessions begin and end, or not"),
     argument("--watch", action="store_true", help="again every minute, until Ctrl-C"),
     YES,
@@ -35,7 +40,10 @@ def run(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         with keeper.writing(30.0):
             project = keeper.project(folder_of(args), change=True)
-        teams = [_by_git(args, keeper, project, root)] if args.git else teams_of(keeper.store, project)
+        if args.git and args.to:
+            args.fail("--git or --to, not both")
+        given = args.git or args.to
+        teams = [_named(args, keeper, project, root, given)] if given else teams_of(keeper.store, project)
         if not teams:
             find(keeper.store, project)  # which says what to do
         if args.auto:
@@ -79,19 +87,37 @@ def _once(args: Namespace, keeper: Keeper, teams: list[Team], root: str) -> int:
     return code
 
 
-def _by_git(args: Namespace, keeper: Keeper, project: str, root: str) -> Team:
-    """The team of a remote; a new one once a person has said so."""
-    address = address_of(root, keeper.environ, args.git)
-    known = next((team for team in teams_of(keeper.store, project) if team.address == address), None)
+def _named(args: Namespace, keeper: Keeper, project: str, root: str, remote: str) -> Team:
+    """The team of a remote, or the user's other machine; a new one once a person has said so."""
+    address = address_of(root, keeper.environ, remote)
+    teams = [team for team in teams_of(keeper.store, project) if (team.transport == OWN) == bool(args.to)]
+    known = next((team for team in teams if team.address == address), None)
     if known:
         return known
     by_a_person(args, "say where a project is shared")
+    if args.to:
+        team = Team(project, "own", address, OWN, accepted=True)
+        keep_passphrase(keeper, team, _passphrase())
+        return keep(keeper, team)
     confirm(
         args,
         f"Share by {clean(address)}? Whoever can read it can read what you share; nothing else leaves.",
         "--yes shares without a question",
     )
     return keep(keeper, Team(project, args.git, address, GIT))
+
+
+def _passphrase() -> str:
+    """What the user says at a terminal, else the first line of stdin."""
+    asked = sys.stdin.isatty()
+    given = (
+        getpass("The passphrase, the same on each of your machines: ") if asked else sys.stdin.readline().rstrip("\n")
+    )
+    if len(given) < SHORTEST:
+        hint = "say it at a terminal, or on stdin"
+        raise KeeperError(f"A passphrase has {SHORTEST} characters or more", hint=hint)
+    Sealed(given)
+    return given
 
 
 def _as_json(synced: Synced) -> Json:
