@@ -172,3 +172,15 @@ def test_a_hook_does_not_notice_a_remote_that_is_gone(here: Machine, ann: Member
     session.turn("Hello.", "Hello.")
     session.happen("SessionEnd", reason="other")
     assert not (here.home / "problems.log").exists()
+
+
+def test_the_doctor_says_when_a_team_was_synced(here: Machine) -> None:
+    def sync() -> list[str]:
+        checks = json.loads(typed(here.project, "doctor", "--json").stdout)["checks"]
+        return [check["verdict"] for check in checks if check["check"] == "sync"]
+
+    assert sync() == ["OK"]
+    typed(here.project, "sync", "--auto", "on", "--yes")
+    for cursor in (here.home / "team").glob("*.cursor"):
+        os.utime(cursor, (0, 86_400.0))
+    assert sync() == ["WARN"]

@@ -30,7 +30,8 @@ def author_of(note: Note | None) -> str:
 def shared_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
     """What others share of a project, in order."""
     found = ((note, item_of(note)) for note in store.notes(project, 0, "shared") if note.text)
-    return [(note, item) for note, item in found if item]
+    once = {(item.id, item.kind, item.text): (note, item) for note, item in found if item}  # of two machines of one
+    return [*once.values()]
 
 
 def accepted_notes(store: Store, project: str) -> list[tuple[Note, Item]]:

@@ -36,7 +36,7 @@ from memory_keeper.jobs.allowance import attempts, unanswered
 from memory_keeper.jobs.forget import What, plan
 from memory_keeper.jobs.salvage import carry_over, damaged, is_still_there, read_again
 from memory_keeper.keeper import Keeper, by_hand
-from memory_keeper.model import Filter
+from memory_keeper.model import DAY, Filter
 from memory_keeper.pages.adopt import adopt, adopt_rules
 from memory_keeper.pages.claude_md import OutOfReach, sync_rules
 from memory_keeper.pages.reading import Pages
@@ -45,6 +45,8 @@ from memory_keeper.store import archive, spool
 from memory_keeper.store.events import model_calls
 from memory_keeper.store.home import Lock, about
 from memory_keeper.store.journal import settings_in
+from memory_keeper.team.sync import cursor_of
+from memory_keeper.team.teams import teams_of
 from memory_keeper.terminal import as_called, paint, say, say_problem, size
 from memory_keeper.text import ago, clean, many
 
@@ -58,6 +60,7 @@ LITTLE_DISK = 200 << 20
 FRESH = 7 * 86400.0
 PATIENCE = 3.0  # seconds for the writer's lock
 PLUGIN_NAME = "memory-keeper"
+LATE = 3 * DAY  # after which a team that is synced by itself should have been
 SCOPES = ("user", "project", "local")  # the later one wins
 ASIDE = "damaged-"
 
@@ -264,6 +267,7 @@ def _store(home: str, root: str) -> Iterator[Finding]:
                 yield from _summarizer(keeper, root)
                 yield from _pages(keeper, root)
                 yield from _blocks(keeper, root)
+                yield from _sync(keeper, root)
     except NotSetUp:
         yield _nothing_yet("store", "nothing is kept yet")
     except Busy as error:
@@ -359,6 +363,18 @@ def _blocks(keeper: Keeper, root: str) -> Iterator[Finding]:
         if change.changed:
             text = f"the block in {change.path} is not what the rules are now"
             yield Finding("CLAUDE.md", "WARN", text, f"memory-keeper rule sync{' --user' * user}")
+
+
+def _sync(keeper: Keeper, root: str) -> Iterator[Finding]:
+    """When each team of the project was last synced, where that is to happen by itself."""
+    for team in teams_of(keeper.store, keeper.project(root)):
+        at, name = about(cursor_of(keeper, team)).st_mtime, clean(team.name)
+        if not at:
+            yield Finding("sync", "WARN", f"{name} was never reached", "memory-keeper sync")
+        else:
+            late = team.auto and time() - at > LATE
+            said = f"{name}: last synced {ago(at, time())}"
+            yield Finding("sync", "WARN" if late else "OK", said, "memory-keeper sync says why" * late)
 
 
 def _index(keeper: Keeper) -> Iterator[Finding]:

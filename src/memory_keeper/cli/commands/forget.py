@@ -65,7 +65,10 @@ def run(args: Namespace) -> int:
             render_memory(keeper, given.project, folder_of(args))
         left = [path for root in what.roots for path in left_in(root, what.text)] if what.text else []
     also = "".join(f"\nStill there, as the file is not ours: {path}" for path in left)
-    return respond(args, {"forgotten": _as_json(chosen), "left": left}, f"Forgotten: {_said(chosen)}.{also}")
+    also += "\nSome of it was shared: `memory-keeper sync` takes it back from the others." * bool(what.shared)
+    shared = [one["id"] for one in what.shared]
+    document = {"forgotten": _as_json(chosen), "left": left, "shared": shared}
+    return respond(args, document, f"Forgotten: {_said(chosen)}.{also}")
 
 
 def _given(args: Namespace, keeper: Keeper) -> What | None:

@@ -87,7 +87,7 @@ def share_notes(args: Namespace, keeper: Keeper, notes: Sequence[Note], to: str 
 def _show(shown: Iterable[Json], author: str, heading: str) -> None:
     say(f"{heading}, as {clean(author)}:", style="bold")
     for one in shown:
-        print_entries([Entry(one["id"], "", one["kind"] + "  without its secrets" * one["redacted"])])
+        say(f"{one['id']}  {one['kind']}" + "  without its secrets" * one["redacted"])
         say(clean(one["text"]), "    ", "    ")
 
 
