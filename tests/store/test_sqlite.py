@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -277,18 +278,34 @@ def test_a_damaged_store_says_so_in_one_line(path: Path, how: str) -> None:
     assert path.read_bytes() == data, "what may still be saved is not made worse"
 
 
-def test_a_flipped_text_is_noticed(path: Path) -> None:
+COLUMNS = [
+    *(("event", name) for name in Event._fields if name != "id"),
+    *(("note", name) for name in Note._fields if name != "id"),
+]
+
+
+@pytest.mark.parametrize(("table", "column"), [*COLUMNS, ("event", "covered_by"), ("note", "covered_by")])
+def test_a_change_of_any_column_is_noticed(path: Path, table: str, column: str) -> None:
     fill(path)
     store = SqliteStore(str(path))
-    store.add(Note("n1", 1.0, "fact", 1, "dir:/p", "a note"))
+    store.add(Note("n1", 1, "fact", 1, "dir:/p", "a note", extra='{"by":"model"}'))
     assert store.problems() == []
     assert store.index_problem() == ""
-    store.db.execute("update event set text = replace(text, 'number', 'numbar') where id = 'e3:0'")
-    store.db.execute("update note set text = 'a nope'")
-    assert store.problems() == [
-        "1 of the event texts are not what was written",
-        "1 of the note texts are not what was written",
-    ]
+    changed = f"{column} + 1" if column in ("at", "level", "tokens", "failed") else f"coalesce({column}, '') || 'x'"
+    store.db.execute(f"update {table} set {column} = {changed} where id in ('e3:0', 'n1')")
+    what = "are covered by no note that is there" if column == "covered_by" else "are not what was written"
+    assert store.problems() == [f"1 of the {table}s {what}"]
+    store.close()
+
+
+def test_a_row_of_an_older_version_is_checked_by_its_text(path: Path) -> None:
+    fill(path)
+    store = SqliteStore(str(path))
+    crc = zlib.crc32(store.db.execute("select text from event where id = 'e3:0'").fetchone()[0].encode())
+    store.db.execute("update event set crc = ? where id = 'e3:0'", (crc,))
+    assert store.problems() == []
+    store.db.execute("update event set text = text || 'x' where id = 'e3:0'")
+    assert store.problems() == ["1 of the events are not what was written"]
     store.close()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_keeper.model import Filter
 from memory_keeper.store.journal import Journal
 from tests.command import typed
 from tests.machine import Machine
@@ -129,6 +130,31 @@ def test_after_any_damage_of_one_file_all_comes_back(
             prompts = store.latest(max(store.projects()), "prompt", 99)
             assert len(prompts) == 12, (seed, said)
         assert "FAIL  journal" not in typed(used.project, "doctor").stdout
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update event set kind = 'reply', session = session || 'x' where kind = 'prompt'",
+        "update event set extra = '{\"by\":\"user\"}', at = at + 9 where kind = 'reply'",
+        "update note set project = 'dir:/elsewhere', at = 1.5 where kind = 'rule'",
+        "update note set covered_by = 'none' where level = 1",
+        "update event set covered_by = 'none'",
+    ],
+)
+def test_a_change_of_any_column_is_taken_back(used: Machine, change: str) -> None:
+    before = written(used)
+    with used.store() as store:
+        events = {kept.event for kept in store.find(Filter()) if kept.event.kind in ("prompt", "reply")}
+    with sqlite3.connect(used.home / "store.db") as db:
+        db.execute(change)
+    db.close()
+    assert "FAIL  store" in typed(used.project, "doctor").stdout
+    said = fix(used)
+    assert "FAIL  store" not in typed(used.project, "doctor").stdout, said
+    assert written(used) == before, said
+    with used.store() as store:
+        assert {kept.event for kept in store.find(Filter()) if kept.event.kind in ("prompt", "reply")} == events
 
 
 def test_a_journal_that_is_damaged_has_no_rule_taken_away(used: Machine) -> None:

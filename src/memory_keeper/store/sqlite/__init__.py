@@ -8,17 +8,17 @@ writes a copy. `mirror` is a file of its own, of whole transcripts.
 
 from __future__ import annotations
 
-import zlib
-
 from memory_keeper.errors import Busy, KeeperError, Outdated
-from memory_keeper.model import Event, Member, Placed, Source, Usage
+from memory_keeper.model import Event, Member, Note, Placed, Source, Usage
 from memory_keeper.store.sqlite import migrations
 from memory_keeper.store.sqlite.connection import (
     DatabaseError,
     OperationalError,
+    checksum,
     connect,
     explain,
     is_frozen,
+    is_whole,
     make_private,
     nothing_in,
     open_file,
@@ -91,7 +91,7 @@ class SqliteStore(Notes):
             (before,) = self._first("select coalesce(max(seq), 0) from event")
             self.db.executemany(
                 f"insert into event ({EVENT}, crc) values ({blanks(Event._fields)}, ?) on conflict do nothing",
-                [(*event, zlib.crc32(event.text.encode())) for event, _ in placed],
+                [(*event, checksum(event)) for event, _ in placed],
             )
             (after,) = self._first("select coalesce(max(seq), 0) from event")
             if after - before == len(placed):  # nothing was known: no row has to be read again
@@ -168,18 +168,21 @@ class SqliteStore(Notes):
         }
 
     def problems(self) -> list[str]:
-        """Damage that can be seen from inside: the file, the index, and every text against its checksum."""
+        """Damage that can be seen from inside: the file, the index, and every row against its checksum."""
         found: list[str] = []
         try:
             for (problem,) in self.db.execute("pragma integrity_check(10)"):
                 found += [str(problem)] if problem != "ok" else []
-            for table in ("event", "note"):
-                bad = 0
-                for text, crc in self.db.execute(f"select text, crc from {table}"):
-                    good = isinstance(text, str) and zlib.crc32(text.encode("utf-8", "surrogatepass")) == crc
-                    bad += not good
+            for table, fields in (("event", Event._fields), ("note", Note._fields)):
+                place, bad = fields.index("text"), 0
+                for *row, known in self.db.execute(f"select {', '.join(fields)}, crc from {table}"):
+                    bad += not is_whole(row, row[place], known)
                 if bad:
-                    found.append(f"{bad} of the {table} texts are not what was written")
+                    found.append(f"{bad} of the {table}s are not what was written")
+                covered = f"from {table} where covered_by is not null"
+                loose = self._value(f"select count(*) {covered} and covered_by not in (select id from note)")
+                if loose:
+                    found.append(f"{loose} of the {table}s are covered by no note that is there")
         except (DatabaseError, MemoryError, OverflowError) as error:  # what cannot be checked is damaged
             explained = explain(error, self.path)
             if isinstance(explained, Busy):

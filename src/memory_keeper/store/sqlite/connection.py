@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posix
 import sys
+import zlib
 from time import monotonic, sleep
 
 from memory_keeper.errors import Busy, Damaged, KeeperError, NothingKept
@@ -38,6 +39,7 @@ else:
 DatabaseError, OperationalError = engine.DatabaseError, engine.OperationalError
 WAIT = 5.0  # seconds for a lock
 TRIES, PAUSE = 2, 0.01  # more, to open a file that is there, and seconds between two
+ALL = 1 << 32  # in a checksum: it is of all columns; those of older versions are of the text alone
 # in what SQLite says of a file that it can open and not make sense of
 DAMAGE = ("malformed", "not a database", "corrupt", "unsupported file format", "not decode to UTF-8", "no such table")
 
@@ -215,3 +217,21 @@ def explain(error: Exception, path: str) -> KeeperError:
     if any(word in text for word in DAMAGE):
         return Damaged(f"{path} is damaged: {text}", hint="run `memory-keeper doctor --fix`")
     return KeeperError(f"{path}: {text}", hint="run `memory-keeper doctor`")
+
+
+def checksum(row: Sequence[object]) -> int:
+    """Of all that is said of an event or a note and never changes: of its fields, in their order."""
+    said = "\0".join([value if isinstance(value, str) else _number(value) for value in row])
+    return ALL | zlib.crc32(said.encode("utf-8", "surrogatepass"))
+
+
+def is_whole(row: Sequence[object], text: object, known: object) -> bool:
+    """Whether a row that was read is as it was written."""
+    if isinstance(known, int) and known >= ALL:
+        return checksum(row) == known
+    return isinstance(text, str) and zlib.crc32(text.encode("utf-8", "surrogatepass")) == known
+
+
+def _number(value: object) -> str:
+    """As it is read, whatever it was written as: a moment may be given as a whole number."""
+    return str(float(value)) if isinstance(value, (int, float)) else repr(value)

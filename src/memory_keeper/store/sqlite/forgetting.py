@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Collection, Mapping
 from time import monotonic, sleep
 
 from memory_keeper.errors import Busy
 from memory_keeper.model import Moved
-from memory_keeper.store.sqlite.connection import DatabaseError, explain
-from memory_keeper.store.sqlite.notes import Notes
+from memory_keeper.store.sqlite.connection import DatabaseError, checksum, explain
+from memory_keeper.store.sqlite.events import EVENT
+from memory_keeper.store.sqlite.notes import NOTE, Notes
 
 AT_ONCE = 500
 COLUMNS = {"event": "text, extra, path, tool, ref", "note": "text, extra"}  # that may say anything
+FIELDS = {"event": EVENT, "note": NOTE}
 
 
 def forget(store: Notes, events: Collection[int], notes: Collection[str], moved: Mapping[int, Moved | None]) -> None:
@@ -61,8 +62,9 @@ def mask(store: Notes, change: Callable[[str], str], dry: bool = False) -> int:
                         continue
                     changed += 1
                     if not dry:
-                        crc = zlib.crc32(new[0].encode("utf-8", "surrogatepass"))
-                        db.execute(f"update {table} set {blanks}, crc = ? where seq = ?", (*new, crc, seq))
+                        db.execute(f"update {table} set {blanks} where seq = ?", (*new, seq))
+                        row = db.execute(f"select {FIELDS[table]} from {table} where seq = ?", (seq,)).fetchone()
+                        db.execute(f"update {table} set crc = ? where seq = ?", (checksum(row), seq))
                         key = seq if table == "event" else -seq
                         db.execute("delete from vector where key = ?", (key,))
     return changed

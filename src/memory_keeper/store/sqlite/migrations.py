@@ -24,7 +24,7 @@ create table event (
     failed integer not null,
     who text not null,
     covered_by text, -- the note that covers it: set once, from null
-    crc integer not null, -- of the text: a flipped bit is noticed
+    crc integer not null, -- of all that never changes: a flipped bit is noticed
     extra text not null, -- what may be long comes last: nothing else is read past it
     text text not null
 );

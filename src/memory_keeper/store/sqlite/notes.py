@@ -6,11 +6,10 @@ and covers nothing; what was covered stays covered by the first.
 
 from __future__ import annotations
 
-import zlib
-
 from memory_keeper.model import EVER, Event, Note, Open
 from memory_keeper.store.home import about
 from memory_keeper.store.journal import MARKS, Journal, is_by_hand, of_mark, of_note
+from memory_keeper.store.sqlite.connection import checksum
 from memory_keeper.store.sqlite.events import EVENT, Events
 from memory_keeper.store.sqlite.fulltext import IN_FORCE, blanks
 
@@ -57,7 +56,7 @@ class Notes(Events):
                 return False
             kept = self.db.execute(
                 f"insert into event ({EVENT}, crc, covered_by) values ({blanks(event)}, ?, ?) on conflict do nothing",
-                (*event, zlib.crc32(event.text.encode()), event.ref),
+                (*event, checksum(event), event.ref),
             ).rowcount
             if not kept:
                 return False
@@ -107,7 +106,7 @@ class Notes(Events):
     def _keep(self, note: Note) -> None:
         self.db.execute(
             f"insert into note ({NOTE}, crc) values ({blanks(note)}, ?)",
-            (*note, zlib.crc32(note.text.encode())),
+            (*note, checksum(note)),
         )
         self._index_notes(self._last() - 1)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import zlib
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from memory_keeper.errors import KeeperError
 from memory_keeper.model import Event, Note
 from memory_keeper.store.sqlite import SqliteStore
+from memory_keeper.store.sqlite.connection import is_whole
 from memory_keeper.store.sqlite.events import EVENT, read_event
 from memory_keeper.store.sqlite.notes import NOTE
 
@@ -102,14 +102,14 @@ def _rows(store: SqliteStore, table: str, columns: str) -> tuple[list[tuple[Any,
 def _is_whole(row: tuple[Any, ...]) -> bool:
     """Whether a note is as it was written."""
     *values, _, crc = row
-    text = values[Note._fields.index("text")]
     typed = all(isinstance(value, str) for value in (values[0], *values[2:3], *values[4:7], *values[8:]))
-    return typed and isinstance(text, str) and zlib.crc32(text.encode("utf-8", "surrogatepass")) == crc
+    return typed and is_whole(values, values[Note._fields.index("text")], crc)
 
 
 def _event(store: SqliteStore, id: str) -> Event | None:
     try:
-        row = store._first(f"select {EVENT} from event where id = ?", (id,))
+        row = store._first(f"select {EVENT}, crc from event where id = ?", (id,))
     except KeeperError:
         return None
-    return read_event(row) if row and all(isinstance(value, str) for value in (row[0], *row[2:6])) else None
+    whole = row and is_whole(row[:-1], row[Event._fields.index("text")], row[-1])
+    return read_event(row[:-1]) if whole and all(isinstance(value, str) for value in (row[0], *row[2:6])) else None
