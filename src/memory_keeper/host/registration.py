@@ -32,6 +32,7 @@ INSTALLERS = "`pipx uninstall memory-keeper` (or uv's, or pip's)"
 # every name we give in the home: docs/reference/files.md
 KEPT = (
     "store.db", "store.db-*", "archive", "spool", "writer.lock", "distil.lock", "render.lock", "improve.lock",
+    "handoffs.lock",
     "watch.lock", LOCK, "salt", "salt.[0-9]*", "problems.log", "problems.log.old", "crash.log", "damaged-[0-9]*",
     "unsaved-note*.md", "changed-settings.*", "forgotten", "forget.json", "forget.json.*",
     "journal", "journal.*", "vanished",

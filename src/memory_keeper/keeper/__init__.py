@@ -9,7 +9,7 @@ hooks know before it, `handoffs` what it keeps of a session for the next, and `r
 from __future__ import annotations
 
 import posix
-from time import time
+from time import monotonic, time
 
 from memory_keeper import config, wire
 from memory_keeper.briefs import CHARACTERS, View, compose
@@ -60,6 +60,7 @@ class Keeper:
         self._salt = b""
         self._forgotten: tuple[int, Forgotten | None] = (0, None)
         self._moves: Mover | None = None
+        self.until = 0.0  # (monotonic) when it waits for nobody any more; 0: it waits as long as it is told to
 
     def close(self) -> None:
         """Give the files back."""
@@ -108,6 +109,10 @@ class Keeper:
                 self.writer.newest_key()  # any question: whoever opens it to write makes the index
             self.close()
         return self.store
+
+    def patience(self, seconds: float) -> float:
+        """How long one may wait for others who would wait so long: all waits together end at `until`."""
+        return max(0.0, min(seconds, self.until - monotonic())) if self.until else seconds
 
     def writing(self, patience: float = 5.0) -> _Writing:
         """The writer's lock, to hold while writing; Busy when another has it for longer than so many seconds."""
@@ -421,7 +426,7 @@ class _Writing(Lock):
     """The writer's lock; a store that was put aside for a new one, while we had it open, is let go."""
 
     def __init__(self, keeper: Keeper, patience: float) -> None:
-        super().__init__(keeper.home, patience)
+        super().__init__(keeper.home, keeper.patience(patience))
         self.keeper = keeper
 
     def __enter__(self) -> None:

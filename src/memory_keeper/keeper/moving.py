@@ -114,6 +114,9 @@ class Mover:
         for source in wanted.values():
             with _Apart(failed, source.session):
                 for transcript in with_agents(source):
+                    if deadline and monotonic() > deadline:
+                        added = added._replace(finished=False)
+                        break
                     added += self.read(transcript, deadline)
         with _Apart(failed, ""):
             self._read_memory()

@@ -7,7 +7,7 @@ from threading import Condition, Lock, Thread
 from time import monotonic, sleep, time
 
 from memory_keeper.capture.tail import LAG
-from memory_keeper.errors import Outdated
+from memory_keeper.errors import Busy, Outdated
 from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.detached import start_catch_up
 from memory_keeper.hooks.problems import complain, describe
@@ -17,6 +17,7 @@ from memory_keeper.model import Json
 
 PAUSE = 30.0  # seconds between two processes that write notes of a session
 HOUR = 3600.0  # and between two checks of what falls due by the calendar
+PATIENCE, ALARMING = 30.0, 10  # seconds for who writes, and how often in a row until the user hears of it
 UPKEEP = "upkeep"  # in the place of a session
 
 
@@ -61,7 +62,7 @@ class CatchUp:
         return {"systemMessage": f"Memory Keeper could not keep the last lines ({problem}). Try: memory-keeper doctor"}
 
     def _run(self) -> None:
-        reported = False
+        reported, waited = False, 0
         with Keeper(self.home) as keeper:
             while True:
                 with self.wanted:
@@ -76,18 +77,33 @@ class CatchUp:
                 with self.answering:
                     pass  # who asked for this is being answered: that comes first
                 try:
-                    keeper.catch_up(patience=30.0)
+                    keeper.catch_up(patience=PATIENCE)
                     for what, session in after:
                         follow(keeper, what, session)
                     self._write_notes(keeper, sessions)
+                    waited = 0
                 except Outdated:
                     self._renew()
+                except Busy as error:  # whoever writes keeps what is there, and what comes later is kept here
+                    waited = (waited + 1) % ALARMING
+                    if waited:
+                        self._put_back(after, sessions)
+                    else:
+                        complain(self.home, "catch_up", error)
+                        self.problem = describe(error)
                 except Exception as error:
                     complain(self.home, "catch_up", error)
                     keeper.close()
                     self.problem, reported = ("" if reported else describe(error)), True
                 if again:
                     sleep(LAG)
+
+    def _put_back(self, after: list[tuple[str, str]], sessions: set[str]) -> None:
+        """What could not be done is still to be done."""
+        with self.wanted:
+            self.due = max(self.due, 1)
+            self.after = after + self.after
+            self.sessions |= sessions
 
     def _renew(self) -> None:
         """Have the store of an earlier version brought up to date, in a process that outlives this session."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NOTHING = Brief("", "", 0)
 GOES_ON = ("resume", "fork")  # with all that it had
+WAITS = 3.0  # seconds in which a start waits for others, in all: the host gives it 10, which a busy machine may need
 SAME_TIME = 60.0  # seconds within which a compaction and what it was told belong together
 LEAST_HANDOFF = 500  # tokens, unless a setting says none: a context that was cleared has nothing else
 
@@ -54,6 +55,7 @@ def begin(request: Request) -> Json:
     reply = say_broken(broken)
     _refresh_link(home)
     with Keeper(home, environ) as keeper:
+        keeper.until = monotonic() + WAITS
         reply |= welcome(keeper, call, reply)
         try:
             reply |= _catch_up(keeper, call)
@@ -211,16 +213,18 @@ def _catch_up(keeper: Keeper, call: Call) -> Json:
     if behind is None:
         return {}
     try:
-        keeper.catch_up(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP)
+        finished = keeper.catch_up(behind, patience=CATCH_UP, deadline=monotonic() + CATCH_UP).finished
     except Outdated:
-        from memory_keeper.hooks.detached import start_catch_up
-
-        start_catch_up(keeper.home)  # it takes its time; what there is can be told meanwhile
+        finished = False
     except Busy:
-        pass  # somebody else is at it: tell what there is
+        finished = True  # somebody else is at it: tell what there is
     except Exception as error:  # noqa: BLE001
         complain(keeper.home, "catch_up", error)
         return trouble(call.event, error) or {}
+    if not finished:
+        from memory_keeper.hooks.detached import start_catch_up
+
+        start_catch_up(keeper.home)  # it takes its time; what there is can be told meanwhile
     return {}
 
 

@@ -12,14 +12,16 @@ from memory_keeper import config, wire
 from memory_keeper.briefs import Before
 from memory_keeper.capture.host import born
 from memory_keeper.capture.project import head
+from memory_keeper.errors import Busy
 from memory_keeper.extract.facts import carried_whole, facts_of
-from memory_keeper.hooks.actions.handoff import foresee, try_to_keep
+from memory_keeper.hooks.actions.handoff import CATCH_UP, foresee, try_to_keep
 from memory_keeper.model import NamedTuple
 from memory_keeper.request import Brief
 from memory_keeper.settings import DEFAULTS
 from memory_keeper.store import spool
 from memory_keeper.store.context import find_chain, read_context
 from memory_keeper.store.events import as_of, has_prompt, newest_id
+from memory_keeper.store.home import Lock
 from memory_keeper.text import how_long
 
 TYPE_CHECKING = False
@@ -62,7 +64,7 @@ def find_before(
     lacking = _killed(keeper, _lately(keeper, project, session, now), mine)
     killed = [id for _, id in zip(range(KILLED), lacking, strict=False)]
     found = [note for id in killed if not make and (note := foresee(keeper, id, DEFAULTS["tell.handoffBudget"]))]
-    if make:
+    if make and killed:
         _hand_over(keeper, killed, folder)
     known = [note for note in keeper.store.handoffs(project, RECENT) if note.session != session and note.text]
     newer = {note.session for note in found}
@@ -156,11 +158,16 @@ def _killed(keeper: Keeper, sessions: Iterable[str], mine: Context) -> Iterator[
 
 
 def _hand_over(keeper: Keeper, sessions: Iterable[str], folder: str) -> None:
-    """Keep the handoffs of sessions that have none."""
-    for session in sessions:
-        own = read_context(keeper.home, session).folder
-        where = own if posix.access(own, posix.F_OK) else folder
-        try_to_keep(keeper, session, where, over=True)  # else there is the one before, if any
+    """Keep the handoffs of sessions that have none; of many that start at once, one does it for all of them."""
+    try:
+        with Lock(keeper.home, keeper.patience(CATCH_UP), "handoffs"):
+            for session in sessions:
+                own = read_context(keeper.home, session).folder
+                where = own if posix.access(own, posix.F_OK) else folder
+                if keeper.patience(CATCH_UP):  # else there is the one before, if any, and the next start makes it
+                    try_to_keep(keeper, session, where, over=True)
+    except Busy:
+        pass  # what there is can be told
 
 
 def _lacks(keeper: Keeper, session: str) -> bool:
