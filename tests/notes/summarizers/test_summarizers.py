@@ -518,6 +518,19 @@ def test_it_is_followed_on_the_same_host(way: Any, saying: Callable[[str], Json]
 
 
 @both
+@pytest.mark.parametrize("status", [307, 308])
+def test_who_is_sent_around_in_a_circle_gives_up(
+    way: Any, saying: Callable[[str], Json], service: Service, status: int
+) -> None:
+    """A few times and no more, and it is said which address does that."""
+    service.act = lambda handler: answering(b"", status, location=handler.path)(handler)
+    with pytest.raises(KeeperError, match="sends us in a circle") as raised:
+        way.summarize(TEXTS, 200, settings(service), {})
+    assert raised.value.hint == "set summarize.url to where it moved"
+    assert 1 < len(service.asked) <= 5
+
+
+@both
 def test_an_answer_cut_short_is_none(way: Any, saying: Callable[[str], Json], service: Service) -> None:
     said = saying(GOOD)
     said["stop_reason"] = "max_tokens"

@@ -218,8 +218,8 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request:
         old, new = urllib.parse.urlsplit(req.full_url), urllib.parse.urlsplit(newurl)
-        fp.close()
         if code not in (307, 308) or (old.scheme, old.netloc) != (new.scheme, new.netloc):
+            fp.close()
             raise KeeperError(
                 f"{old.hostname} sends us on to {one_line(clean(newurl), 80)}",
                 hint="set summarize.url to where it moved",
@@ -231,6 +231,8 @@ class _SameOrigin(urllib.request.HTTPRedirectHandler):
 
 def _refused(error: urllib.error.HTTPError, host: str, secret: str) -> KeeperError:
     """What an error of the host means; what it says about it is shown, without the key."""
+    if error.code in (301, 302, 303, 307, 308):  # to other hosts nobody follows
+        return KeeperError(f"{host} sends us in a circle", hint="set summarize.url to where it moved")
     try:
         said = error.read(4096).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
