@@ -38,6 +38,8 @@ FOLDERS = (*((*FOLDER, name) for name in ENDINGS), FOLDER)  # that we write in; 
 BEFORE = ".before-memory-keeper"  # ends the name of a file that made room for one of ours
 HANDED_OUT = "delta_temp.txt"  # what an agent is to sum up, by the predecessor's name for it
 UNANSWERED = 3600.0  # seconds after which nobody answers any more
+ABANDONED = 60.0  # seconds after which nobody is still writing a file that was begun
+IGNORED = ".gitignore"
 FOLLOWING_NOTHING = posix.O_RDONLY | posix.O_DIRECTORY | posix.O_NOFOLLOW | posix.O_CLOEXEC
 IGNORE = "# made by Memory Keeper: everything here can be made again\n*\n"
 LARGEST = 4 << 20  # bytes of a file that is read back: a page of ours has a fortieth of that
@@ -94,18 +96,29 @@ class Folder:
         """What lies in it."""
         return sorted(posix.listdir(self.fd))
 
-    def sweep(self, now: float) -> None:
-        """Take away what somebody who was killed had begun to write, and what no agent answered; nobody else may be at
-        it."""
+    def sweep(self, now: float, alone: bool = True) -> None:
+        """Take away what somebody who was killed had begun to write, and what no agent answered; where others may be
+        at it, what was begun long ago."""
         for name in self.names():
-            if is_rendered(_begun(name)) or (name == HANDED_OUT and self._is_unanswered(now)):
+            if self._is_begun(name, now, alone) or (name == HANDED_OUT and self._is_unanswered(now)):
                 try:
                     posix.unlink(name, dir_fd=self.fd)
                 except OSError:
                     pass  # a folder, which nobody of us has made
 
+    def _is_old(self, name: str, now: float, seconds: float) -> bool:
+        try:
+            return now - posix.lstat(name, dir_fd=self.fd).st_mtime > seconds
+        except OSError:
+            return False
+
+    def _is_begun(self, name: str, now: float, alone: bool) -> bool:
+        own = _begun(name)
+        page, others = is_rendered(own), (IGNORED, ENDINGS.get(self.path.rpartition("/")[2], IGNORED))
+        return (page and alone) or ((page or own.endswith(others)) and self._is_old(name, now, ABANDONED))
+
     def _is_unanswered(self, now: float) -> bool:
-        return self.is_ours(HANDED_OUT) and now - posix.lstat(HANDED_OUT, dir_fd=self.fd).st_mtime > UNANSWERED
+        return self.is_ours(HANDED_OUT) and self._is_old(HANDED_OUT, now, UNANSWERED)
 
     def is_there(self, name: str) -> bool:
         """Whether anything has this name."""
@@ -361,6 +374,7 @@ def write(root: str, path: tuple[str, ...], text: str) -> str:
             data, before = clean(text).encode("utf-8", "replace"), folder.read(name)
             if before and before.data == data:
                 return whole
+            folder.sweep(time(), alone=False)
             own = _prepare(folder.fd, name, [data])
             # where the times are too coarse for our mark, nobody can say who wrote it
             if before and before.data.strip() and not before.ours and folder.is_ours(own):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from time import sleep, time
 
 from memory_keeper.briefs.files import Unwritable
@@ -14,6 +15,7 @@ from memory_keeper.capture.tail import LAG
 from memory_keeper.errors import Busy, KeeperError, NotSetUp
 from memory_keeper.hooks.actions import follow
 from memory_keeper.hooks.problems import complain
+from memory_keeper.host.files import abandoned
 from memory_keeper.jobs import forget
 from memory_keeper.jobs.backup import keep_backed_up
 from memory_keeper.jobs.due import lately
@@ -23,6 +25,7 @@ from memory_keeper.jobs.upkeep import keep_up
 from memory_keeper.keeper import Keeper
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
+from memory_keeper.store import spool
 from memory_keeper.store.home import Lock
 from memory_keeper.team.sync import sync_due
 from memory_keeper.team.transport import Offline
@@ -58,6 +61,7 @@ def run_jobs(keeper: Keeper) -> None:
         forget.go_on(keeper)  # that somebody began, and was killed
     except (Busy, NotSetUp):
         pass  # the next one tries
+    sweep(keeper)
     distil_all(keeper)
     try:
         keep_backed_up(keeper, time())
@@ -87,6 +91,22 @@ def sync_teams(keeper: Keeper) -> None:
             continue
         except (KeeperError, OSError) as error:
             complain(keeper.home, "sync", error)
+
+
+def sweep(keeper: Keeper) -> None:
+    """Take away what processes that were killed had begun to write in the home."""
+    home = keeper.home
+    files = [f"{home}/{name}" for name in ("salt", "rules", "current")]
+    files += [spool.path_of(home, session) for session in {name.partition(spool.END)[0] for name in spool.begun(home)}]
+    for left in (left for path in files for left in abandoned(f"{path}.")):
+        with suppress(OSError):
+            os.unlink(left)
+    try:
+        if os.path.lexists(f"{home}/journal.new"):
+            with keeper.writing(PATIENCE), suppress(FileNotFoundError):
+                os.unlink(f"{home}/journal.new")
+    except Busy:
+        pass  # somebody may be at it
 
 
 def distil_all(keeper: Keeper) -> None:

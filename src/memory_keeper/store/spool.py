@@ -161,8 +161,17 @@ def _parsed(body: bytes) -> Json | None:
 
 def names(home: str) -> list[str]:
     """The sessions that have a spool."""
+    return sorted(name.removesuffix(END) for name in _listed(home) if name.endswith(END))
+
+
+def begun(home: str) -> list[str]:
+    """What somebody writes in place of a spool, or did until he was killed."""
+    return [name for name in _listed(home) if not name.endswith(END)]
+
+
+def _listed(home: str) -> list[str]:
     try:
-        return sorted(name.removesuffix(END) for name in posix.listdir(home + FOLDER) if name.endswith(END))
+        return posix.listdir(home + FOLDER)
     except OSError:
         return []
 
