@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from tests.faults.faultpoint import compile_shim
 from tests.warm import Several
 
 HERE = Path(__file__).parent
-FIGURES = ("points", "lost", "doubled", "wrong", "exits")
+Record = Callable[[str, str, Iterable[object]], None]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,16 +47,36 @@ def warm(shim: Path) -> Iterator[Several]:
     made.close()
 
 
+@pytest.fixture
+def record(record_property: Callable[[str, object], None]) -> Record:
+    """`record(what, how, verdicts)`: what each point that was tried came to; a verdict that is true is a violation."""
+
+    def keep(what: str, how: str, verdicts: Iterable[object]) -> None:
+        found = [bool(verdict) for verdict in verdicts]
+        record_property("faults", (what, how, len(found), sum(found)))
+
+    return keep
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The figures of all sweeps, one line for each kind of fault."""
-    table: dict[str, Counter[str]] = {}
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            figures = dict(getattr(report, "user_properties", ()))
-            if "fault" in figures and report.when == "call":
-                row = table.setdefault(str(figures["fault"]), Counter())
-                row.update({name: int(str(figures[name])) for name in FIGURES})
-    if table:
-        terminalreporter.section("faults")
-    for name, row in sorted(table.items()):
-        terminalreporter.line(f"{name:32} " + "  ".join(f"{figure}: {row[figure]}" for figure in FIGURES))
+    """The figures of all sweeps: of each hook and command, then of each kind of fault."""
+    rows = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "faults" and report.when == "call"
+    ]
+    for place, heading in enumerate(("what was disturbed", "how")):
+        tried, bad = Counter[str](), Counter[str]()
+        for row in rows:
+            tried[row[place]] += row[2]
+            bad[row[place]] += row[3]
+        if tried:
+            terminalreporter.section("faults" if not place else "", "=" if not place else " ")
+            terminalreporter.line(f"{heading:44} {'points':>7} {'survived':>9} {'violations':>11}")
+        for name in tried:
+            terminalreporter.line(f"{name:44} {tried[name]:7} {tried[name] - bad[name]:9} {bad[name]:11}")
+        if tried:
+            total, violations = tried.total(), bad.total()
+            terminalreporter.line(f"{'all':44} {total:7} {total - violations:9} {violations:11}")

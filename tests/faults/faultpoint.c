@@ -15,6 +15,7 @@
  *   FAULT_FUSE    a file; the fault happens only to the process that manages to remove it, so that of a server and
  *                 the workers it forks only one is hit
  *   FAULT_TRACE   a file that gets one line "N operation path" per operation
+ *   FAULT_LOG     a file that gets each operation that was done, with what was written: `powercut.py` reads it
  *
  * A process that forks for each call calls `faultpoint_begin` in the child, once the variables are set there.
  * Programs that the program starts are left alone: they find neither these variables nor LD_PRELOAD.
@@ -26,6 +27,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +43,7 @@ static char under[PATH_MAX], fuse[PATH_MAX];
 static size_t under_length;
 static long at, count;
 static enum how how;
-static int error_number, lasts, reads, trace = -1;
+static int error_number, lasts, reads, trace = -1, oplog = -1;
 
 /* --- the settings ------------------------------------------------------------------------------------------------ */
 
@@ -79,6 +81,8 @@ __attribute__((constructor)) void faultpoint_begin(void) {
     take("FAULT_FUSE", fuse);
     if (*take("FAULT_TRACE", value))
         trace = syscall(SYS_openat, AT_FDCWD, value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (*take("FAULT_LOG", value))
+        oplog = syscall(SYS_openat, AT_FDCWD, value, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
 /* --- counting ---------------------------------------------------------------------------------------------------- */
@@ -115,6 +119,35 @@ static enum how meet(const char *operation, const char *path, int is_write) {
     return how == SHORT && !is_write ? NOTHING : how;
 }
 
+/* --- the log: what was done, in one write each ---------------------------------------------------------------------- */
+
+static void logged(char operation, const char *path, const char *to, off_t at, const void *data, size_t size) {
+    if (oplog < 0 || !is_under(path)) return;
+    uint32_t lengths[2] = {strlen(path), strlen(to)};
+    int64_t numbers[2] = {at, size};
+    struct iovec parts[] = {
+        {&operation, 1},       {lengths, sizeof lengths}, {numbers, sizeof numbers}, {(void *)path, lengths[0]},
+        {(void *)to, lengths[1]}, {(void *)data, data ? size : 0},
+    };
+    syscall(SYS_writev, oplog, parts, 6);
+}
+
+static void logged_fd(char operation, int fd, off_t at, const void *data, size_t size) {
+    char path[PATH_MAX];
+    if (oplog >= 0 && name_of(fd, path)) logged(operation, path, "", at, data, size);
+}
+
+static const char *whole_name(int folder, const char *path, char *whole) {
+    if (path[0] == '/' || folder == AT_FDCWD || !name_of(folder, whole)) return path;
+    snprintf(whole + strlen(whole), PATH_MAX, "/%s", path);
+    return whole;
+}
+
+static void logged_path(char operation, int folder, const char *path, int to_folder, const char *to) {
+    char first[2 * PATH_MAX], second[2 * PATH_MAX];
+    if (oplog >= 0) logged(operation, whole_name(folder, path, first), whole_name(to_folder, to, second), 0, NULL, 0);
+}
+
 static int refused(enum how what) {
     if (what == FAIL) errno = error_number;
     return what == FAIL;
@@ -140,7 +173,10 @@ static int refuses_fd(const char *operation, int fd) {
 /* --- writing: the one operation that can be done by halves ------------------------------------------------------- */
 
 static ssize_t put(int fd, const void *data, size_t size, off_t offset) {
-    return offset < 0 ? syscall(SYS_write, fd, data, size) : syscall(SYS_pwrite64, fd, data, size, offset);
+    ssize_t done = offset < 0 ? syscall(SYS_write, fd, data, size) : syscall(SYS_pwrite64, fd, data, size, offset);
+    if (done > 0 && oplog >= 0)
+        logged_fd('w', fd, offset < 0 ? syscall(SYS_lseek, fd, 0, SEEK_CUR) - done : offset, data, done);
+    return done;
 }
 
 static ssize_t put_or_fail(const char *operation, int fd, const void *data, size_t size, off_t offset) {
@@ -174,10 +210,17 @@ ssize_t writev(int fd, const struct iovec *parts, int number) {
 
 /* --- what is done whole or not at all ---------------------------------------------------------------------------- */
 
-int fsync(int fd) { return refuses_fd("fsync", fd) ? -1 : syscall(SYS_fsync, fd); }
-int fdatasync(int fd) { return refuses_fd("fdatasync", fd) ? -1 : syscall(SYS_fdatasync, fd); }
+static int then(int failed, char operation, int fd, off_t at) {
+    if (!failed) logged_fd(operation, fd, at, NULL, 0);
+    return failed;
+}
 
-int ftruncate(int fd, off_t size) { return refuses_fd("ftruncate", fd) ? -1 : syscall(SYS_ftruncate, fd, size); }
+int fsync(int fd) { return refuses_fd("fsync", fd) ? -1 : then(syscall(SYS_fsync, fd), 's', fd, 0); }
+int fdatasync(int fd) { return refuses_fd("fdatasync", fd) ? -1 : then(syscall(SYS_fdatasync, fd), 's', fd, 0); }
+
+int ftruncate(int fd, off_t size) {
+    return refuses_fd("ftruncate", fd) ? -1 : then(syscall(SYS_ftruncate, fd, size), 't', fd, size);
+}
 int ftruncate64(int fd, off_t size) __attribute__((alias("ftruncate")));
 
 int mkdirat(int folder, const char *path, mode_t mode) {
@@ -186,20 +229,27 @@ int mkdirat(int folder, const char *path, mode_t mode) {
 int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
 
 int unlinkat(int folder, const char *path, int flags) {
-    return refuses_path("unlink", folder, path) ? -1 : syscall(SYS_unlinkat, folder, path, flags);
+    if (refuses_path("unlink", folder, path)) return -1;
+    int failed = syscall(SYS_unlinkat, folder, path, flags);
+    if (!failed) logged_path('u', folder, path, AT_FDCWD, "");
+    return failed;
 }
 int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
 int rmdir(const char *path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
 
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
-    return refuses_path("link", to_folder, to) ? -1 : syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    if (refuses_path("link", to_folder, to)) return -1;
+    int failed = syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+    if (!failed) logged_path('l', from_folder, from, to_folder, to);
+    return failed;
 }
 int link(const char *from, const char *to) { return linkat(AT_FDCWD, from, AT_FDCWD, to, 0); }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
-    return refuses_path("rename", to_folder, to)
-               ? -1
-               : syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    if (refuses_path("rename", to_folder, to)) return -1;
+    int failed = syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    if (!failed) logged_path('r', from_folder, from, to_folder, to);
+    return failed;
 }
 int renameat(int from_folder, const char *from, int to_folder, const char *to) {
     return renameat2(from_folder, from, to_folder, to, 0);
@@ -210,7 +260,10 @@ int rename(const char *from, const char *to) { return renameat2(AT_FDCWD, from, 
 static int open_or_fail(int folder, const char *path, int flags, mode_t mode) {
     int writes = (flags & (O_CREAT | O_TRUNC)) || (flags & O_ACCMODE) != O_RDONLY;
     if ((writes || reads) && refuses_path(writes ? "open" : "open-read", folder, path)) return -1;
-    return syscall(SYS_openat, folder, path, flags, mode);
+    int fd = syscall(SYS_openat, folder, path, flags, mode);
+    if (fd >= 0 && (flags & O_CREAT)) logged_path('c', folder, path, AT_FDCWD, "");
+    if (fd >= 0 && (flags & O_TRUNC)) logged_fd('t', fd, 0, NULL, 0);
+    return fd;
 }
 
 static mode_t mode_after(int flags, va_list rest) {

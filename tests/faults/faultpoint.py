@@ -23,6 +23,7 @@ class Fault(NamedTuple):
     reads: bool = False  # reading counts as well
     fuse: str = ""  # see faultpoint.c
     under: str = ""  # a folder: only what is done there counts
+    log: str = ""  # a file that gets all that is done there
 
     def environ(self, shim: Path, under: Path, trace: Path) -> dict[str, str]:
         """The environment that makes it happen to what is done below a folder."""
@@ -35,6 +36,7 @@ class Fault(NamedTuple):
             "FAULT_READS": "1" if self.reads else "",
             "FAULT_FUSE": self.fuse,
             "FAULT_TRACE": trace,
+            "FAULT_LOG": self.log,
         }
         return {name: str(value) for name, value in given.items()}
 
@@ -86,10 +88,12 @@ def run(command: list[str], given: bytes, environ: dict[str, str]) -> Ran:
     return Ran(process.returncode, out, err, traced(environ))
 
 
-def call(warm: Several, point: Point, words: list[str], given: bytes, environ: dict[str, str]) -> Ran:
+def call(
+    warm: Several, point: Point, words: list[str], given: bytes, environ: dict[str, str], folder: str = "/"
+) -> Ran:
     """The same of a function, in a process that was forked for it."""
     with warm.one() as process:
-        ended = process(point, words, given, environ)
+        ended = process(point, words, given, environ, folder)
     return Ran(*ended, traced(environ))
 
 

@@ -31,6 +31,7 @@ from tests.warm import PYTHON, Several
 START = Path(__file__).parents[2] / "src/memory_keeper/hooks/start.py"
 MARK = re.compile(r"mark[a-z0-9]+")
 TURNS = 60  # of a script; more than any test needs
+CLI = ("tests.faults.changing", "command")
 FROM_HOOKS = {"start": "SessionStart", "end": "SessionEnd"}
 
 
@@ -142,6 +143,7 @@ class Scene:
         self.asked: list[Asked] = []
         self.typed = 0
         self.prefix: list[str] = []  # of every command: the place to run it in
+        self.cut = False  # the power went: a spool may have lost what the store has
         self.well = True  # False: what goes wrong cannot even be written down
 
     @property
@@ -194,7 +196,10 @@ class Scene:
         trace.unlink(missing_ok=True)
         faulty = fault.environ(self.shim, self.folder, trace) if fault else {}
         if self.warm and not self.prefix:
-            return call(self.warm, ENTRY_POINTS[args[0]], args, given, {**self.environ, **faulty})
+            environ, point = {**self.environ, **faulty}, ENTRY_POINTS.get(args[0])
+            if not point:  # a command, which a person types outside of any session
+                del environ["CLAUDE_PROJECT_DIR"]
+            return call(self.warm, point or CLI, args, given, environ, str(self.work))
         return run([*self.prefix, PYTHON, "-I", "-S", str(START), *args], given, {**self.environ, **faulty})
 
     def complaints(self) -> str:
@@ -304,7 +309,7 @@ class Scene:
         for kind, event in FROM_HOOKS.items():
             number = kept[event, ""]
             lost += [f"{kind} event"] * (number - kinds[kind])
-            doubled += [f"{kind} event"] * (kinds[kind] - number)
+            doubled += [f"{kind} event"] * (kinds[kind] - (called[event, ""] if self.cut else number))
         return Verdict(tuple(lost), tuple(doubled))
 
     def _judge_archive(self, store: SqliteStore) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +20,7 @@ import pytest
 from memory_keeper.notes.kept_note import measure
 from memory_keeper.store.sqlite import SqliteStore
 from tests import tree
+from tests.faults.conftest import Record
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import Scene, Verdict, damage
 from tests.warm import Several
@@ -143,9 +144,7 @@ def test_undisturbed(scenes: Scenes) -> None:
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_no_point_is_fatal(
-    how: str, full: bool, scenes: Scenes, record_property: Callable[[str, object], None]
-) -> None:
+def test_no_point_is_fatal(how: str, full: bool, scenes: Scenes, record: Record) -> None:
     fault = HOWS[how]
     with scenes.one() as scene:
         number = len(scene.catch_up(fault._replace(how="kill", lasts=False)).operations)
@@ -154,9 +153,6 @@ def test_no_point_is_fatal(
     points = every[7 * list(HOWS).index(how) % step :: step]  # others for other faults
     with ThreadPoolExecutor(JOBS) as pool:
         done = list(pool.map(lambda at: try_point(scenes, fault._replace(at=at)), points))
-    record_property("fault", f"notes: {how}")
-    record_property("points", sum(happened for happened, _ in done))
-    for name in Verdict._fields:
-        record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
+    record("the writer of notes", how, [verdict for met, verdict in done if met])
     bad = [f"{at}: {verdict}" for at, (_, verdict) in zip(points, done, strict=True) if verdict]
     assert not bad, "\n".join(bad)

@@ -1,9 +1,8 @@
-"""Whoever writes a handoff or a page is killed at every operation: what the user wrote stays, nothing half-made does."""
+"""Whoever writes a handoff or a page is killed at every operation: what the user wrote stays, nothing half-made."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import time
@@ -11,6 +10,7 @@ from time import time
 import pytest
 
 from memory_keeper.briefs.files import removable, remove_all
+from tests.faults.conftest import Record
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import Scene
 from tests.warm import Several
@@ -62,7 +62,7 @@ def test_killed_while_a_file_of_the_project_is_written(
     tmp_path: Path,
     shim: Path,
     warm: Several,
-    record_property: Callable[[str, object], None],
+    record: Record,
 ) -> None:
     what = STORIES[story]
     scenes = [Scene(tmp_path / str(number), shim, warm=warm) for number in range(JOBS)]
@@ -102,9 +102,6 @@ def test_killed_while_a_file_of_the_project_is_written(
             scenes.append(scene)
 
     with ThreadPoolExecutor(JOBS) as pool:
-        bad = [one for one in pool.map(bad_at, points[::step]) if one]
-    record_property("fault", f"{story}: kill")
-    record_property("points", len(points[::step]))
-    for name in ("lost", "doubled", "wrong", "exits"):
-        record_property(name, len(bad) if name == "wrong" else 0)
-    assert not bad, "\n".join(bad)
+        tried = list(pool.map(bad_at, points[::step]))
+    record(f"who writes {story}", "kill", tried)
+    assert not any(tried), "\n".join(filter(None, tried))

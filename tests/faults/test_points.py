@@ -7,7 +7,7 @@ story are tried, with `--full-faults` or FAULTS=full all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.faults.conftest import Record
 from tests.faults.faultpoint import Fault, Ran
 from tests.faults.scene import Scene, Verdict
 from tests.warm import Several
@@ -47,6 +48,7 @@ class Story(NamedTuple):
 
 
 HOOKS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
+NAMES = {"catch_up": "the writer"}
 STORIES = {
     "hook": [Story(what, fresh) for what in HOOKS for fresh in (True, False)],
     "writer": [Story("catch_up", fresh) for fresh in (True, False)],
@@ -139,9 +141,7 @@ def try_point(scenes: Scenes, story: Story, fault: Fault) -> tuple[bool, Verdict
 
 @pytest.mark.parametrize("how", HOWS)
 @pytest.mark.parametrize("who", STORIES)
-def test_no_point_is_fatal(
-    who: str, how: str, full: bool, scenes: Scenes, record_property: Callable[[str, object], None]
-) -> None:
+def test_no_point_is_fatal(who: str, how: str, full: bool, scenes: Scenes, record: Record) -> None:
     fault = HOWS[how]
     points: list[tuple[Story, int]] = []
     for story in STORIES[who]:
@@ -150,10 +150,9 @@ def test_no_point_is_fatal(
         points += [(story, at) for at in every[7 * list(HOWS).index(how) % step :: step]]  # others for other faults
     with ThreadPoolExecutor(JOBS) as pool:
         done = list(pool.map(lambda point: try_point(scenes, point[0], fault._replace(at=point[1])), points))
-    record_property("fault", f"{who}: {how}")
-    record_property("points", sum(happened for happened, _ in done))
-    for name in Verdict._fields:
-        record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
+    for what in dict.fromkeys(story.what for story in STORIES[who]):
+        own = [verdict for (story, _), (met, verdict) in zip(points, done, strict=True) if met and story.what == what]
+        record(NAMES.get(what, what), how, own)
     bad = [f"{story} {at}: {verdict}" for (story, at), (_, verdict) in zip(points, done, strict=True) if verdict]
     assert not bad, "\n".join(bad)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.faults.conftest import Record
 from tests.faults.faultpoint import Fault
 from tests.faults.scene import START, Scene, Verdict
 from tests.faults.server import Answer, Server
@@ -90,7 +91,7 @@ def test_a_worker_killed_again_and_again_is_not_noticed(scene: Scene) -> None:
 
 @pytest.mark.parametrize("how", HOWS)
 def test_no_point_of_the_worker_is_fatal(
-    how: str, full: bool, shim: Path, warm: Several, tmp_path: Path, record_property: Callable[[str, object], None]
+    how: str, full: bool, shim: Path, warm: Several, tmp_path: Path, record: Record
 ) -> None:
     """The disk fails under a worker, or it dies and the next one is asked again what it may have done already."""
 
@@ -117,10 +118,7 @@ def test_no_point_of_the_worker_is_fatal(
         points = points[7 * list(HOWS).index(how) % 20 :: max(1, number // FEW)]
     with ThreadPoolExecutor(JOBS) as pool:
         done = list(pool.map(story, points))
-    record_property("fault", f"server: {how}")
-    record_property("points", sum(number >= at for at, (number, _) in zip(points, done, strict=True)))
-    for name in Verdict._fields:
-        record_property(name, sum(bool(getattr(verdict, name)) for _, verdict in done))
+    record("the server", how, [one for at, (number, one) in zip(points, done, strict=True) if number >= at])
     bad = [f"{at}: {verdict}" for at, (_, verdict) in zip(points, done, strict=True) if verdict]
     assert not bad, "\n".join(bad)
 

@@ -36,7 +36,7 @@ from memory_keeper.store.store import Store
 from memory_keeper.team.outbox import share_again, shared_among, take_back
 from memory_keeper.team.sync import remove_fetched
 
-PLAN = "/forget.json"
+PLAN = by_hand.FORGETTING
 LOGS = ("crash.log", "problems.log", "problems.log.old")
 PATIENCE = 60.0
 EVERY = 1 << 30

@@ -60,6 +60,7 @@ class Keeper:
         self._salt = b""
         self._forgotten: tuple[int, Forgotten | None] = (0, None)
         self._moves: Mover | None = None
+        self.went_on = False  # what another process had begun to keep is kept
         self.until = 0.0  # (monotonic) when it waits for nobody any more; 0: it waits as long as it is told to
 
     def close(self) -> None:
@@ -434,3 +435,12 @@ class _Writing(Lock):
         keeper = self.keeper
         if keeper._writer and about(keeper.store_path).st_ino != keeper._inode:
             keeper.close()
+        if not (config.hurried or keeper.went_on) and about(self.home + "/journal").st_size:
+            from memory_keeper.keeper.by_hand import go_on
+
+            keeper.went_on = True
+            try:
+                go_on(keeper)
+            except BaseException:
+                self.__exit__()
+                raise

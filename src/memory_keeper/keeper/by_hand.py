@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memory_keeper.model import Json
     from memory_keeper.store.store import Store
 
+FORGETTING = "/forget.json"  # a file of the home while something is being forgotten, in the journal too
 VANISHED = "/vanished"  # a file of the home, until `doctor --fix` has read back what can be
 
 
@@ -29,6 +30,12 @@ def begin(keeper: Keeper, vanished: bool) -> None:
             replay(keeper.writer, journal.read().entries, alone=False)  # what these are of may still be read back
     if not journal.is_there:
         journal.keep([*of_store(keeper.writer), *settings_of(keeper.home)])
+
+
+def go_on(keeper: Keeper) -> None:
+    """Give the store the last thing that somebody wrote, if who did was killed before it was kept there."""
+    if not os.path.lexists(keeper.home + FORGETTING):
+        replay(keeper.writer, keeper.writer.journal.read().entries[-1:])
 
 
 def mend(keeper: Keeper) -> int:
