@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -13,14 +15,16 @@ from random import Random
 
 import pytest
 
-from memory_keeper.store import spool
+from memory_keeper.keeper.by_hand import differences
+from memory_keeper.store import open_store, spool
 from memory_keeper.store.events import session_events
 from memory_keeper.store.sqlite import SqliteStore
 from tests.faults.scene import START, Scene, Verdict, script
 from tests.faults.server import Server, eventually
-from tests.warm import PYTHON
+from tests.warm import PYTHON, Several
 
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
+CHECKED = ("store", "journal", "index", "archives", "permissions")  # by `doctor`: no host is installed here
 
 
 def finish(*scenes: Scene) -> Verdict:
@@ -48,6 +52,38 @@ def test_fifty_hooks_at_once(tmp_path: Path, shim: Path, sessions: int) -> None:
     for scene in scenes:
         scene.transcript.grow(3, torn=False)
     assert not finish(*scenes)
+
+
+def test_a_backup_while_fifty_hooks_run_passes_every_check(tmp_path: Path, shim: Path, warm: Several) -> None:
+    """Rows, archives, spools and journal of one backup belong together; the session goes on afterwards."""
+    scene = Scene(tmp_path, shim, warm=warm)
+    scene.transcript.grow(9)
+    scene.hook("SessionStart")
+    scene.catch_up()
+    assert scene.start(["note", "add", "fact", "Ask Ann."]).code == 0
+    taken = [str(tmp_path / f"{number}.tar") for number in range(3)]
+    with ThreadPoolExecutor(50) as pool:
+        calls = [pool.submit(scene.hook, EVENTS[number % 3]) for number in range(50)]
+        moved = [pool.submit(scene.catch_up) for _ in range(3)]
+        backups = [scene.start(["backup", "--to", path]) for path in taken]
+        assert all(call.result().sure for call in calls)
+        assert all(move.result().code == 0 for move in moved)
+    assert [ran.code for ran in backups] == [0, 0, 0], backups
+    whole = scene.home.rename(tmp_path / "whole")
+    for path in taken:
+        shutil.rmtree(scene.home, ignore_errors=True)
+        restored = scene.start(["restore", path, "--yes"])
+        assert restored.code == 0, restored.err
+        checked = json.loads(scene.start(["doctor", "--json"]).out)["checks"]
+        assert {check["verdict"] for check in checked if check["check"] in CHECKED} == {"OK"}, checked
+        store = open_store(str(scene.home / "store.db"), write=False)
+        assert (store.problems(), differences(store)) == ([], ([], []))
+        assert [note.text for note in store.written()] == ["Ask Ann."]
+        store.close()
+    shutil.rmtree(scene.home)
+    whole.rename(scene.home)
+    scene.transcript.grow(3, torn=False)
+    assert not finish(scene)
 
 
 def test_writers_at_once_over_a_growing_transcript(tmp_path: Path, shim: Path) -> None:
