@@ -207,3 +207,14 @@ def test_a_check_is_told_without_what_says_nothing(command: str, said: str, fail
     story = asked()
     story.run(command, said, failed=failed)
     assert state(story).endswith(told)
+
+
+def test_an_edit_whose_end_nobody_saw_was_being_written() -> None:
+    story = asked()
+    story.edit(FILE, "a", "b")
+    story.run("git commit -am 'Retry uploads'", "[fix/retry 1a2b3c4] Retry uploads\n 1 file changed")
+    assert "no edits since" in state(story)
+    story.call("Write", None, file_path="/srv/app/docs/plan.md", content="# Plan")
+    assert "/srv/app/docs/plan.md was being written" in state(story) and "no edits since" not in state(story)
+    story.prompt("Stop, leave the plan.")
+    assert "being written" not in state(story)

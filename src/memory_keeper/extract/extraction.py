@@ -42,7 +42,7 @@ SLIP = re.compile(
     r"\b(?:linter|lint (?:error|issue|warning)s?|compil(?:e|er|ation) (?:error|fail|complain)\w*"
     r"|(?:doesn['’]t|not) compile|unused (?:import|variable|param\w*|function|helper)s?|undefined|unreachable"
     r"|accidentally|complain(?:s|ing)|replace_all|not (?:imported|defined)|missing imports?"
-    r"|imports? (?:is|are) missing|needs? to import)\b",
+    r"|imports? (?:is|are) missing|needs? to import|tests? (?:is|are) (?:still )?(?:failing|broken))\b",
     re.I,
 )
 STALE = 0.4  # what was left to do when an earlier answer was given

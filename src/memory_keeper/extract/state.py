@@ -10,7 +10,7 @@ from memory_keeper.capture.runs import Run, arguments, outcome, program, runs, w
 from memory_keeper.extract.facts import Fact, quote
 from memory_keeper.extract.spoken import AGENTS, DOCUMENTS, EACH, Spoken
 from memory_keeper.extract.work import ELSEWHERE, FAILED_TEST, LOGGED, SUBJECT, TAKEN_BACK, is_check
-from memory_keeper.model import Event
+from memory_keeper.model import WRITES, Event
 from memory_keeper.text import one_line
 
 UNCOMMITTED = 12  # files that are named
@@ -56,20 +56,32 @@ def state(work: Sequence[Fact], said: Sequence[Spoken], events: Sequence[Event],
     since = max(clean, commit.place if commit else -1)
     left = [fact for fact in edits if fact.place > since and not _was_dropped(fact, gone)]
     files = list(dict.fromkeys(fact.text.removeprefix(inside) for fact in reversed(left)))
+    begun = _unanswered(events)
     if files:
         more = f" and {len(files) - UNCOMMITTED} more" if len(files) > UNCOMMITTED else ""
         what = "uncommitted edits" if commit or clean >= 0 else "no commit seen in this session, uncommitted edits"
         yield _state(left[-1], f"{what}: {tree(files[:UNCOMMITTED])}{more}")
-    elif commit:
+    elif commit and not begun:
         yield _state(commit, "no edits since that commit")
-    elif status:
+    elif status and not begun:
         yield Fact("state", "nothing uncommitted", (status.result.id,), status.result.at, "tool", place=clean)
     sent = (event for event in events if event.kind == "call" and event.tool in AGENTS)
     delegated = not all(ONLY_READS.search(event.text) for event in sent)  # what it edited may not be seen
+    for event in begun:
+        if (path := event.path.removeprefix(inside)) not in files:
+            yield Fact("state", f"{path} was being written", (event.id,), event.at, "tool", place=len(events) * EACH)
     if edits and not delegated and all(fact.text.endswith(DOCUMENTS) for fact in edits):
         yield _state(edits[-1], "only documents were edited, no code")
     yield from _pull(work, said, commit, branch, ran)
     yield from _checked(work, edits)
+
+
+def _unanswered(events: Sequence[Event]) -> list[Event]:
+    """The last edit, where nobody saw its result: it may have been made or not."""
+    answered = {event.ref for event in events if event.kind == "result"}
+    last = next((event for event in reversed(events) if event.kind in ("call", "prompt") and not event.agent), None)
+    waits = last and last.kind == "call" and last.tool in WRITES and last.path and last.ref not in answered
+    return [last] if last and waits else []
 
 
 def tree(paths: Sequence[str]) -> str:
