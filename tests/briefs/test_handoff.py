@@ -204,6 +204,11 @@ def test_where_sentences_of_a_request_are_left_out_that_shows() -> None:
     assert "Make the parser strict. Then the lexer." in line
 
 
+def test_people_read_one_mark_before_what_came_of_a_request_that_is_not_told() -> None:
+    facts = [Fact("said", text, (f"{text}:0",), 1.0, turn=1, place=number) for number, text in enumerate(("a", "b"))]
+    assert show(facts, "").splitlines()[1:] == ["- a", "  - b [a]"]
+
+
 def test_a_question_that_nobody_has_answered_is_marked() -> None:
     story = Story()
     story.prompt("Make the parser in src/parse.py strict about trailing commas.")

@@ -157,26 +157,28 @@ def compose(
     kept = fitting(Section(heading, noted, 1.0), int(left * STANDING), int(room * STANDING), nonce)
     before = f"## {heading}\n" + "".join(line for line, _ in kept) if kept else ""
     left, room = left - tokens(before, view.family), room - units(before)
-    notes = _noted(view)
+    notes = _noted(view, 1 if small else LISTED_NOTES)
     left, room = left - tokens(show(notes, nonce), view.family), room - units(show(notes, nonce))
     found = [*_edited(view), *(_shorter(facts) if small else facts)]
     chosen = choose(found, left, room, nonce, view.family, small)
     if not chosen:
         return Brief("handoff", "", 0)
-    text = opening + before + show(chosen, nonce, small) + show(notes, nonce) + closing
+    shown = show(chosen, nonce, small) + show(notes, nonce) if small else show([*chosen, *notes], nonce)
+    text = opening + before + shown + closing
     chosen += notes
     cites = (*(cite for _, cite in kept), *(line.cites[0] for line in arrange(chosen) if line.cites))
     return Brief("handoff", text, tokens(text, view.family), cites, tuple(dump(chosen)))
 
 
-def _noted(view: View) -> list[Fact]:
+def _noted(view: View, most: int) -> list[Fact]:
     """Where more is told of these sessions: the newest notes that cover them."""
     notes = view.store.notes(view.project, 1, limit=NOTES) if view.of else []
-    found = [note for note in notes if note.session in view.of and note.text][-LISTED_NOTES:]
-    told = (
-        "a note of it tells more" if len(found) == 1 else f"notes of it tell more: {' '.join(one.id for one in found)}"
-    )
-    return [Fact("reference", told, tuple(one.id for one in found), found[-1].at, "tool")] if found else []
+    found = [note.id for note in notes if note.session in view.of and note.text][-most:]
+    if not found:
+        return []
+    *others, newest = found
+    told = f"notes of it tell more: {' '.join(others)}" if others else "a note of it tells more"
+    return [Fact("reference", told, (newest, *others), notes[-1].at, "tool")]
 
 
 def _edited(view: View) -> Iterator[Fact]:
@@ -241,6 +243,7 @@ def show(facts: Sequence[Fact], nonce: str, small: bool = False) -> str:
             written.append(f"## {heading}\n" if heading else "")
         above = heading
         text = labelled(line) if nonce or line.of else line.text
+        text = text if nonce else text.removeprefix("- ")  # of a request that is not told
         text = text.replace("\n  - ", " - ").replace("\n- ", " - ") if small else text
         cited = () if small else line.cites[:1]
         written.append(quoted(text, nonce) + "".join(f" [{short(cite)}]" for cite in cited) + "\n")
