@@ -89,6 +89,9 @@ def imported_from(note: Note) -> str:
 def whose(note: Note) -> str:
     """Whose words a note has, where they are not ours, in words."""
     by = of_note(note)
+    if by == TEAM:
+        author = wire.read_object(note.extra).get("item") or {}
+        return f"{author.get('author')}, shared" if isinstance(author, dict) else "another of the team"
     if by == EDITED:
         return f"whoever edited {page_of(note)}"
     if by == IMPORT:

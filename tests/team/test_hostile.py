@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from socket import socket
 from time import monotonic
 
 import pytest
 
 from memory_keeper.errors import KeeperError
 from memory_keeper.store.shared import shared_notes
-from memory_keeper.team.git import MOST_ITEMS, REFS, SPACE, address_of
+from memory_keeper.team.git import MOST_ITEMS, REFS, SPACE, address_of, path_of
 from memory_keeper.team.item import dump
+from memory_keeper.team.sync import sync
+from memory_keeper.team.transport import Offline
 from tests.team.members import Member, git, remote
 from tests.team.test_git import push_tree
 from tests.team.test_item import ITEM
@@ -77,7 +80,7 @@ def test_more_notes_than_are_kept_are_left_where_they_are(
     files = [(f"rule/rule-{number:012x}.md", item(number)) for number in range(100)]
     fast(bare, commit(ref(), files))
     done = ben.sync()
-    assert (done.received.new, len(done.received.refused)) == (30, 70)
+    assert (done.received.new, done.received.refused) == (30, 70)
 
 
 def test_an_item_cannot_be_another_writers_or_lie_elsewhere(ben: Member, bare: Path) -> None:
@@ -148,3 +151,23 @@ def test_what_claims_to_be_the_user_is_told_as_its_authors(ben: Member, bare: Pa
     found = shared_notes(ben.keeper.store, ben.project)
     assert all(note.who == "" and note.kind == "shared" for note, _ in found)
     assert ben.keeper.store.notes(ben.project, 0, "rule") == []
+
+
+def test_a_remote_that_never_answers_is_given_up(ben: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()  # and takes nobody in
+        monkeypatch.setattr("memory_keeper.team.git.SECONDS", 2)
+        team = ben.team._replace(address=f"git://127.0.0.1:{server.getsockname()[1]}/x")
+        with pytest.raises(Offline, match="does not answer"):
+            sync(ben.keeper, team, str(ben.folder))
+    assert not [*(ben.home / "team").glob("*.git")]
+
+
+def test_a_ref_of_large_files_is_read_as_far_as_it_may(ben: Member, bare: Path) -> None:
+    items = (ITEM._replace(id=f"rule-{number:012x}", text=f"{'Obey. ' * 6000}{number}") for number in range(700))
+    files = [(path_of(item), dump(item)) for item in items]
+    fast(bare, commit(ref(), files))
+    done = ben.sync()
+    assert any("too large" in problem for problem in done.problems)
+    assert 0 < done.received.new < 700

@@ -15,7 +15,11 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol
+from select import select
+from signal import SIGKILL
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import IO, Protocol
 
 from memory_keeper import config, wire
 from memory_keeper.errors import KeeperError
@@ -30,7 +34,8 @@ NAME = re.compile(r"refs/memory-keeper(?:-own)?/[a-z0-9-]{0,40}-([0-9a-f]{16})")
 HASH = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 MOST_REFS, MOST_ITEMS = 1_000, 2_000  # that are read; of each ref
 SPACE, MEMORY = 64 << 20, 2 << 30  # bytes of a file that git writes, and of its memory
-SECONDS = 60  # that it may take
+SECONDS, IN_ALL = 60, 300  # that one call may take, and all of a sync
+READ, FETCHED = 16 << 20, 256 << 20  # bytes of a ref's files that are read, and of all that is fetched
 TRIES = 5  # when another machine with this home's name pushes at the same time
 PROTOCOLS = "file:git:http:https:ssh"
 # what may lead git into the repository that we happen to be in
@@ -39,6 +44,8 @@ LOCAL = (
     "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_NAMESPACE", "GIT_SHALLOW_FILE",
     "GIT_GRAFT_FILE", "GIT_PREFIX", "GIT_QUARANTINE_PATH", "GIT_EXTERNAL_DIFF", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
 )  # fmt: skip
+# nobody is there to be asked: a key that an agent does not have is an error at once
+NOBODY = {"SSH_ASKPASS": "/bin/false", "SSH_ASKPASS_REQUIRE": "force"}
 SETTINGS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "",
@@ -88,7 +95,7 @@ class Git:
         self, folder: str, address: str, ref: str, root: str, environ: dict[str, str], codec: Codec, refs: str = REFS
     ) -> None:
         self.folder, self.address, self.ref, self.refs, self.codec = folder, address, ref, refs, codec
-        self.environ = environment(environ, root)
+        self.environ, self.until = environment(environ, root), monotonic() + IN_ALL
         self.problems: list[str] = []
         self._begin()
         self._listed: dict[str, str] | None = None
@@ -159,7 +166,8 @@ class Git:
         if not missing or self._get(missing):
             return
         for ref in missing:
-            if not (len(missing) > 1 and self._get([ref])):
+            fits = len(missing) > 1 and _size(self.folder) < FETCHED
+            if not (fits and self._get([ref])):
                 self.problems.append(f"{ref} cannot be fetched")
                 self._missing[ref] = wanted[ref]
 
@@ -195,13 +203,19 @@ class Git:
 
     def _blobs(self, ref: str) -> Iterator[tuple[str, str]]:
         """The names and ids of a ref's files, a few more at most than are read."""
+        left = max(READ, self.codec.largest)
         for count, line in enumerate(self._lines("ls-tree", "-r", "-l", "-z", ref, end=b"\0")):
             about, _, name = line.rstrip(b"\0").decode("utf-8", "replace").partition("\t")
             _, kind, id, size = (*about.split(), "", "", "", "")[:4]
-            if kind == "blob" and size.isdecimal() and int(size) <= self.codec.largest and HASH.fullmatch(id):
-                yield name, id
-            elif kind == "blob":
-                self.problems.append(f"{ref}: a file is too large and was left out")
+            if kind == "blob":
+                left -= int(size) if size.isdecimal() else 0
+                if not size.isdecimal() or int(size) > self.codec.largest or not HASH.fullmatch(id):
+                    self.problems.append(f"{ref}: a file is too large and was left out")
+                elif left < 0:
+                    self.problems.append(f"{ref} is too large: the rest of it is not read")
+                    return
+                else:
+                    yield name, id
             if count >= MOST_ITEMS:
                 return
 
@@ -260,42 +274,59 @@ class Git:
         return self._run(self._command(words), given)
 
     def _run(self, command: Sequence[str], given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                command, input=given, capture_output=True, env=self.environ, cwd=self.folder, timeout=SECONDS,
-                preexec_fn=limited,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise Offline(f"{self.shown} does not answer", hint="nothing is lost; the next sync tries again") from None
-        except (OSError, subprocess.SubprocessError) as error:
-            raise KeeperError(f"git cannot be run: {error}", hint="sharing by git needs git") from None
+        with TemporaryFile() as said:
+            process = self._start(command, said, subprocess.PIPE)
+            try:
+                out, _ = process.communicate(given, self._left())
+            except subprocess.TimeoutExpired:
+                raise self._late() from None
+            finally:
+                _end(process)
+            return subprocess.CompletedProcess(command, process.returncode, out, _beginning(said))
 
     def _lines(self, *words: str, end: bytes = b"\n") -> Iterator[bytes]:
         """What git prints, as far as anybody reads; it is stopped then."""
-        try:
-            command = self._command(words)
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                env=self.environ, cwd=self.folder, preexec_fn=limited,
-            )  # fmt: skip
-        except (OSError, subprocess.SubprocessError) as error:
-            raise KeeperError(f"git cannot be run: {error}", hint="sharing by git needs git") from None
-        with process:
-            assert process.stdout and process.stderr
-            rest, whole = b"", False
+        command = self._command(words)
+        with TemporaryFile() as said:
+            process = self._start(command, said, subprocess.DEVNULL)
+            assert process.stdout
+            rest, fd = b"", process.stdout.fileno()
             try:
-                while data := os.read(process.stdout.fileno(), 1 << 16):
+                while True:
+                    if not select([fd], [], [], self._left())[0]:
+                        raise self._late()
+                    if not (data := os.read(fd, 1 << 16)):
+                        break
                     *lines, rest = (rest + data).split(end)
                     yield from lines
                     if len(rest) > LARGEST:
                         break
-                whole = True
+                process.wait(self._left())
             finally:
-                if not whole:
-                    process.kill()
-            said = process.stderr.read(1 << 12)
-            if process.wait(SECONDS):
-                self._must(subprocess.CompletedProcess(command, 1, b"", said), "cannot be read")
+                _end(process)
+            self._must(
+                subprocess.CompletedProcess(command, process.returncode, b"", _beginning(said)), "cannot be read"
+            )
+
+    def _start(self, command: Sequence[str], said: IO[bytes], given: int) -> subprocess.Popen[bytes]:
+        """Git in a group of its own, which ends with it; what it says goes to a file, as that has a limit."""
+        try:
+            return subprocess.Popen(
+                command, stdin=given, stdout=subprocess.PIPE, stderr=said, env=self.environ, cwd=self.folder,
+                preexec_fn=limited, start_new_session=True,
+            )  # fmt: skip
+        except (OSError, subprocess.SubprocessError) as error:
+            raise KeeperError(f"git cannot be run: {error}", hint="sharing by git needs git") from None
+
+    def _left(self) -> float:
+        """The seconds that what git does now may take."""
+        left = self.until - monotonic()
+        if left <= 0:
+            raise self._late()
+        return min(left, SECONDS)
+
+    def _late(self) -> Offline:
+        return Offline(f"{self.shown} does not answer", hint="nothing is lost; the next sync tries again")
 
     def _must(self, done: subprocess.CompletedProcess[bytes], what: str) -> None:
         if done.returncode:
@@ -342,7 +373,7 @@ def environment(environ: dict[str, str], root: str) -> dict[str, str]:
     folders = [name for name in kept.get("PATH", "").split(":") if name[:1] == "/"]
     inside = f"{os.path.realpath(root)}/" if root else "\0"
     kept["PATH"] = ":".join(name for name in folders if not f"{os.path.realpath(name)}/".startswith(inside))
-    return {**kept, "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return {**kept, "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C", **NOBODY}
 
 
 def limited() -> None:
@@ -355,6 +386,25 @@ def limited() -> None:
         with suppress(ValueError, OSError):
             hard = resource.getrlimit(limit)[1]
             resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+
+
+def _size(folder: str) -> int:
+    return sum(os.lstat(os.path.join(at, name)).st_size for at, _, names in os.walk(folder) for name in names)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have nothing of a process go on, nor of what it has started."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, SIGKILL)
+        process.wait()
+    if process.stdout:
+        process.stdout.close()
+
+
+def _beginning(said: IO[bytes]) -> bytes:
+    said.seek(0)
+    return said.read(1 << 12)
 
 
 def remove(folder: str) -> None:

@@ -20,7 +20,7 @@ from memory_keeper.team.teams import Team
 from memory_keeper.text import digest_of
 
 FEW = 50  # items that are kept under one lock: hooks and servers come between
-MOST = 20_000  # items of a project
+MOST, SAID = 20_000, 5  # items of a project; reasons that are said
 
 
 class Received(NamedTuple):
@@ -29,7 +29,8 @@ class Received(NamedTuple):
     new: int = 0
     changed: int = 0
     withdrawn: int = 0
-    refused: tuple[str, ...] = ()
+    refused: int = 0
+    why: tuple[str, ...] = ()  # of the first of them
 
     def plus(self, other: Received) -> Received:
         """Both together."""
@@ -38,6 +39,7 @@ class Received(NamedTuple):
             self.changed + other.changed,
             self.withdrawn + other.withdrawn,
             self.refused + other.refused,
+            (*self.why, *other.why[: SAID - len(self.why)]),
         )
 
 
@@ -58,11 +60,11 @@ def _receive(keeper: Keeper, team: Team, item: Item, room: bool) -> Received:
     try:
         item = checked(item)
     except ValueError as error:
-        return Received(refused=(f"an item {error}",))
+        return Received(refused=1, why=(f"an item {error}",))
     store, id = keeper.writer, "shared-" + digest_of(team.project, item.writer, item.id)
     known = store.wording(id)
     if not known and not room:
-        return Received(refused=(f"an item beyond the {MOST:,} that are kept of a project",))
+        return Received(refused=1, why=(f"an item beyond the {MOST:,} that are kept of a project",))
     if known and _version(known) >= version(item):
         return Received()
     if known and item.gone:

@@ -11,6 +11,7 @@ from hashlib import blake2s
 from time import time
 
 from memory_keeper import wire
+from memory_keeper.capture.forgotten import MARK as FORGOTTEN
 from memory_keeper.keeper import Keeper
 from memory_keeper.model import Event, Filter, Item, Json, Note, origin
 from memory_keeper.notes.kept_note import written
@@ -151,5 +152,5 @@ def share_again(keeper: Keeper, now: float) -> None:
     """What is shared lost some words: it goes out once more as it is now; only under the lock."""
     for first, marks in marks_of(keeper).items():
         note = keeper.writer.wording(first)
-        if marks[-1].kind == SHARED and note:
+        if marks[-1].kind == SHARED and note and any(mark in note.text for mark in (FORGOTTEN, "<REDACTED:")):
             _mark(keeper, SHARED, note, now, wire.read_object(marks[-1].extra))

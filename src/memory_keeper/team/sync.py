@@ -74,7 +74,7 @@ def _pull(keeper: Keeper, team: Team, transport: Transport) -> Received:
     path, own = cursor_of(keeper, team), writer_of(keeper)
     cursor, total, more = config.read_small(path, 1 << 20) or "", Received(), True
     room = MOST - len(keeper.store.notes(team.project, 0, "shared"))
-    while more:
+    while more and total.refused < MOST:
         items, after, more = transport.pull(cursor)
         take = receive_own if team.transport == OWN else receive
         total = total.plus(take(keeper, team, items, own, room - total.new))

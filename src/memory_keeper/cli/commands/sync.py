@@ -80,7 +80,7 @@ def _once(args: Namespace, keeper: Keeper, teams: list[Team], root: str) -> int:
         raise failed[0]
     code = respond(args, {"teams": [*map(_as_json, done)], "failed": [*map(str, failed)]}, lambda: _show(done))
     for synced in done:
-        for problem in (*synced.received.refused[:10], *synced.problems[:10]):
+        for problem in (*synced.received.why, *synced.problems[:10]):
             say_problem(f"{synced.team.name}: {clean(problem)}")
     if failed:
         raise PartlyDone(str(failed[0]), hint=failed[0].hint)
@@ -126,7 +126,7 @@ def _as_json(synced: Synced) -> Json:
         "name": synced.team.name, "address": synced.team.address, "transport": synced.team.transport,
         "accepted": synced.team.accepted, "new": received.new, "changed": received.changed,
         "withdrawn": received.withdrawn, "shared": synced.shared, "refused": synced.refused,
-        "problems": [*received.refused, *synced.problems],
+        "left_out": received.refused, "problems": [*received.why, *synced.problems],
     }  # fmt: skip
 
 
