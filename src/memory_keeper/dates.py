@@ -12,28 +12,28 @@ DAYS = {"today": 0, "yesterday": 1}
 ALLOWED = "a time such as 7d, 12h, yesterday, 2026-01-31 or 2026-01-31T14:05"
 
 
-def read_when(said: str, now: float, end: bool = False) -> float:
+def read_when(text: str, now: float, end: bool = False) -> float:
     """Epoch seconds; ValueError when it is no moment. A day begins where the clock of this machine says so; as the
     `end` of a time it is meant with all of it."""
-    said = said.strip().lower().removesuffix(" ago")
-    number, unit = said[:-1].strip(), said[-1:]
+    text = text.strip().lower().removesuffix(" ago")
+    number, unit = text[:-1].strip(), text[-1:]
     if unit in UNITS and number.isdecimal() and len(number) < 7:
         return max(0.0, now - int(number) * UNITS[unit])
     try:
-        day = _day(said, now)
-        at = _begin(day + timedelta(days=end)) if day else datetime.fromisoformat(said.upper()).timestamp()
+        day = _day(text, now)
+        at = _begin(day + timedelta(days=end)) if day else datetime.fromisoformat(text.upper()).timestamp()
     except (OverflowError, OSError):
-        raise ValueError(said) from None
+        raise ValueError(text) from None
     if not 0 <= at < LATEST:
-        raise ValueError(said)
+        raise ValueError(text)
     return at
 
 
-def _day(said: str, now: float) -> date | None:
-    if said in DAYS:
-        return datetime.fromtimestamp(now).date() - timedelta(days=DAYS[said])
+def _day(text: str, now: float) -> date | None:
+    if text in DAYS:
+        return datetime.fromtimestamp(now).date() - timedelta(days=DAYS[text])
     try:
-        return date.fromisoformat(said.upper())
+        return date.fromisoformat(text.upper())
     except ValueError:
         return None
 

@@ -229,13 +229,13 @@ def _wrong_size(key: str, value: int) -> str:
     return ""
 
 
-def read_value(said: str, usual: object) -> object:
+def read_value(text: str, usual: object) -> object:
     """What somebody typed, as the type that the setting has; itself when it is none."""
     if isinstance(usual, bool):
-        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(said.lower(), said)
-    if isinstance(usual, int) and said.isdecimal() and len(said) < 12:
-        return int(said)
-    return said
+        return {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}.get(text.lower(), text)
+    if isinstance(usual, int) and text.isdecimal() and len(text) < 12:
+        return int(text)
+    return text
 
 
 def variable(key: str) -> str:

@@ -49,8 +49,8 @@ def width(stream: TextIO | None = None) -> int:
 
 def say(text: str = "", first: str = "", rest: str = "", style: str = "") -> None:
     """Print a text so that it fits the terminal, its first line indented so, the others so."""
-    said = wrapped(text, first, rest)
-    print(paint(said, style) if style else said)
+    lines = wrapped(text, first, rest)
+    print(paint(lines, style) if style else lines)
 
 
 def wrapped(text: str, first: str = "", rest: str = "", room: int = 0, whole: bool = False) -> str:
@@ -100,11 +100,11 @@ def _split(row: str, room: int) -> tuple[str, str]:
 
 def fitting(text: str, room: int) -> str:
     """As much of a text as so many columns of one line hold."""
-    said, most = one_line(text, room), room
-    while _cells(said) > room and most > 1:  # some characters take two
-        most -= -(-(_cells(said) - room) // 2)
-        said = one_line(text, most)
-    return said
+    shown, most = one_line(text, room), room
+    while _cells(shown) > room and most > 1:  # some characters take two
+        most -= -(-(_cells(shown) - room) // 2)
+        shown = one_line(text, most)
+    return shown
 
 
 def _cells(text: str) -> int:

@@ -341,8 +341,8 @@ def how_long(seconds: float, exact: bool = False) -> str:
     for word, length in _SPANS:
         if seconds >= length:
             number = seconds / length if exact else seconds // length
-            said = f"{number:.{0 if word == 'minute' else 1}f}".removesuffix(".0")
-            return f"{said} {word}{'s' * (said != '1')}"
+            digits = f"{number:.{0 if word == 'minute' else 1}f}".removesuffix(".0")
+            return f"{digits} {word}{'s' * (digits != '1')}"
     return "less than a minute"
 
 

@@ -5,11 +5,8 @@ The predecessors truncated the file and then wrote it: killed in between, or on 
 
 from __future__ import annotations
 
-import resource
 import shutil
-import signal
 import subprocess
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -149,24 +146,6 @@ def test_a_full_disk_costs_none_of_two_hundred_lines(tmp_path: Path, shim: Path)
         assert place.change(prefix=inside).code == 0
         there = subprocess.run([*inside, "cat", place.file], capture_output=True, check=True)
         assert there.stdout == place.story.after
-
-
-def limited(size: int) -> Callable[[], None]:
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
-
-
-@pytest.mark.parametrize("size", [0, 100, len(MINE)])
-def test_a_file_that_may_not_grow(tmp_path: Path, shim: Path, size: int) -> None:
-    place = Place(tmp_path, shim, STORIES["first"])
-    command = [PYTHON, "-I", "-c", PROGRAM, "sync", str(place.file), RULES]
-    ran = subprocess.run(command, capture_output=True, preexec_fn=limited(size))
-    assert ran.returncode == 1 and b"File too large" in ran.stderr
-    assert place.now() == MINE
-    assert [*place.folder.iterdir()] == [place.file]
 
 
 @pytest.mark.parametrize(("what", "mode"), [("file", 0o440), ("folder", 0o500)])

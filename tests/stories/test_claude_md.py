@@ -165,16 +165,6 @@ def test_its_attributes_stay(file: Path) -> None:
     assert os.getxattr(file, "user.note") == b"mine"
 
 
-def test_windows_line_ends_stay(file: Path) -> None:
-    """R18d."""
-    windows = MINE.replace(b"\n", b"\r\n")
-    file.write_bytes(windows)
-    put(file)
-    assert b"\n" not in file.read_bytes().replace(b"\r\n", b"")
-    take(file)
-    assert file.read_bytes() == windows
-
-
 def test_a_link_stays_and_leads_to_the_new_text(file: Path) -> None:
     agents = file.rename(file.with_name("AGENTS.md"))
     file.symlink_to("AGENTS.md")
@@ -219,11 +209,6 @@ def test_a_second_name_would_keep_the_old_text(file: Path, tmp_path: Path) -> No
     assert put(file).changed
 
 
-def test_a_read_only_file(file: Path) -> None:
-    file.chmod(0o444)
-    assert refused(lambda: put(file), file) == f"{file} is read-only"
-
-
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_what_is_no_file(project: Path, dry_run: bool) -> None:
     file = project / "CLAUDE.md"
@@ -257,16 +242,6 @@ def test_a_file_too_large_or_in_two_bytes_a_letter(file: Path) -> None:
 
 
 # --- what it says -----------------------------------------------------------------------------------------------------
-
-
-def test_the_users_own_section_survives(file: Path) -> None:
-    """R18: the predecessor's headings are text like any other."""
-    mine = b"# App\n\n## CRITICAL RULES\n- my own rule\n\n## Memory Keeper Plugin Rules\n- mine too\n"
-    file.write_bytes(mine)
-    put(file)
-    assert file.read_bytes().startswith(mine)
-    take(file)
-    assert file.read_bytes() == mine
 
 
 @pytest.mark.parametrize(
