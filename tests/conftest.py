@@ -32,6 +32,8 @@ NEEDED = {
     "cc": {"faults"},
     "gcc": {"faults"},
     "ip": {"e2e"},
+    "initdb": {"postgres"},
+    "postgres": {"postgres"},
     "strace": {"e2e"},
     "nsenter": {"e2e", "faults"},
     "unshare": {"e2e", "faults"},
