@@ -14,11 +14,12 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.keeper import Keeper
 from memory_keeper.store.home import Lock, about, make_folder
+from memory_keeper.team import hub
 from memory_keeper.team.git import Git, Plain, author_of, ref_of, remove
 from memory_keeper.team.inbox import MOST, Received, receive
 from memory_keeper.team.outbox import outbox, writer_of
 from memory_keeper.team.own import REFS, Sealed, own_items, read_passphrase, receive_own
-from memory_keeper.team.teams import GIT, OWN, Team, teams_of
+from memory_keeper.team.teams import GIT, OWN, POSTGRES, Team, teams_of
 from memory_keeper.team.transport import Transport
 
 PATIENCE = 60.0  # seconds for another process that syncs
@@ -46,6 +47,8 @@ def open_transport(keeper: Keeper, team: Team, root: str) -> Transport:
         sealed = Sealed(read_passphrase(keeper, team))
         refs = f"{REFS}{sealed.tag(team.project)}-"
         return Git(folder, team.address, refs + writer_of(keeper), root, keeper.environ, sealed, refs)
+    if team.transport == POSTGRES:
+        return hub.open_hub(keeper.home, team.address)
     raise KeeperError(f"{team.name} is shared by {team.transport}, which this version does not know")
 
 

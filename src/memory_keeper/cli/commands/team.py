@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from time import time
 
+from memory_keeper.cli import hub
 from memory_keeper.cli.arguments import YES, Verb, argument
 from memory_keeper.cli.output import Entry, confirm, print_entries, respond
 from memory_keeper.cli.scope import known_project
@@ -18,7 +19,7 @@ from memory_keeper.team.teams import Team, find, keep, leave, teams_of
 from memory_keeper.terminal import say
 from memory_keeper.text import ago, clean, many
 
-NONE = "This project is shared with nobody. memory-keeper sync --git shares it by git."
+NONE = "This project is shared with nobody. memory-keeper sync --git or memory-keeper team init shares it."
 
 
 def _list(args: Namespace) -> int:
@@ -89,4 +90,5 @@ VERBS = {
     "shared": Verb(_shared, "what others share of this project", "memory-keeper team shared"),
     "accept": Verb(_accept, "have the rules of a team hold here", "memory-keeper team accept", (NAME, YES)),
     "leave": Verb(_leave, "share nothing more with a team", "memory-keeper team leave", (NAME, YES)),
+    **hub.VERBS,
 }
