@@ -102,7 +102,7 @@ def serve() -> None:
     import memory_keeper
 
     for module in pkgutil.walk_packages(memory_keeper.__path__, "memory_keeper."):
-        extra = any(one in module.name for one in (".dashboard", ".sdk"))  # which needs what few install
+        extra = any(one in module.name for one in (".dashboard", ".sdk", ".team.hub."))  # which needs what few install
         if module.name.rpartition(".")[2] not in ("__main__", "start") and not extra:
             __import__(module.name)
     gc.freeze()

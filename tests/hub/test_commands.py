@@ -1,4 +1,4 @@
-"""A team by its commands alone, as the page about sharing has them: init, invite, join, share, sync, members, remove."""
+"""A team by its commands alone, as the page about sharing has them."""
 
 from __future__ import annotations
 
