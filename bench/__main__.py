@@ -58,6 +58,8 @@ BENCHES = (
     Bench("ingest", takes=True),
     Bench("month"),
     Bench("dashboard", full=True),
+    Bench("team", args=("--rows", "100000")),
+    Bench("team_million", args=("--rows", "1000000"), module="team", full=True),
 )
 BY_NAME = {one.name: one for one in BENCHES}
 

@@ -151,7 +151,9 @@ begin
     else
         new.member := me();
         if new.member is null then raise insufficient_privilege using message = 'you are no member'; end if;
-        insert into writer values (new.writer, new.member) on conflict do nothing;
+        if not exists (select from writer w where w.writer = new.writer) then
+            insert into writer values (new.writer, new.member) on conflict do nothing;
+        end if;
         if new.member != (select w.member from writer w where w.writer = new.writer) then
             raise insufficient_privilege using message = 'another member writes as this home';
         end if;
@@ -166,7 +168,9 @@ begin
         new.words := to_tsvector('words', left(new.text, 20000)) || array_to_tsvector(array[tag(new.project)]);
     end;
     new.parts := null;
-    insert into push (xact) values (new.xact) on conflict do nothing;
+    if not exists (select from push p where p.xact = new.xact) then
+        insert into push (xact) values (new.xact) on conflict do nothing;
+    end if;
     return new;
 end $$;
 create or replace trigger keep before insert or update on item for each row execute function keep();
