@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -34,7 +35,9 @@ from tests.postgres import Cluster
 
 SAFE = {
     **dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes", "autovacuum"), "on"),
-    **{"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"},
+    "shared_buffers": "1GB",
+    "max_wal_size": "4GB",
+    "maintenance_work_mem": "512MB",
 }
 MEMBERS, PROJECTS = 200, 50
 PUSHED, PULLED, ROUNDS = 2_000, 20_000, 30
@@ -145,8 +148,8 @@ def as_row(random: Random, number: int, row: Row) -> tuple[Any, ...]:
     where = project(int(PROJECTS * random.random() ** 3))  # a few are large, most are small
     at = BEGIN + number
     return (
-        where, writer(which), f"note-{number:x}", "decision", row.text, at, at, 1, "", "", False, "", words_of(row.text)[1],
-        f"m{which}",
+        where, writer(which), f"note-{number:x}", "decision", row.text, at, at, 1, "", "", False, "",
+        words_of(row.text)[1], f"m{which}",
     )  # fmt: skip
 
 
@@ -260,7 +263,7 @@ def moving(boss: Address, reader: Address, size: int) -> Figures:
                 items, cursor, _ = other.pull(cursor)
             lags.append((time.perf_counter() - begin) * 1000)
             assert item[0].id in {one.id for one in items}
-            idle.append(timed(lambda: nothing_new(reader, cursor)))
+            idle.append(timed(partial(nothing_new, reader, cursor)))
     print(
         f"  pushed {pushed:,.0f}/s by one, {together:,.0f}/s by eight; the same again {again:.0f} ms;"
         f" pulled {pulled:,.0f}/s; lag {median(lags):.1f} ms; a sync with nothing new {median(idle):.1f} ms"

@@ -65,6 +65,13 @@ def test_a_team_of_two(tmp_path: Path, address: str, cluster: Cluster) -> None:
     assert counts == [("Ann <ann@example.com>", 1), ("Ben <ben@example.com>", 0)]
     rows = cluster.ask("select text from memory_keeper.item", database=made["address"].split("?")[0].rpartition("/")[2])
     assert rows == [("Always use pathlib.",)]
+    (hit,) = ben.ask("team", "search", "using", "pathlib")
+    assert (hit["text"], hit["author"], hit["project"]) == (
+        "Always use pathlib.",
+        "Ann <ann@example.com>",
+        made["project"],
+    )
+    assert ben.ask("team", "search", "private") == [] == ben.ask("team", "search", "private", "--all-projects")
     ann.ask("unshare", "rules", "--yes")
     ann.ask("sync")
     ben.ask("sync")

@@ -113,7 +113,7 @@ def test_a_late_commit_is_not_missed(team: Team) -> None:
     """A transaction that began first and commits last: others were read by then, and its rows have lower numbers."""
     bob, late, early = home(team, "bob"), team.hub(team.invite("late")), home(team, "early")
     late.db.run("begin")
-    late.db.each(transport.PUT, [late._row(an_item(1, "late", writer="f" * 16))])
+    late.push([an_item(1, "late", writer="f" * 16)])
     early.share("e", "early")
     early.sync()
     bob.sync()
@@ -136,7 +136,7 @@ def test_more_than_one_batch_while_others_write(team: Team, monkeypatch: pytest.
         early.share(f"a{number}", f"first {number}")
     early.sync()
     late.db.run("begin")
-    late.db.each(transport.PUT, [late._row(an_item(1, "late", writer="f" * 16))])
+    late.push([an_item(1, "late", writer="f" * 16)])
     for number in range(7):
         early.share(f"b{number}", f"second {number}")
     early.sync()

@@ -9,7 +9,7 @@ from importlib import import_module
 from time import time
 from typing import TYPE_CHECKING
 
-from memory_keeper.cli.arguments import YES, Verb, argument
+from memory_keeper.cli.arguments import YES, Verb, argument, number
 from memory_keeper.cli.output import Entry, confirm, print_entries, respond
 from memory_keeper.cli.scope import folder_of
 from memory_keeper.config import find_root
@@ -21,7 +21,7 @@ from memory_keeper.team import hub
 from memory_keeper.team.git import author_of
 from memory_keeper.team.teams import POSTGRES, Team, keep, teams_of
 from memory_keeper.terminal import say
-from memory_keeper.text import ago, clean, many
+from memory_keeper.text import ago, clean, many, one_line
 
 if TYPE_CHECKING:
     from memory_keeper.team.hub import connection, logins, members
@@ -30,6 +30,7 @@ else:
     connection = logins = members = None  # loaded when they are asked for: they need the extra
 
 REMOTE = "remote:"
+SNIPPET = 200  # characters
 
 
 def _load() -> None:
@@ -136,10 +137,32 @@ def _remove(args: Namespace) -> int:
     return respond(args, {"member": args.member, "removed": True, "items": gone}, words)
 
 
+def _search(args: Namespace) -> int:
+    """What the team knows, also what was shared of other projects that are this member's."""
+    _load()
+    with Keeper(args.home) as keeper, closing(hub.open_hub(keeper.home, _team(keeper, args).address)) as opened:
+        hits = opened.search(" ".join(args.query), args.limit, args.all_projects)
+    now = time()
+    entries = (
+        Entry(
+            hit.id,
+            one_line(clean(hit.text), SNIPPET),
+            f"{hit.kind} by {clean(hit.author)}, {ago(hit.at, now)}",
+            beneath=hit.project,
+        )
+        for hit in hits
+    )
+    found = [{**hit._asdict(), "text": clean(hit.text)} for hit in hits]
+    return respond(args, found, lambda: print_entries(entries, "The hub has nothing with these words."))
+
+
 ADDRESS = argument("address", metavar="ADDRESS", help="postgresql://ROLE@HOST/DATABASE, or an invitation")
 NAME = argument("--name", default="", help="what you call the team; default: the database's name")
 MEMBER = argument("member", metavar="NAME", help="of the member")
 ONLY = argument("--only", action="store_true", help="they see this project only; default: all of the team's")
+QUERY = argument("query", nargs="+", metavar="QUERY", help="words")
+LIMIT = argument("--limit", type=number(1, 100), default=10, metavar="N", help="default: 10")
+EVERYWHERE = argument("--all-projects", action="store_true", help="in all of the team's projects that you may see")
 ITEMS = argument("--items", action="store_true", help="and take back what they shared")
 VERBS = {
     "init": Verb(_init, "make a team's hub of a PostgreSQL database",
@@ -148,5 +171,7 @@ VERBS = {
     "join": Verb(_join, "share this project by a hub, with an invitation",
                  "memory-keeper team join 'postgresql://…'", (ADDRESS, NAME, YES)),
     "members": Verb(_members, "who is in the team", "memory-keeper team members"),
+    "search": Verb(_search, "search the hub", "memory-keeper team search retry back-off --all-projects",
+                   (QUERY, LIMIT, EVERYWHERE)),
     "remove": Verb(_remove, "let a member in no more", "memory-keeper team remove alice", (MEMBER, ITEMS, YES)),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
@@ -94,14 +94,6 @@ class Database:
         """What is answered."""
         try:
             return self.connection.execute(statement.encode(), given or None).fetchall()
-        except psycopg.Error as error:
-            raise explain(error, self.shown) from error
-
-    def each(self, statement: str, given: Sequence[Sequence[Any]]) -> None:
-        """Do something with each of some rows, in few round trips."""
-        try:
-            with self.connection.cursor() as cursor:
-                cursor.executemany(statement.encode(), given)
         except psycopg.Error as error:
             raise explain(error, self.shown) from error
 

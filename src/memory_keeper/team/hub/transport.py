@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from memory_keeper import wire
 from memory_keeper.errors import KeeperError
-from memory_keeper.model import Item
+from memory_keeper.model import Item, Json
 from memory_keeper.store.index import words_of
 from memory_keeper.team.git import newer
 from memory_keeper.team.hub.connection import Address, Database, Refused
@@ -28,11 +28,15 @@ ITEM = (
 )
 FROM = "from memory_keeper.item i left join memory_keeper.member m on m.name = i.member"
 SETTLED = "i.xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint"
-CHANGED = [name for name in WRITTEN.split(", ") if name not in ("project", "writer", "id")]
+COLUMNS = {name.strip('"'): name for name in WRITTEN.split(", ")}
+TYPES = {"at": "float8", "written": "float8", "rev": "bigint", "gone": "boolean"}  # the others are text
+GIVEN = ", ".join(f"{name} {TYPES.get(key, 'text')}" for key, name in COLUMNS.items())
 PUT = (
-    f"insert into memory_keeper.item as known ({WRITTEN}) values ({', '.join(['%s'] * len(WRITTEN.split(', ')))})"
-    f" on conflict (project, writer, id) do update set {', '.join(f'{name} = excluded.{name}' for name in CHANGED)}"
-    " where (excluded.rev, excluded.at, excluded.digest) > (known.rev, known.at, known.digest)"
+    f"insert into memory_keeper.item as known ({WRITTEN}) select {WRITTEN} from jsonb_to_recordset(%s::jsonb)"
+    f" as given ({GIVEN})"
+    " on conflict (project, writer, id) do update set "
+    + ", ".join(f"{name} = excluded.{name}" for name in [*COLUMNS.values()][3:])
+    + " where (excluded.rev, excluded.at, excluded.digest) > (known.rev, known.at, known.digest)"
 )
 
 
@@ -164,7 +168,7 @@ class Hub:
         """All of them at once; where one is refused, by halves."""
         try:
             with self.db.change():
-                self.db.each(PUT, [self._row(item) for item in items])
+                self.db.run(PUT, wire.dumps([self._row(item) for item in items]))
         except Refused as error:
             if len(items) == 1:
                 refused[items[0].id] = str(error)
@@ -173,19 +177,18 @@ class Hub:
             self._put(items[:half], refused)
             self._put(items[half:], refused)
 
-    def _row(self, item: Item) -> tuple[Any, ...]:
-        more = digest(item), words_of(item.text)[1]
-        return (
-            self.project, item.writer, item.id, item.kind, item.text, item.at, item.written, item.rev, item.to,
-            item.session, item.gone, *more,
-        )  # fmt: skip
+    def _row(self, item: Item) -> Json:
+        more = {"project": self.project, "digest": digest(item), "parts": words_of(item.text)[1]}
+        return item._asdict() | more
 
     # --- searching ---------------------------------------------------------------------------------------------------
 
     def search(self, query: str, limit: int = 20, everywhere: bool = False) -> list[Hit]:
         """The best of this project, or of all that are this member's."""
         rows = self.db.rows(
-            "select project, member, writer, id, kind, at, text, rank from memory_keeper.search(%s, %s, %s)",
+            "select project, coalesce(nullif(m.author, ''), member), writer, id, kind, at, text, rank"
+            " from memory_keeper.search(%s, %s, %s) left join memory_keeper.member m on m.name = member"
+            " order by rank desc",
             query.replace("\0", " "), None if everywhere else self.project, limit,
         )  # fmt: skip
         return [Hit._make(row) for row in rows]
