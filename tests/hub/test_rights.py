@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import psycopg
 import pytest
 
@@ -12,6 +14,7 @@ from memory_keeper.team.hub.schema import POLICIES, WRITTEN
 from memory_keeper.team.hub.transport import Hub
 from tests.hub.conftest import PROJECT, Team
 from tests.hub.made import an_item
+from tests.postgres import Cluster
 
 pytestmark = pytest.mark.postgres
 ELSEWHERE = "remote:host/secret"
@@ -176,6 +179,27 @@ def test_who_is_removed_is_out_at_once(team: Team) -> None:
         team.invite("alice")
     with pytest.raises(KeeperError, match="no member"):
         members.remove(team.as_boss(), "nobody")
+
+
+def test_owning_the_database_is_enough(cluster: Cluster) -> None:
+    """No superuser is needed to make a hub, to let people in and out, and to take back what they shared."""
+    name = cluster.database()
+    cluster.ask(f"create role owner_{name} login createrole")
+    cluster.ask(f"alter database {name} owner to owner_{name}")
+    owner = Address(f"{cluster.url(name, f'owner_{name}')}#{PROJECT}")
+    with closing(Database(owner)) as db:
+        members.init(db, "Owner <o@host>")
+        alice, bob = (Address(members.invite(db, owner, who)) for who in ("alice", "bob"))
+        with closing(Hub(alice)) as hers, closing(Hub(bob)) as his:
+            assert hers.push([an_item(1, "alice said", writer="a" * 16)]) == {}
+            assert pulled(his) == {"alice said"} == {hit.text for hit in his.search("alice")}
+            members.change_password(his.db, "another")
+            assert members.remove(db, "alice", items=True) == 1
+            with pytest.raises(KeeperError):
+                hers.pull("")
+            assert [item.gone for item in his.pull("").items] == [True]
+        with pytest.raises(KeeperError):
+            Hub(alice)
 
 
 def test_an_invitation_holds_once(team: Team) -> None:
