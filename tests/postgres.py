@@ -49,7 +49,7 @@ def _with_us() -> None:
 class Cluster:
     """A server that can be started, asked, killed and started again."""
 
-    def __init__(self, **settings: object) -> None:
+    def __init__(self, passwords: bool = False, **settings: object) -> None:
         self.user = NOBODY if os.geteuid() == 0 else None
         self.folder = Path(tempfile.mkdtemp(prefix="mkpg"))
         self.data = self.folder / "data"
@@ -59,6 +59,8 @@ class Cluster:
         self.server: subprocess.Popen[bytes] | None = None
         made = self._run("initdb", "-D", self.data, "-A", "trust", "-U", "boss", "-E", "UTF8", "--no-locale", "-N")
         assert made.returncode == 0, made.stdout
+        if passwords:
+            self.data.joinpath("pg_hba.conf").write_text("local all boss trust\nlocal all all scram-sha-256\n")
 
     def _run(self, name: str, *args: object) -> subprocess.CompletedProcess[str]:
         command = [program(name), *map(str, args)]

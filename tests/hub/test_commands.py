@@ -88,6 +88,30 @@ def test_a_team_of_two(tmp_path: Path, address: str, cluster: Cluster) -> None:
     ben.ask("sync", code=1)
 
 
+def test_passwords_open_a_hub(tmp_path: Path) -> None:
+    """An invitation does so once; of a machine that died while it changed its password, either does; who is removed is
+    told."""
+    cluster = Cluster(passwords=True).start()
+    try:
+        address = cluster.url(cluster.database())
+        ann, ben, eve = (Person(tmp_path, name) for name in ("ann", "ben", "eve"))
+        ann.ask("team", "init", address, "--yes")
+        invitation = ann.ask("team", "invite", "ben", "--yes")["invitation"]
+        ben.ask("team", "join", invitation, "--yes")
+        ben.ask("sync")
+        assert "lets this login in no more" in eve.ask("team", "join", invitation, "--yes", code=1)
+        logins = ben.home / "team/logins.json"
+        ((where, (password,)),) = json.loads(logins.read_text()).items()
+        for words in (["never set", password], [password, "of before"]):
+            logins.write_text(json.dumps({where: words}))
+            assert ben.ask("sync")["failed"] == []
+        ann.ask("team", "remove", "ben", "--yes")
+        said = ben.ask("sync", code=1)
+        assert "lets this login in no more" in said and password not in said
+    finally:
+        cluster.close()
+
+
 def test_what_goes_wrong_is_said(tmp_path: Path, address: str) -> None:
     """Where there is no hub, no address or nobody to ask; and local work goes on."""
     ann = Person(tmp_path, "ann")

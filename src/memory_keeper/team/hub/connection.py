@@ -18,6 +18,7 @@ from memory_keeper.text import one_line
 SCHEMES = ("postgresql", "postgres")
 SECONDS = 10  # to connect
 LONGEST = "120s"  # that a statement may take
+STRANGER = ("authentication failed", "no password supplied", "is not permitted to log in", '" does not exist')
 LATER = "nothing is lost; the next sync tries again"
 
 
@@ -121,7 +122,7 @@ class Refused(KeeperError):  # noqa: N818
 def explain(error: psycopg.Error, where: str) -> KeeperError:
     """What an error of the hub means to a user."""
     words = one_line(str(error.diag.message_primary or error).strip(), 200)
-    if isinstance(error, errors.InvalidPassword | errors.InvalidAuthorizationSpecification):
+    if not error.sqlstate and any(word in str(error) for word in STRANGER):  # libpq says no more of who was refused
         return NotLetIn(
             f"{where} lets this login in no more", hint="ask for an invitation: `memory-keeper team invite`"
         )

@@ -11,7 +11,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.store.home import make_folder
 from memory_keeper.team.hub import members
-from memory_keeper.team.hub.connection import Address, Database, NotLetIn
+from memory_keeper.team.hub.connection import Address, Database
 from memory_keeper.team.hub.transport import Hub
 
 FILE = "/team/logins.json"
@@ -40,7 +40,7 @@ def open_database(home: str, address: Address) -> Database:
     """A hub, as whom this home joined it."""
     known = passwords(home, address)
     for word in known[:-1]:
-        with suppress(NotLetIn):
+        with suppress(KeeperError):  # one of them holds
             return Database(address, word)
     return Database(address, known[-1] if known else "")
 
