@@ -33,7 +33,7 @@ from memory_keeper.team.hub.schema import WRITTEN
 from memory_keeper.team.hub.transport import Hub
 from tests.postgres import Cluster
 
-SAFE = {
+SAFE: dict[str, Any] = {
     **dict.fromkeys(("fsync", "synchronous_commit", "full_page_writes", "autovacuum"), "on"),
     "shared_buffers": "1GB",
     "max_wal_size": "4GB",

@@ -49,7 +49,7 @@ def _with_us() -> None:
 class Cluster:
     """A server that can be started, asked, killed and started again."""
 
-    def __init__(self, passwords: bool = False, **settings: object) -> None:
+    def __init__(self, passwords: bool = False, **settings: Any) -> None:
         self.user = NOBODY if os.geteuid() == 0 else None
         self.folder = Path(tempfile.mkdtemp(prefix="mkpg"))
         self.data = self.folder / "data"
