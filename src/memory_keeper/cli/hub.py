@@ -61,7 +61,7 @@ def _begin(args: Namespace, question: str, doing: str) -> Json:
         where = connection.shown(address.kept())
         words = f"{question} Others there see what you share of it, as {author}; nothing else leaves."
         confirm(args, words.format(project=address.project, where=clean(where)), "--yes goes on without a question")
-        getattr(logins, doing)(keeper.home, address, author)
+        author = getattr(logins, doing)(keeper.home, address, author)
         known = [team for team in teams_of(keeper.store, project) if team.address == address.kept()]
         name = args.name or os.path.basename(address.url.path) or "team"
         team = known[0] if known else keep(keeper, Team(project, name, address.kept(), POSTGRES))

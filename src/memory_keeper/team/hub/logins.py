@@ -54,17 +54,19 @@ def open_hub(home: str, address: str) -> Hub:
     return Hub(where, db)
 
 
-def make_hub(home: str, address: Address, author: str) -> None:
-    """Make a hub of a database, and this home's user its first member; twice is once."""
+def make_hub(home: str, address: Address, author: str) -> str:
+    """Make a hub of a database, and this home's user its first member; twice is once. As whom the others see them."""
     with closing(open_database(home, address)) as db:
         members.init(db, author)
         if address.password:
             keep(home, address, [address.password])
         Hub(address, db)
+        return members.introduce(db, author)
 
 
 def join(home: str, address: Address, author: str) -> str:
-    """Be a member from now on: under this name, and with a password that whoever invited us does not know."""
+    """Be a member from now on, with a password that whoever invited us does not know. As whom the others see us: under
+    this name, unless it is somebody's."""
     new = token_urlsafe(24)
     with closing(open_database(home, address)) as db:
         Hub(address, db)

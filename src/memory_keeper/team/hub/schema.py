@@ -138,7 +138,7 @@ set search_path = memory_keeper, pg_temp as $$
 begin
     update member set author = introduce.name where member.name = me() and author = ''
         and not exists (select from member other where lower(introduce.name) in (lower(other.author), other.name));
-    return (select author from member where member.name = me());
+    return (select coalesce(nullif(author, ''), member.name) from member where member.name = me());
 end $$;
 
 create or replace function keep() returns trigger language plpgsql security definer
