@@ -12,6 +12,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Timer
 from typing import Any, TypeVar
@@ -217,5 +218,6 @@ def wait_for(look: Callable[[], T], what: str, patience: float = 60) -> T:
 
 
 if __name__ == "__main__":
-    for wanted in (VERSION, OLD):
-        print(install_cli(wanted))
+    with ThreadPoolExecutor() as pool:  # side by side: each is a download
+        for path in pool.map(install_cli, (VERSION, OLD)):
+            print(path)
