@@ -120,11 +120,9 @@ def test_a_note_is_not_cut_while_there_is_room(keeper: Keeper, tmp_path: Path) -
     t.reply("It is fine.")
     told(keeper, tmp_path, t)
     long = "\n".join(f"Decided: number {number} stays as it is, since nobody uses it." for number in range(20))
-    (prompt,) = keeper.store.latest(PROJECT, "prompt", 1)
-    asked = f'{{"cites": [["{prompt.id}"]]}}'  # all that such a note says is told with its prompt
-    for number, said in enumerate([long, long, '"Look at README.md."', '"Look at README.md."']):
+    for number, said in enumerate([long, long, '"Look at src/a.py."', '"Look at src/b.py."']):
         note = Note(f"note-{number}", 1e9 + number, "session", 1, PROJECT, said, f"old{number}", 300)
-        keeper.writer.add(note._replace(extra=asked) if said != long else note)
+        keeper.writer.add(note)
     view = keeper.view("next", "startup", project=PROJECT)
     free, tight = (keeper.brief("start", view, budget).text for budget in (1500, 700))
     assert free.count("number 19 stays") == 2 and free.count("Look at README.md.") == 1

@@ -221,7 +221,7 @@ def test_a_finished_task_is_not_what_the_user_asked(machine: Machine, prompt: st
     work(first, "parser")
     first.happen("UserPromptSubmit", prompt=prompt)
     text = machine.session().start().text
-    assert "task-notification" not in text.partition("## Asked last")[2].partition("## ")[0]
+    assert "task-notification" not in text.partition("## Not in a note yet")[2].partition("## ")[0]
 
 
 # --- odd moments ------------------------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def test_and_a_new_session_after_ones_that_only_said_hello(machine: Machine) -> 
     assert_handed_on(text, day)
     assert text.count("Uploads fail for good") == 1
     assert 'Asked last: "Are you there?"' in text
-    assert "hello" not in text.partition("## Asked last")[0], "what somebody said in passing is not handed on"
+    assert "hello" not in text.partition("## Notes of sessions")[0], "what somebody said in passing is not handed on"
 
 
 def test_a_clear_that_nobody_could_connect_hands_on_as_well(machine: Machine) -> None:
@@ -260,7 +260,7 @@ def test_a_task_is_open_through_many_sessions_until_a_list_says_otherwise(
         session = machine.session()
         session.environ = OTHER
         text = session.start().text
-        assert text.partition("## Asked last")[0].count(f"{task} (in progress)") == 1, (
+        assert text.partition("## Notes of sessions")[0].count(f"{task} (in progress)") == 1, (
             "a list of its own does not take it off"
         )
         assert listed_open(machine, capsys) == [(task, "doing")], "the command says the same"

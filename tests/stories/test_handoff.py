@@ -149,7 +149,7 @@ def test_the_newest_of_several_is_handed_over_and_the_others_are_told_in_short(m
     last = done(machine, "lexer", ago=HOUR + 60)
     text = new(machine)
     assert assert_from(text, last).startswith("1 hour old")
-    assert "Please build the parser" in text.partition("## Asked last")[2]
+    assert "Please build the parser" in text.partition("## Notes of sessions")[2]
 
 
 def test_another_project_s_is_never_handed_over(machine: Machine) -> None:
@@ -230,7 +230,9 @@ def test_a_session_that_still_runs_elsewhere_is_not_handed_over(machine: Machine
     assert running.handoff.exists()
     text = new(machine)
     assert_from(text, ended)
-    assert "Please build the lexer" in text.partition("## Asked last")[2], "what is being worked on next door is told"
+    assert "Please build the lexer" in text.partition("## Not in a note yet")[2], (
+        "what is being worked on next door is told"
+    )
 
 
 def test_the_same_process_has_one_session_only(machine: Machine) -> None:

@@ -160,7 +160,7 @@ def test_of_a_session_that_has_its_note_nothing_of_the_kind_is_said(machine: Mac
         assert [note.session for note in store.notes(store.project_of(first.id), 1)] == [first.id]
     text = machine.session().start().text
     assert "Please build the parser" in text
-    assert "not in a note yet" not in text
+    assert "Not in a note yet" not in text
 
 
 def test_more_than_the_last_prompts_are_told_of_what_is_in_no_note(machine: Machine) -> None:
@@ -171,7 +171,7 @@ def test_more_than_the_last_prompts_are_told_of_what_is_in_no_note(machine: Mach
     machine.settle()
     text = machine.session().start().text
     assert "Request number 11." in text
-    assert "Sessions before that, not in a note yet" in text
+    assert "Not in a note yet, newest first" in text
     assert "Request number 2." in text
 
 

@@ -8,10 +8,9 @@ from memory_keeper.briefs import CHARACTERS, Said, handoff
 from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.capture.payload import own_text
 from memory_keeper.capture.project import short_path
-from memory_keeper.extract.facts import facts_of, say, story
 from memory_keeper.extract.touched import Touched, touched
 from memory_keeper.model import DAY, HIGHEST, Event, Note
-from memory_keeper.notes.kept_note import begun, lines_of, written
+from memory_keeper.notes.kept_note import begun, written
 from memory_keeper.provenance import EDITED, TYPED, beside, imported_from, of_event, of_note, whose
 from memory_keeper.store.events import not_covered, outcome
 from memory_keeper.text import ago, clip, clip_middle, one_line, tokens, utc_day, utc_moment
@@ -24,11 +23,9 @@ if TYPE_CHECKING:
     from memory_keeper.model import Item
 
 
-PROMPTS, RECENT, CALLS = 60, 8, 150  # how much is asked of the store; the budget decides what is told
+PROMPTS, CALLS = 60, 150  # how much is asked of the store; the budget decides what is told
 PROMPT_TOKENS, REPLY_TOKENS = 150, 70
 HANDED = 0.55  # of a start may be what the last session hands over
-LAST_PROMPT, LAST_REPLY = 300, 450  # where a context ended is where the next one goes on
-SUBSTANCE = 60  # characters: "You're welcome!" is not how a session ended
 STANDING = (*ONE_EACH, "decision", "issue", "fact")  # kinds of notes that the user wrote down to stay
 NOTE_LINE, STANDING_TOKENS = 20, 90  # tokens around a note that is quoted, and of a decision, an issue or a fact
 NOTES, DETAILED, FIRST_LINES = 30, 2, 85  # notes that are asked for, told whole first, and tokens of the others then
@@ -127,26 +124,6 @@ def _what(item: Item) -> str:
     return f"{item.kind} for {one_line(item.to, 40)}" if item.to else item.kind
 
 
-def prompts(view: View) -> tuple[str, Iterable[Said]]:
-    """What the user asked last, in their own words, and what came of it."""
-    asked = _prompts(view)[: PROMPTS if view.of else RECENT]
-    open = _unnoted(view, asked)
-    marks = {event.id: beside(event.kind, of_event(event)) + open.get(event.id, "") for event in asked}
-    return "Asked last, newest first, and what came of it", (
-        Said(f"{when(event)}{marks[event.id]} {_asked(event, last)}{_came(view, event, last)}", event.id)
-        for event, last in zip(asked, [bool(view.of)] + [False] * PROMPTS, strict=False)
-    )
-
-
-def _unnoted(view: View, asked: list[Event]) -> dict[str, str]:
-    """What is said of the newest prompt of each session whose end no note tells of."""
-    if view.of:
-        return {}
-    open = not_covered(view.store, [event.id for event in asked]) | {event.id for event in view.provisional}
-    newest = {event.session: event.id for event in reversed(asked) if event.id in open}
-    return dict.fromkeys(newest.values(), " (not in a note yet)")
-
-
 def handed(view: View) -> tuple[str, Iterable[Said]]:
     """What the session hands over that this one goes on from."""
     return f"Handoff of {view.before.title}" if view.before else "", _handed(view, carried=False)
@@ -199,58 +176,23 @@ def files(view: View) -> tuple[str, Iterable[Said]]:
     )
 
 
-def sessions(view: View) -> tuple[str, Iterable[Said]]:
-    """What older sessions were about that no note tells of, and what came of them."""
-    older: dict[str, list[Event]] = {}
-    asked = _prompts(view)[RECENT:] if not view.of else []
-    open = not_covered(view.store, [event.id for event in asked])
-    for event in asked:
-        if event.id in open:
-            older.setdefault(event.session, []).append(event)
-    return "Sessions before that, not in a note yet", (
-        Said(f"{when(asked[-1])} {one_line(asked[-1].text, 160)}{_ended(view, asked)}", asked[-1].id)
-        for asked in older.values()
-    )
-
-
 def unnoted(view: View) -> tuple[str, Iterable[Said]]:
     """Everything that was asked and that no note tells of, and what came of it."""
     asked = _prompts(view)
     open = not_covered(view.store, [event.id for event in asked]) | {event.id for event in view.provisional}
     return "Not in a note yet, newest first", (
-        Said(f"{when(event)} {_asked(event)}{_came(view, event)}", event.id) for event in asked if event.id in open
+        Said(f"{when(event)}{beside(event.kind, of_event(event))} {_asked(event)}{_came(view, event)}", event.id)
+        for event in asked
+        if event.id in open
     )
 
 
 def noted(view: View) -> tuple[str, Iterable[Said]]:
     """What the notes of sessions say, newest first: the newest in detail, of the others how they begin."""
-    known = {event.id: event for event in _prompts(view)[:RECENT]}
     return "Notes of sessions, newest first", (
-        Said(_headed(note, text), note.id, first=FIRST_LINES if place >= DETAILED else 0)
-        for place, (note, text) in enumerate(_unsaid(view, known))
+        Said(_headed(note, note.text), note.id, first=FIRST_LINES if place >= DETAILED else 0)
+        for place, note in enumerate(_session_notes(view, NOTES))
     )
-
-
-def _unsaid(view: View, known: dict[str, Event]) -> Iterator[tuple[Note, str]]:
-    """Notes with what they say beyond what is told anyway: a line of a request cites its prompt first."""
-    for note in _session_notes(view, NOTES):
-        left = [
-            text
-            for line, cites in lines_of(note)
-            for text in (_beyond(view, note, line, known[cites[0]]) if cites and cites[0] in known else (line,))
-        ]
-        if any(left):
-            yield note, "\n".join(left)
-
-
-def _beyond(view: View, note: Note, line: str, asked: Event) -> Iterator[str]:
-    """What a line about a prompt says beyond that prompt and the answer that is told with it."""
-    told = " ".join(f"{asked.text} {_came(view, asked)}".split())
-    turns = {fact.turn for fact in facts_of(note) if fact.cites[:1] == (asked.id,)}
-    rest = [fact for fact in facts_of(note) if fact.turn in turns and fact.cites[:1] != (asked.id,)]
-    # more facts are kept with a note than it tells
-    new = sorted((fact for fact in rest if say(fact) in line and fact.text not in told), key=lambda fact: fact.place)
-    yield from (text for text, _ in story(new))
 
 
 def detailed(view: View) -> tuple[str, Iterable[Said]]:
@@ -336,18 +278,18 @@ def _headed(note: Note, text: str) -> str:
     return f"{when(note)}{of}{f', in the words of {by}' if by else ''}\n{text}"
 
 
-def _asked(event: Event, last: bool = False) -> str:
+def _asked(event: Event) -> str:
     """A prompt: what was pasted into it may be long, and what is wanted of it stands before or after that."""
-    return clip_middle(dense(event.text), LAST_PROMPT if last else PROMPT_TOKENS)
+    return clip_middle(dense(event.text), PROMPT_TOKENS)
 
 
-def _came(view: View, asked: Event, last: bool = False) -> str:
+def _came(view: View, asked: Event) -> str:
     """What the model said last about a prompt."""
     missing = [event for event in view.provisional if event.kind == "reply" and event.session == asked.session]
     if missing and asked.id == _answered(view, missing[0]):
-        return _shown(missing[0], True, last)
+        return _shown(missing[0], True)
     found = outcome(view.store, asked.id)
-    return _shown(*found, last) if found else ""
+    return _shown(*found) if found else ""
 
 
 def _answered(view: View, reply: Event) -> str:
@@ -356,19 +298,9 @@ def _answered(view: View, reply: Event) -> str:
     return next(before, "")
 
 
-def _ended(view: View, asked: list[Event]) -> str:
-    """How a session ended: what came of its last prompt that was more than a thank-you."""
-    for event in asked[:3]:
-        found = outcome(view.store, event.id)
-        if found and len(found[0].text) >= SUBSTANCE:
-            return _shown(*found)
-    return ""
-
-
-def _shown(reply: Event, done: bool, last: bool = False) -> str:
+def _shown(reply: Event, done: bool) -> str:
     """A reply: most begin with what was done and end with what is next."""
-    said = clip_middle(dense(reply.text), LAST_REPLY) if last else clip_middle(one_line(reply.text, 4000), REPLY_TOKENS)
-    return ("\n→ " if done else "\n→ (broke off after) ") + said
+    return ("\n→ " if done else "\n→ (broke off after) ") + clip_middle(one_line(reply.text, 4000), REPLY_TOKENS)
 
 
 def _prompts(view: View) -> list[Event]:
