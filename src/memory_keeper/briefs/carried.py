@@ -80,7 +80,7 @@ def _still_true(facts: Iterable[Fact], own: Sequence[Fact], view: View, events: 
     open = {todo.text for todo in left_open(newest(view.store, view.project))}
     typed = frozenset[str]().union(*(concepts(event.text) for event in events if event.kind == "prompt"))
     for fact in facts:
-        found = concepts(fact.text)
+        found = concepts(say(fact) if KINDS[fact.kind].work else fact.text)  # a file that is named is not its edit
         if found and len(found & known) >= SAME * len(found):
             continue
         if fact.kind == "question" and found & typed:
