@@ -67,7 +67,10 @@ def test_what_a_subagent_changed_is_among_the_files(keeper: Keeper, tmp_path: Pa
     agent = t.subagent("a1")
     agent.call("Write", {"file_path": "/p/by_agent.py", "content": "x"}, "ok")
     agent.write(tmp_path / "s1" / "subagents" / "agent-a1.jsonl")
-    assert "by_agent.py (changed)" in told(keeper, tmp_path, t)
+    told(keeper, tmp_path, t)
+    assert (
+        "uncommitted edits: /p/by_agent.py" in keeper.brief("handoff", keeper.view("next", "clear", of="s1"), 1500).text
+    )
 
 
 def test_even_a_small_budget_has_the_last_prompt(keeper: Keeper, tmp_path: Path) -> None:

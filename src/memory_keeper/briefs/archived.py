@@ -19,8 +19,7 @@ from memory_keeper.extract.facts import Fact, run_on
 from memory_keeper.extract.settled import holding, states
 from memory_keeper.extract.spoken import Spoken, kind_of, spoken
 from memory_keeper.extract.todos import DOING
-from memory_keeper.extract.touched import touched
-from memory_keeper.extract.work import is_check, worked
+from memory_keeper.extract.work import TAKEN_BACK, is_check, worked
 from memory_keeper.model import Event, Note, Usage
 from memory_keeper.notes.lists import SEEMS, TELLING
 from memory_keeper.notes.note import TRAILERS, narrates
@@ -35,7 +34,6 @@ SOURCES = ("request", "answer", "reply", "plan")  # whose words count
 DECISIONS, DONE, COMMITS, ERRORS = 6, 5, 5, 2  # of each that are found
 ANSWERED = 2  # sentences of an answer
 BEGINNINGS = ("start", "handoff")  # what a context is told when it begins
-CALLS = 5000  # of a session
 ITSELF = "by itself"  # what set off a compaction that nobody asked for
 
 
@@ -128,6 +126,7 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
     work = worked(events, turns)
     commits = [fact._replace(text=TRAILERS.sub("", fact.text)) for fact in work if fact.kind == "commit"]
     checks = [fact for fact in work if fact.kind in ("check", "error") and is_check(fact.text)]
+    changed = [fact.text for fact in reversed(work) if fact.kind == "edit" and fact.status != TAKEN_BACK]
     passed = max((fact.place for fact in work if fact.kind in ("check", "commit")), default=-1)
     wrong = [fact for fact in work if fact.kind == "error" and fact.status == "open" and fact.place > passed]
     listed = tasks(todo_events(store, session))
@@ -148,7 +147,7 @@ def find_entry(shelf: Shelf, session: str, marks: Sequence[Event]) -> Entry:
         if not done
         else (),
         commits=tuple(fact for fact in commits if fact.place not in explained)[-COMMITS:],
-        files=tuple(_changed(shelf, session)),
+        files=tuple(short_path(path, shelf.roots) for path in dict.fromkeys(changed)),
         check=checks[-1] if checks else None,
         errors=tuple(fact for fact in wrong if fact.why and fact not in checks[-1:])[-ERRORS:],
         asked=run_on(asked),
@@ -207,11 +206,6 @@ def _outcomes(done: Sequence[Task], commits: Sequence[Fact], checks: Sequence[Fa
 
 def _within(facts: Iterable[Fact], span: tuple[float, float]) -> list[Fact]:
     return [fact for fact in facts if span[0] < fact.at <= span[1]]
-
-
-def _changed(shelf: Shelf, session: str) -> Iterator[str]:
-    calls = shelf.store.latest(shelf.project, "call", CALLS, (session,), agents=True, text=False)
-    return (short_path(one.path, shelf.roots) for one in touched(calls) if one.changes)
 
 
 def _answered(store: Store, asked: str, said: Sequence[Spoken]) -> str:

@@ -7,8 +7,7 @@ from time import time
 from memory_keeper.briefs import CHARACTERS, Said, handoff
 from memory_keeper.briefs.files import ONE_EACH
 from memory_keeper.capture.payload import own_text
-from memory_keeper.capture.project import short_path
-from memory_keeper.extract.touched import Touched, touched
+from memory_keeper.extract.touched import touched
 from memory_keeper.model import DAY, HIGHEST, Event, Note
 from memory_keeper.notes.kept_note import begun, written
 from memory_keeper.provenance import EDITED, TYPED, beside, imported_from, of_event, of_note, whose
@@ -163,17 +162,6 @@ def todos(view: View) -> tuple[str, Iterable[Said]]:
     return f"Open todos, of {when(newest[-1])}" if newest else "", [
         Said(f"[{todo.status}] {one_line(todo.text)}", todo.cite) for todo in lists.left_open(newest)
     ]
-
-
-def files(view: View) -> tuple[str, Iterable[Said]]:
-    """The files that were changed or read last, by subagents too."""
-    latest = view.store.latest(view.project, "call", CALLS, view.of, agents=True, text=False) if not view.before else []
-    calls = [event for event in latest if _counts(view, event)]
-    roots = view.store.roots(view.project)
-    return "Files touched", (
-        Said(f"{one_line(short_path(one.path, roots), 300)} ({_times(one)})", one.cite, whole=True)
-        for one in touched(calls)
-    )
 
 
 def unnoted(view: View) -> tuple[str, Iterable[Said]]:
@@ -335,9 +323,3 @@ def dense(text: str) -> str:
     """A text without its blank lines, runs of blanks, and lines that say the same again."""
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     return "\n".join(line for line, before in zip(lines, ["", *lines], strict=False) if line != before)
-
-
-def _times(one: Touched) -> str:
-    """`changed 3x, read`."""
-    counted = ((one.changes, "changed"), (one.reads, "read"))
-    return ", ".join(f"{what} {number}x" if number > 1 else what for number, what in counted if number)

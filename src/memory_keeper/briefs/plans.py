@@ -91,7 +91,6 @@ PLANS = {
             (parts.unnoted, 0.5),
             (parts.todos, 0.35),
             (parts.noted, 0.6),
-            (parts.files, 0.4),
             (parts.outlined, 1.0),
         ),
     ),
