@@ -157,7 +157,7 @@ def compose(
     kept = fitting(Section(heading, noted, 1.0), int(left * STANDING), int(room * STANDING), nonce)
     before = f"## {heading}\n" + "".join(line for line, _ in kept) if kept else ""
     left, room = left - tokens(before, view.family), room - units(before)
-    notes = _noted(view, 1 if small else LISTED_NOTES)
+    notes = _noted(view)
     left, room = left - tokens(show(notes, nonce), view.family), room - units(show(notes, nonce))
     found = [*_edited(view), *(_shorter(facts) if small else facts)]
     chosen = choose(found, left, room, nonce, view.family, small)
@@ -170,10 +170,10 @@ def compose(
     return Brief("handoff", text, tokens(text, view.family), cites, tuple(dump(chosen)))
 
 
-def _noted(view: View, most: int) -> list[Fact]:
+def _noted(view: View) -> list[Fact]:
     """Where more is told of these sessions: the newest notes that cover them."""
     notes = view.store.notes(view.project, 1, limit=NOTES) if view.of else []
-    found = [note.id for note in notes if note.session in view.of and note.text][-most:]
+    found = [note.id for note in notes if note.session in view.of and note.text][-LISTED_NOTES:]
     if not found:
         return []
     *others, newest = found
