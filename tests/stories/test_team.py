@@ -49,6 +49,7 @@ def test_before_their_team_is_accepted_nothing_of_others_is_told(here: Machine) 
     assert "Friday" not in told(here) and "three" not in told(here)
     rules = json.loads(typed(here.project, "rule", "list", "--json").stdout)
     assert RULE not in [rule["text"] for rule in rules]
+    assert "1 rule of others proposed" in typed(here.project, "rule", "list").stdout
     shared = json.loads(typed(here.project, "team", "shared", "--json").stdout)
     assert {one["text"] for one in shared} == {RULE, DECISION}
 

@@ -21,7 +21,7 @@ from tests.team.test_git import everything
 
 pytestmark = pytest.mark.git
 NAMES = ("ann", "ben", "cem", "dee", "eva", "fay", "gil", "hao", "ida", "jon")
-STEPS = 60
+STEPS = 50
 HUNT = int(os.environ.get("HUNT") or 0)  # so many other stories
 PROGRAM = [sys.executable, str(Path(__file__).parents[2] / "memory-keeper"), "sync"]
 

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from memory_keeper.store.store import Store
 
+TOLD = 500  # newest that a context may be told of: a start does not wait for more
 TEAM = "team-"  # how the id of a team's note begins; its key follows
 
 
@@ -27,9 +28,9 @@ def author_of(note: Note | None) -> str:
     return item.author.partition(" <")[0] if item else ""
 
 
-def shared_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
-    """What others share of a project, in order."""
-    found = ((note, item_of(note)) for note in store.notes(project, 0, "shared") if note.text)
+def shared_notes(store: Store, project: str, limit: int = 0) -> list[tuple[Note, Item]]:
+    """What others share of a project, in order; with a limit, the newest."""
+    found = ((note, item_of(note)) for note in store.notes(project, 0, "shared", limit=limit) if note.text)
     once = {(item.id, item.kind, item.text): (note, item) for note, item in found if item}  # of two machines of one
     return [*once.values()]
 
@@ -38,7 +39,8 @@ def accepted_notes(store: Store, project: str) -> list[tuple[Note, Item]]:
     """Of these, what may be told unasked: of the teams that the user accepted, as it came in, or as the user has worded
     it since."""
     teams = accepted(store, project)
-    return [pair for pair in shared_notes(store, project) if is_accepted(store, pair[0], teams)] if teams else []
+    found = shared_notes(store, project, TOLD) if teams else []
+    return [pair for pair in found if is_accepted(store, pair[0], teams)]
 
 
 def accepted(store: Store, project: str) -> frozenset[str]:

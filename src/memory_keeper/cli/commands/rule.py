@@ -28,8 +28,9 @@ from memory_keeper.pages.adopt import adopt_rules
 from memory_keeper.pages.claude_md import sync_rules
 from memory_keeper.pages.reading import Pages
 from memory_keeper.policy import FADES
-from memory_keeper.terminal import paint, say
-from memory_keeper.text import clean, one_line, tokens
+from memory_keeper.store.shared import shared_notes
+from memory_keeper.terminal import as_called, paint, say
+from memory_keeper.text import clean, many, one_line, tokens
 
 EXAMPLE = 'memory-keeper rule add "Run the tests before you commit."'
 LONGEST = 2_000  # characters
@@ -46,6 +47,7 @@ HINT = "`memory-keeper rule list` gives ids and numbers"
 def _list(args: Namespace) -> int:
     with Keeper(args.home) as keeper:
         rules, settings, numbers = _in_force(args, keeper), settings_of(args), _numbers(args, keeper)
+        proposed = _proposed(keeper, args)
         place = keeper.home, folder_of(args), keeper.environ, settings
         cost, both = (full_brief(*place, said=said).tokens if rules else 0 for said in (False, True))
 
@@ -58,6 +60,8 @@ def _list(args: Namespace) -> int:
             when = each if every else f"when it has grown by {FADES:,}"
             besides = f", up to {both - cost} more for what you said before" if both > cost else ""
             say(f"{cost} tokens in full once per context{besides}, {tokens(reminder(rules))} {when}", style="dim")
+        if proposed:
+            say(as_called(f"{many(proposed, 'rule')} of others proposed: memory-keeper team accept"), style="dim")
         if not settings["rules.enabled"]:
             say("None of them is told: setting rules.enabled is false.")
 
@@ -79,6 +83,16 @@ def _in_force(args: Namespace, keeper: Keeper) -> list[Rule]:
     shipped, project = settings_of(args)["rules.shipped"], known_project(keeper, args)
     rules = rules_of(keeper.store if project else None, project, shipped)
     return [*rules, *(of_team(keeper.store, project) if project else ())]
+
+
+def _proposed(keeper: Keeper, args: Namespace) -> int:
+    """How many rules others propose that do not hold here."""
+    project = known_project(keeper, args)
+    if not project or not keeper.store.notes(project, 0, "team"):
+        return 0
+    return sum(item.kind == "rule" for _, item in shared_notes(keeper.store, project)) - len(
+        of_team(keeper.store, project)
+    )
 
 
 def _as_json(rule: Rule) -> dict[str, Any]:
