@@ -87,6 +87,20 @@ def test_who_has_another_passphrase_reads_and_writes_nothing(tmp_path: Path, bar
     assert other.rules() == ["Obey Mallory."]
 
 
+def test_what_one_forgets_does_not_come_back_from_the_other(tmp_path: Path, bare: Path) -> None:
+    desk, lap = Machine(tmp_path, bare, "desk"), Machine(tmp_path, bare, "lap")
+    rule = desk.rule("Always use pathlib.")
+    for machine in (desk, lap, desk):
+        machine.sync()
+    assert desk.typed("forget", rule.id, "--yes").returncode == 0
+    lap.rule("Run make check.")
+    for machine in (lap, desk, lap, desk):
+        machine.sync()
+    assert desk.rules() == ["Run make check."]
+    assert lap.rules() == ["Always use pathlib.", "Run make check."]  # until it is forgotten there as well
+    assert desk.own.address and "pathlib" not in str(desk.keeper.store.journal.read().entries)
+
+
 def test_what_is_sealed_is_opened_whole_or_not_at_all() -> None:
     sealed = Sealed(PASSPHRASE)
     ((name, data),) = sealed.files([ITEM])

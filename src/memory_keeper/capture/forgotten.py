@@ -88,6 +88,10 @@ class Forgotten:
             or self._in_span("project", event.project, event.at)
         )
 
+    def has_note(self, id: str) -> bool:
+        """Whether a note was forgotten: another machine may still have it."""
+        return self._hash("line", id) in self.hashes["line"]
+
     def leave(self, lines: Iterable[bytes], source: Source, place: int, at: float) -> Iterator[bytes]:
         """Redacted lines, the first of which stands at this place, without what was forgotten."""
         for line in lines:

@@ -26,7 +26,7 @@ from memory_keeper.errors import KeeperError
 from memory_keeper.host.files import write_file
 from memory_keeper.jobs import backup
 from memory_keeper.keeper import Keeper, by_hand
-from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source
+from memory_keeper.model import EVER, Event, Filter, Json, Member, Moved, NamedTuple, Source, origin
 from memory_keeper.pages.reading import Pages
 from memory_keeper.pages.render import render
 from memory_keeper.store import archive, spool
@@ -341,6 +341,10 @@ def _stones(known: Forgotten, what: What, chosen: Chosen, keeper: Keeper) -> Ite
     if not chosen.sessions and (what.since or what.until) and not what.file:
         kind, value = ("session", what.session) if what.session else ("project", what.project)
         yield known.stone(kind, value, since=what.since, until=what.until or min(EVER, what.at))
+    for id in () if what.again else chosen.notes:
+        note = keeper.writer.note(id)
+        if note and (note.who or note.kind == "shared"):
+            yield known.stone("line", origin(note))
     for event in () if what.again else chosen.events.values():
         if event.session not in chosen.sessions:
             yield known.stone("line", event.id.rpartition(":")[0])

@@ -65,6 +65,7 @@ class Codec(Protocol):
     """How items are files."""
 
     largest: int  # bytes of one
+    whole: bool  # a push leaves nothing that was there before
 
     def files(self, items: Sequence[Item]) -> list[tuple[str, bytes]]:
         """The files of some items, by name."""
@@ -76,7 +77,7 @@ class Codec(Protocol):
 class Plain:
     """A small file for each, which people can read."""
 
-    largest = LARGEST
+    largest, whole = LARGEST, False
 
     def files(self, items: Sequence[Item]) -> list[tuple[str, bytes]]:
         return [(path_of(item), dump(item)) for item in items]
@@ -124,7 +125,8 @@ class Git:
             there = [ref for ref in self._listed if ref.endswith(self.ref[-16:])]
             self._fetch(there)
             theirs = {item.id: item for ref in there for item in self._read(ref)}
-            merged = {**theirs, **{item.id: newer(item, theirs.get(item.id)) for item in items}}
+            merged = {} if self.codec.whole else dict(theirs)
+            merged |= {item.id: newer(item, theirs.get(item.id)) for item in items}
             if merged == theirs or self._put(list(merged.values()), self._listed.get(self.ref, "")):
                 return {}
         raise KeeperError(f"{self.shown} changes too fast", hint="`memory-keeper sync` tries again")

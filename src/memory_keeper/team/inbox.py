@@ -62,6 +62,8 @@ def _receive(keeper: Keeper, team: Team, item: Item, room: bool) -> Received:
     except ValueError as error:
         return Received(refused=1, why=(f"an item {error}",))
     store, id = keeper.writer, "shared-" + digest_of(team.project, item.writer, item.id)
+    if keeper.forgotten and keeper.forgotten.has_note(id):
+        return Received()
     known = store.wording(id)
     if not known and not room:
         return Received(refused=1, why=(f"an item beyond the {MOST:,} that are kept of a project",))

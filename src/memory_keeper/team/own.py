@@ -45,7 +45,7 @@ INSTALL = 'pip install "memory-keeper[sync]"'
 class Sealed:
     """Items as one file that only the passphrase opens."""
 
-    largest = LARGEST
+    largest, whole = LARGEST, True
 
     def __init__(self, passphrase: str) -> None:
         if ChaCha20Poly1305 is None:
@@ -136,7 +136,7 @@ def receive_own(keeper: Keeper, team: Team, items: Sequence[Item], own: str, roo
 def _receive(keeper: Keeper, project: str, item: Item) -> Received:
     known = keeper.store.wording(item.id)
     if not known:
-        if item.gone:
+        if item.gone or (keeper.forgotten and keeper.forgotten.has_note(item.id)):
             return Received()
         extra = wire.dumps({"by": "user", "written": item.at})
         note = Note(item.id, item.written, item.kind, 0, project, item.text, "", measure(item.text), extra, who="user")
