@@ -185,3 +185,17 @@ def test_the_doctor_says_when_a_team_was_synced(here: Machine) -> None:
     for cursor in (here.home / "team").glob("*.cursor"):
         os.utime(cursor, (0, 86_400.0))
     assert sync() == ["WARN"]
+
+
+def test_a_session_is_shared_as_its_notes_and_no_transcript(here: Machine, ann: Member) -> None:
+    session = here.session()
+    session.start()
+    session.turn("Add retries to the uploader.", "The uploader retries three times now.")
+    session.call("Bash", {"command": "echo hello"}, "hello")
+    typed(here.project, "save")
+    shared = json.loads(typed(here.project, "share", session.id[:8], "--yes", "--json").stdout)["shared"]
+    assert {one["kind"] for one in shared} == {"session", "handoff"}
+    typed(here.project, "sync")
+    ann.sync()
+    assert any("retries" in text for _, text in ann.has())
+    assert not any('"type"' in text for _, text in ann.has())
