@@ -316,6 +316,40 @@ def test_a_server_that_is_killed_goes_on(template: str) -> None:
         cluster.close()
 
 
+def test_a_page_that_the_disk_lost_stops_no_other_item() -> None:
+    """Where the server cannot read an item any more, the others are read one by one, and it is named."""
+    cluster = Cluster().start()
+    try:
+        team = Team(cluster, cluster.database())
+        with closing(team.as_boss()) as db:
+            members.init(db, "Boss <boss@host>")
+        alice, bob = home(team, "alice"), home(team, "bob")
+        random = Random(1)
+        long = " ".join(f"{random.getrandbits(64):x}" for _ in range(600))  # which is kept apart from its row
+        for id, text in (("a", "short"), ("b", long), ("c", "short too")):
+            alice.share(id, text)
+        alice.sync()
+        query = "select pg_relation_filepath(reltoastrelid) from pg_class where oid = 'memory_keeper.item'::regclass"
+        ((path,),) = cluster.ask(query, database=team.database)
+        team.close()
+        cluster.ask("checkpoint")
+        cluster.kill()
+        lost = cluster.data / path
+        lost.write_bytes(bytes(lost.stat().st_size))
+        cluster.start()
+        hub = team.hub(bob.address)
+        bob.pull(hub)
+        assert bob.texts() == {"short", "short too"}
+        assert any("fact-b" in problem for problem in hub.problems)
+        alice.share("c", "short again")
+        alice.sync()
+        bob.pull(hub)
+        assert bob.texts() == {"short", "short again"}
+        team.close()
+    finally:
+        cluster.close()
+
+
 @contextmanager
 def dropping(cluster: Cluster, folder: Path, random: Random) -> Iterator[Path]:
     """A way to the server that ends each connection after some bytes, often in the middle of something."""
