@@ -250,10 +250,11 @@ def moving(boss: Address, reader: Address, size: int) -> Figures:
                 items, cursor, more = other.pull(cursor)
                 got += len(items)
             pulled = got / (time.perf_counter() - begin)
-        while more:
+        while items:
             with closing(Hub(reader)) as other:
+                more = True
                 while more:
-                    _, cursor, more = other.pull(cursor)
+                    items, cursor, more = other.pull(cursor)
         lags, idle = [], []
         for number in range(ROUNDS):
             item = made(f"lag{number}", 1_000, texts, 1)

@@ -149,6 +149,21 @@ def test_more_than_one_batch_while_others_write(team: Team, monkeypatch: pytest.
     assert bob.fetched() == []
 
 
+def test_a_hub_without_end_is_read_in_parts(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sync fetches so many items, and says so; the next one goes on."""
+    monkeypatch.setattr(transport, "AT_ONCE", 10)
+    monkeypatch.setattr(transport, "MOST", 20)
+    alice, bob = home(team, "alice"), home(team, "bob")
+    for number in range(35):
+        alice.share(f"{number}", f"item {number}")
+    alice.sync()
+    hub = team.hub(bob.address)
+    bob.pull(hub)
+    assert len(bob.texts()) == 20 and "the next sync" in hub.problems[0]
+    bob.sync()
+    assert len(bob.texts()) == 35
+
+
 def test_a_hub_that_was_restored_gets_back_what_it_lacks(team: Team) -> None:
     """Its members send it again, and nobody misses what came between, though cursors are ahead of it."""
     alice, bob = home(team, "alice"), home(team, "bob")

@@ -21,6 +21,7 @@ from memory_keeper.team.item import checked, digest, version
 from memory_keeper.team.transport import Batch
 
 AT_ONCE = 500  # items of one transaction, and of one batch
+MOST = 50_000  # that one sync fetches; the next one goes on from there
 # an item is shown as its member's, whatever it says itself
 ITEM = (
     "i.id, i.kind, i.text, coalesce(nullif(m.author, ''), i.member), i.writer, i.at, i.written, i.rev, i.\"to\","
@@ -69,6 +70,7 @@ class Hub:
         self.db = db or Database(address)
         self._at = Cursor()  # read in this session, so far
         self._passed = False  # something that was not settled yet
+        self._read = 0  # rows
         try:
             ((mine,),) = self.db.rows("select memory_keeper.enter(%s)", self.project)
             if not mine:
@@ -97,7 +99,11 @@ class Hub:
             if not self._passed:
                 known = self._at
             items += self._item(fields)
-        return Batch(items, wire.dumps(known._asdict()), len(rows) == AT_ONCE)
+        self._read += len(rows)
+        more = len(rows) == AT_ONCE
+        if more and self._read >= MOST:
+            self.problems.append(f"{self.db.shown} has more than {MOST:,} new items: the next sync fetches the others")
+        return Batch(items, wire.dumps(known._asdict()), more and self._read < MOST)
 
     def _known(self, cursor: str) -> Cursor:
         """The cursor, if it is one of this hub as it is now."""
