@@ -22,6 +22,7 @@ from memory_keeper.dashboard import views, writes
 from memory_keeper.dashboard.guard import Guard
 from memory_keeper.errors import KeeperError, NotSetUp
 from memory_keeper.keeper import Keeper
+from memory_keeper.provenance import beside
 from memory_keeper.store import spool
 from memory_keeper.terminal import format_time, say_problem
 from memory_keeper.text import ago, clean, many, one_line, short_number
@@ -160,6 +161,7 @@ def _environment(base: str) -> Environment:
     }
     made.filters.update(words)
     made.globals["base"] = base
+    made.globals["beside"] = beside
     return made
 
 

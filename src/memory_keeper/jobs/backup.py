@@ -260,8 +260,8 @@ def _put_back(keeper: Keeper) -> str:
             aside = f"{home}/{file.read()}"
     except FileNotFoundError:
         return ""
-    keeper.close()
     with keeper.writing(PATIENCE):
+        keeper.close()
         os.makedirs(f"{aside}/archive", mode=0o700, exist_ok=True)
         _spare_archives(home, coming, aside)
         for name in ("store.db", *REPLACED):
