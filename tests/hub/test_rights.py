@@ -137,6 +137,22 @@ def test_nobody_writes_as_another(team: Team) -> None:
         members.invite(mallory.db, team.boss, "eve")
 
 
+def test_a_search_goes_by_the_text_index_and_compiles_nothing(team: Team) -> None:
+    """Compiling a query takes many times as long as the search."""
+    team.hub().push([an_item(number, f"the plover {number}") for number in range(500)])
+    db = team.as_boss()
+    db.run("load 'auto_explain'")
+    plans: list[str] = []
+    db.connection.add_notice_handler(lambda notice: plans.append(notice.message_primary or ""))
+    for setting in ("log_min_duration = 0", "log_nested_statements = on", "log_level = notice"):
+        db.run(f"set auto_explain.{setting}")
+    for _ in range(7):
+        assert len(db.rows("select id from memory_keeper.search('plover')")) == 20
+    searches = [plan for plan in plans if "ts_rank" in plan]
+    assert searches and all("Bitmap Index Scan on item_words" in plan for plan in searches)
+    assert not any("JIT" in plan for plan in plans)
+
+
 def test_policies_cannot_be_watched_at_work(team: Team) -> None:
     """A function of one's own in a query sees no row that the policy hides."""
     team.hub().push([an_item(1, "common")])
