@@ -17,7 +17,9 @@ HANDOFFS = [EXAMPLES / f"{name}.md" for name in STORIES]
 
 
 def lines(handoff: str) -> list[str]:
-    return [line for line in handoff.splitlines() if line.startswith(("- ", "| "))]
+    """Its items; what came of a request stands below it, and the source of it all behind that."""
+    items = handoff.replace("\n  ", " ").splitlines()
+    return [line for line in items if line.startswith(("- ", "| "))]
 
 
 def test_the_pages_have_their_handoffs() -> None:
@@ -32,7 +34,8 @@ def test_a_handoff_shows_nothing_of_this_machine_and_no_line_twice(path: Path) -
     assert not re.search(r"/tmp|/home|/root|mk-\w{8}", handoff)
     bare = re.compile(r"[-|] (?:Folder: |\S+/ )")  # the host's own words, and a second line of files
     cited = [line for line in lines(handoff) if not bare.match(line)]
-    assert cited and all(re.search(r" \[[\w:-]+\]$", line) for line in cited)
+    small = path.suffix == ".txt"  # it has no room for ids
+    assert cited and all(small or re.search(r" \[[\w:-]+\]$", line) for line in cited)
     said = Counter(re.sub(r" \[[\w:-]+\]$", "", line) for line in lines(handoff))
     assert not [line for line, times in said.items() if times > 1]
 
