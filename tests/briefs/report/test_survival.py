@@ -106,11 +106,16 @@ def test_a_picture_has_a_thread_for_each_fact(count: int) -> None:
     root = ElementTree.fromstring(drawn)
     threads = [one for one in root.iter() if one.get("class") == "thread"]
     assert len(threads) == count
+    lost = count // 3
+    named = count if count <= 140 else min(lost, 140)
     crosses = [one for one in root.iter() if one.get("class") == "lost"]
-    assert len(crosses) == 1 + count // 3, "one in the legend"
+    assert len(crosses) == 1 + lost + min(lost, named), "one in the legend, and one before the words of each"
+    words = [one for thread in threads for one in thread if one.tag.endswith("}text")]
+    assert len(words) == named, "of very many only what was lost has words"
+    assert ("only what was lost has its words" in drawn) == (named < count)
     height = int(root.get("height", "0"))
     assert all(float(one.get("y", "0")) <= height for one in root.iter())
-    assert height < 3500
+    assert height < (3500 if named == count else 3500 + (17 - 5) * named), "words take room"
 
 
 def test_a_picture_runs_nothing_and_shows_no_raw_text() -> None:

@@ -3,7 +3,8 @@ anywhere, light or dark.
 
 A thread is drawn where the fact was in the context: a plain line from where it was said, and on behind a dot where the
 summary kept it; a double line behind a ring where we brought it back; and nothing behind a cross where it was lost.
-What came after the last compaction, and was never at stake, is paler. So no colour alone says it.
+What came after the last compaction, and was never at stake, is paler. So no colour alone says it. The sign before a
+fact's words is what became of it in the end; of very many facts only those that were lost have room for words.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from html import escape
 from itertools import groupby
 
 from memory_keeper.briefs.report.survival import KEPT, LOST, RESTORED, Survival, Thread, summed_up
-from memory_keeper.text import clean, one_line, short_number
+from memory_keeper.text import clean, local_moment, one_line, short_number
 
 WIDTH, LABELS, EDGE = 1200, 430, 20  # of the picture, of the words on the left, and of what stays free around
 CURVE = 150  # height of the context curve
 HEAD, LINE = 26, 18  # height of a heading and of a line of text
 FEW, MANY = 140, 300  # threads that have room for words, and for a little
 ROWS = (17, 9, 5)  # height of a thread: with words, without, of very many
-CHARACTERS = 62  # of a thread's words
+SIGN = 14  # width of the sign before the words
+CHARACTERS = 60  # of a thread's words
 LATER, SHORTEST = "later", 6  # said after the last boundary; how much of a thread is always seen
 SAYS = {KEPT: "kept by the summary", RESTORED: "brought back by Memory Keeper", LOST: "lost"}
+ONLY_LOST = "There are many: only what was lost has its words here. Point at a line to read it."
 STYLE = """
 svg{background:#fff;color:#1c1f24;font:12px system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif}
 text{fill:#1c1f24}.soft{fill:#5d6570}.title{font-size:17px;font-weight:600}.group{font-weight:600}
@@ -46,7 +49,10 @@ class _Picture:
     def __init__(self, one: Survival, link: Callable[[str], str] | None) -> None:
         self.one, self.link = one, link
         self.times = [at for at, _ in one.curve]
-        self.row = ROWS[(len(one.threads) > FEW) + (len(one.threads) > MANY)]
+        places = range(len(one.threads))
+        lost = [place for place in places if _end(one.threads[place]) == LOST]
+        self.worded = {*(places if len(places) <= FEW else lost[:FEW])}
+        self.thin = ROWS[1 + (len(places) - len(self.worded) > MANY)]
         self.ends = [self.place(boundary.at) for boundary in one.boundaries]
 
     def place(self, at: float) -> float:
@@ -66,19 +72,23 @@ class _Picture:
             parts.append(f'<text x="{EDGE}" y="{y:g}">Neither compacted nor cleared: nothing was lost.</text>')
             y += LINE
         parts += self.legend(y + 6)
+        if len(self.worded) < len(self.one.threads):
+            y += LINE
+            parts.append(f'<text class="soft" x="{EDGE}" y="{y + 10:g}">{ONLY_LOST}</text>')
         top = y + 34
         bottom = top + CURVE
         parts += self.curve(top, bottom)
         y = bottom + 14
-        for group, those in groupby(self.one.threads, key=lambda thread: thread.group):
+        for group, those in groupby(enumerate(self.one.threads), key=lambda placed: placed[1].group):
             threads = list(those)
             y += HEAD
-            stake = sum(bool(thread.fates) for thread in threads)
+            stake = sum(bool(thread.fates) for _, thread in threads)
             many = f"{len(threads)}, of them {stake} at stake" if stake < len(threads) else f"{stake}"
             parts.append(f'<text class="group" x="{EDGE}" y="{y - 8:g}">{group} ({many})</text>')
-            for thread in threads:
-                parts.append("".join(self.thread(thread, y)))
-                y += self.row
+            for place, thread in threads:
+                row = ROWS[0] if place in self.worded else self.thin
+                parts.append("".join(self.thread(thread, y, row)))
+                y += row
         marks = (
             f'<line class="mark" x1="{x:.1f}" y1="{top:g}" x2="{x:.1f}" y2="{y + 4:g}"/>'
             f'<text class="soft" text-anchor="middle" x="{x:.1f}" y="{top - 4:g}">{number}</text>'
@@ -116,15 +126,16 @@ class _Picture:
             x = next
         yield f'<path class="area" d="M{LABELS} {bottom:g}{"".join(steps)}L{x:.1f} {bottom:g}Z"/>'
 
-    def thread(self, thread: Thread, top: float) -> Iterator[str]:
+    def thread(self, thread: Thread, top: float, row: int) -> Iterator[str]:
         """A fact: its words, its line through the contexts, and a sign wherever something became of it."""
-        y = top + self.row / 2
+        y = top + row / 2
         yield f'<g class="thread"><title>{escape(_told(thread))}</title>'
         address = self.link(thread.fact.cites[0]) if self.link and thread.fact.cites else ""
         yield f'<a href="{escape(address)}">' if address else ""
-        yield f'<rect class="hit" x="{EDGE}" y="{top:g}" width="{WIDTH - 2 * EDGE}" height="{self.row}"/>'
-        if self.row == ROWS[0]:
-            yield f'<text x="{EDGE}" y="{y + 4:g}">{_words(thread.text, CHARACTERS)}</text>'
+        yield f'<rect class="hit" x="{EDGE}" y="{top:g}" width="{WIDTH - 2 * EDGE}" height="{row}"/>'
+        if row == ROWS[0]:
+            yield _sign(_end(thread), EDGE + 4, y)
+            yield f'<text x="{EDGE + SIGN}" y="{y + 4:g}">{_words(thread.text, CHARACTERS)}</text>'
         x, state = self.place(thread.fact.at), KEPT if thread.fates or not self.ends else LATER
         x = min(x, (self.ends[thread.fates[0][0]] if thread.fates else WIDTH - EDGE) - SHORTEST)
         for number, fate in thread.fates:
@@ -134,6 +145,11 @@ class _Picture:
             yield _sign(fate, end, y) if fate != LOST or before != LOST else ""
         yield from _line(state, x, WIDTH - EDGE, y)
         yield "</a></g>" if address else "</g>"
+
+
+def _end(thread: Thread) -> str:
+    """What became of a fact in the end; empty where it was never at stake."""
+    return thread.fates[-1][1] if thread.fates else ""
 
 
 def _line(state: str, x: float, end: float, y: float) -> Iterator[str]:
@@ -157,7 +173,8 @@ def _sign(fate: str, x: float, y: float) -> str:
 def _told(thread: Thread) -> str:
     """What the pointer shows: the fact as it is, what became of it, and where it is from."""
     fates = "; ".join(f"at {number + 1} {SAYS[fate]}" for number, fate in thread.fates)
-    lines = (one_line(clean(thread.text), 500), fates, f"from {thread.fact.cites[0]}" if thread.fact.cites else "")
+    source = f"said {local_moment(thread.fact.at)} in {thread.fact.cites[0]}" if thread.fact.cites else ""
+    lines = (one_line(clean(thread.text), 500), fates, source)
     return "\n".join(filter(None, lines))
 
 
